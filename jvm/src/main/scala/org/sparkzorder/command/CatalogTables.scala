@@ -52,9 +52,8 @@ private[command] object CatalogTables extends Logging {
     val history = LocationHistory.read(folder)
     val current = new SessionCatalogLocations(table).all()
     refuseSetBack(table, history, current)
-    val located = current.values.toSet
-    val appends = new StaleAppends(history, located, folder.ops)
-    unclearTold(table)(WorkerThreads.map(located.toSeq, folder.threads)(appends.of)).flatten
+    val appends = new StaleAppends(history, current.map(_.swap), folder.ops)
+    unclearTold(table)(WorkerThreads.map(current.values.toSeq, folder.threads)(appends.of)).flatten
   }
 
   /** Ends what dead owners left, for a statement that holds the lock. */
@@ -73,7 +72,7 @@ private[command] object CatalogTables extends Logging {
     val current = new SessionCatalogLocations(table).all()
     refuseSetBack(table, history, current)
     val opened = PlainTables.open(table)
-    unclearTold(table)(CopyForward.run(folder, lock, history, current.values.toSet, CompleteFiles.rowsOf(opened)))
+    unclearTold(table)(CopyForward.run(folder, lock, history, current.map(_.swap), CompleteFiles.rowsOf(opened)))
     opened.refreshCaches()
   }
 

@@ -17,7 +17,7 @@ private[command] object VacuumByCatalog {
       folder,
       LocationHistory.read(folder),
       CatalogTables.located(table),
-      records.get(_).fold(true)(isOld),
+      records.get(_).exists(isOld),
       System.currentTimeMillis()
     )
   }

@@ -217,7 +217,7 @@ final class CatalogCommitter(
 
   /** The operation has succeeded by now, and the next statement would do it as well. */
   private def copyForward(): Unit =
-    try CopyForward.run(home, lock, LocationHistory.read(home), catalog.located().keySet, rowsOf)
+    try CopyForward.run(home, lock, LocationHistory.read(home), catalog.located(), rowsOf)
     catch {
       case e @ (_: IOException | _: CommitException) =>
         log.warn(s"files that others have just written to an earlier folder of ${home.root} stay there for now", e)

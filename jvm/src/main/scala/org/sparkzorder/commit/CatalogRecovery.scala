@@ -11,15 +11,18 @@ private[sparkzorder] object CatalogRecovery {
 
   /**
    * Deletes the new folder of an operation that never told the catalog of it, with uploads that are open in it.
-   * The manifest goes first, and then comes the look for a record: see [[CatalogCommitter]].
+   * The manifest goes first, and then comes the look for a record: see [[CatalogCommitter]]. The folder stays if a
+   * record cannot be read, since it may be this operation's.
    */
   def discard(root: TableFolder, operationId: String): Unit =
     madeBy(root, operationId).foreach { made =>
       root.ops.delete(root.manifest(operationId))
       Failpoints.hit("after-manifest-removed")
-      val isRecorded = SideListing.moving(root.ops.list(root.side))
-        .flatMap(History.readable(root, _)).exists(_.operationId == operationId)
-      if (!isRecorded) {
+      val moving = SideListing.moving(root.ops.list(root.side)).map(History.readable(root, _))
+      val ended = History.newestFirst(root) ++ History.undone(root)
+      val mayBeRecorded =
+        moving.exists(_.forall(_.operationId == operationId)) || ended.exists(_.record.operationId == operationId)
+      if (!mayBeRecorded) {
         ObjectFileOps.storeOf(root)
           .foreach(StorePlaces.discard(_, TableFolder(made, root.ops, root.threads), operationId))
         root.ops.deleteRecursive(made)
@@ -62,8 +65,9 @@ private[sparkzorder] object CatalogRecovery {
       failure: Option[String],
       by: Option[String] = None
   ): Record = {
-    val now = catalog.current(record.switches.map(_.partition))
-    val (moved, left) = record.switches.partition(s => now.get(s.partition).map(_.toString).contains(s.to))
+    // By folder: a partition may have got another name meanwhile.
+    val now = catalog.all().values.map(_.toString).toSet
+    val (moved, left) = record.switches.partition(s => now(s.to))
     val listed = lock.listing()
     // Another operation may have got the number meanwhile, if this one was taken for dead.
     val newest = SideListing.newestPublished(listed)
@@ -93,7 +97,8 @@ private[sparkzorder] object CatalogRecovery {
 
   /**
    * Tells the catalog again where the rows are whose locations are folders of operations that were given up: a call
-   * that had hung took effect later.
+   * that had hung took effect later. If others have changed such a folder since, the location stays as it is, and
+   * counts as set back.
    */
   def returnGivenUp(
       home: TableFolder,
@@ -104,6 +109,7 @@ private[sparkzorder] object CatalogRecovery {
   ): Unit = {
     val moves = current.toSeq.flatMap { case (partition, path) =>
       history.headOfGivenUp(path.toString).map(to => LocationUpdate(partition, path, new Path(to)))
+        .filter(m => !current.values.exists(_ == m.to) && history.isUnchanged(path, home.ops))
     }
     if (moves.nonEmpty) {
       log.warn(

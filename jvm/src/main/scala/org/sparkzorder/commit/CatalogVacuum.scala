@@ -83,7 +83,11 @@ private[sparkzorder] object CatalogVacuum {
       if (!home.ops.list(folder).exists(StaleAppends.isVisible)) {
         lock.check()
         log.info(s"deletes $folder, which the catalog does not name any more")
-        home.ops.deleteRecursive(folder)
+        // Only what is ours: a file may come at this moment.
+        val side = new Path(folder, SideNames.Side)
+        home.ops.list(side).filter(StaleAppends.isNote).foreach(note => home.ops.delete(note.path))
+        home.ops.deleteEmpty(side)
+        home.ops.deleteEmpty(folder)
         // The version's folder goes with its last partition, and their parent with the last version.
         Iterator.iterate(folder.getParent)(_.getParent).takeWhile(_.depth >= directory.depth - 1)
           .foreach(home.ops.deleteEmpty)
@@ -96,7 +100,8 @@ private[sparkzorder] object CatalogVacuum {
    */
   private def vacuumed(home: TableFolder, lock: Lock): Set[Long] = {
     val history = LocationHistory.read(home)
-    def isGone(change: LocationChange): Boolean = {
+    // The record of a present location tells which files were brought there.
+    def isGone(change: LocationChange): Boolean = history.leftBy(change.to).isDefined && {
       val isReplaced = history.replacedIn(change.from)
       !home.ops.list(new Path(change.from)).exists(m => StaleAppends.isVisible(m) && isReplaced(m))
     }

@@ -64,7 +64,7 @@ private[sparkzorder] object CopyForward {
    * Copies stale appends to the folder that the catalog names, and then leaves a note beside each. A file that is not
    * complete stays for the next statement.
    *
-   * @param located the folders that the catalog names
+   * @param located which partition has its location where, by the catalog
    * @param rowsOf as for [[CatalogCommitter]]
    * @return how many files were copied
    * @throws StaleAppendsUnclearException when it cannot be told whether the rows of some files count
@@ -73,11 +73,11 @@ private[sparkzorder] object CopyForward {
       home: TableFolder,
       lock: Lock,
       history: LocationHistory,
-      located: Set[Path],
+      located: Map[Path, CatalogPartition],
       rowsOf: FileMeta => Option[Long]
   ): Int = {
     val appends = new StaleAppends(history, located, home.ops)
-    val found = WorkerThreads.map(located.toSeq, home.threads)(folder => folder -> appends.of(folder))
+    val found = WorkerThreads.map(located.keys.toSeq, home.threads)(folder => folder -> appends.of(folder))
     val copied = found.filter(_._2.nonEmpty).map { case (folder, stale) =>
       val (before, missing) = stale.partition(_.isCopied)
       val complete = missing.map(_.meta).filter(rowsOf(_).isDefined)

@@ -49,6 +49,12 @@ private[commit] object HistoryLines {
       Option.when(lines.nonEmpty)(lines.sortBy(-_.version).distinctBy(_.version))
     }
 
+  /** Whether each line of it can be read, so that a newer file has all that it has. */
+  def isWhole(folder: TableFolder, file: HistoryFile): Boolean =
+    file.meta.length <= RecordJson.ReadLimit &&
+      new String(folder.ops.read(file.meta.path, RecordJson.ReadLimit), UTF_8).split('\n').toSeq.filter(_.nonEmpty)
+        .forall(line(file, _).isDefined)
+
   private def line(file: HistoryFile, text: String): Option[HistoryLine] =
     try Some(RecordJson.parseLine(text.getBytes(UTF_8), file.meta.path))
     catch {

@@ -79,7 +79,7 @@ private[commit] object HistoryWriter {
       val now = listing.find(_.name == lock.path.getName).map(_.modificationTime)
       val older = SideListing.histories(listing)
       write(folder, lock, older.headOption.fold(0L)(_.number) + 1, kept(lines, left, now, settings))
-      older.foreach(file => folder.ops.delete(file.meta.path))
+      older.filter(HistoryLines.isWhole(folder, _)).foreach(file => folder.ops.delete(file.meta.path))
       gathered.flatMap(_._2).grouped(DeletesPerCheck).foreach { some =>
         lock.check()
         some.foreach { path =>

@@ -104,19 +104,26 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
   /** The folder of an operation that was given up: the catalog should name the one that is returned. */
   def headOfGivenUp(folder: String): Option[String] = neverUsed.find(_.to == folder).map(c => head(c.from))
 
+  /** Whether all files are there that an operation wrote which was given up. */
+  def isUnchanged(folder: Path, ops: FileOps): Boolean = {
+    val there = ops.list(folder).map(m => m.name -> m).toMap
+    neverUsed.filter(_.to == folder.toString).flatMap(_.change.outputs).map(KnownFile.of(_: OutputFile))
+      .forall(o => there.get(o.name).exists(o.is))
+  }
+
   /** Of the folders that were given up, those that the table has neither left nor come to. */
   private lazy val neverUsed = givenUp.filterNot(c => newest.contains(c.to))
 
   /**
-   * Folders that the catalog names although the table has left them, and does not name the ones to which their rows
+   * Folders that the catalog names although the table has left them or never came to them, and does not name the ones to which their rows
    * have gone. If it names both, the folder has become that of another partition.
    *
    * @param located all folders that the catalog names
    */
   def setBack(located: Set[Path]): Seq[SetBack] = for {
     current <- located.toSeq.sortBy(_.toString)
-    change <- leftBy(current.toString)
-    newer = new Path(head(current.toString)) if !located(newer)
+    change <- leftBy(current.toString).orElse(neverUsed.find(_.to == current.toString))
+    newer = new Path(head(change.from)) if !located(newer)
   } yield SetBack(current, newer, change.version)
 
   /** Folders whose rows are in this one by now. */

@@ -157,7 +157,7 @@ object RecordJson {
     if (record.version != file.version) throw new UnreadableRecordException(path, s"it says version ${record.version}")
     // The table may have been copied from one to the other in the midst of an operation.
     val onStore = record.way == Way.ObjectStore
-    if (file.state.isUnfinished && onStore != ObjectFileOps.storeOf(folder).isDefined) {
+    if (file.state == RecordState.Publishing && onStore != ObjectFileOps.storeOf(folder).isDefined) {
       val where = if (onStore) "an object store" else "a file system"
       throw new UnreadableRecordException(path, s"its operation began on $where, and can be ended only there")
     }

@@ -44,8 +44,9 @@ private[commit] object SideListing {
   def histories(statuses: Seq[FileMeta]): Seq[HistoryFile] =
     statuses.flatMap { meta =>
       meta.name match {
-        case HistoryName(digits) if !meta.isDirectory => Some(HistoryFile(digits.toLong, meta))
-        case _                                        => None
+        case HistoryName(digits) if !meta.isDirectory && digits.toLong < SideNames.MaxVersion =>
+          Some(HistoryFile(digits.toLong, meta))
+        case _ => None
       }
     }.sortBy(-_.number)
 

@@ -17,9 +17,9 @@ final case class StaleAppend(meta: FileMeta, isCopied: Boolean) {
  * Finds the files that stale sessions have appended to earlier folders of a table, see
  * `docs/design/commit.md`.
  *
- * @param located the folders that the catalog names
+ * @param located which partition has its location where, by the catalog
  */
-final class StaleAppends(history: LocationHistory, located: Set[Path], ops: FileOps) {
+final class StaleAppends(history: LocationHistory, located: Map[Path, CatalogPartition], ops: FileOps) {
   import StaleAppends._
 
   /**
@@ -28,7 +28,7 @@ final class StaleAppends(history: LocationHistory, located: Set[Path], ops: File
    * @throws StaleAppendsUnclearException when it cannot be told whether their rows count
    */
   def of(current: Path): Seq[StaleAppend] = {
-    val earlier = history.earlier(current.toString).filterNot(left => located(new Path(left.folder)))
+    val earlier = history.earlier(current.toString).filterNot(left => located.contains(new Path(left.folder)))
     if (earlier.isEmpty) Nil
     else {
       lazy val own = ops.list(current).filter(isVisible)
@@ -47,9 +47,16 @@ final class StaleAppends(history: LocationHistory, located: Set[Path], ops: File
     val stale = unknown.filterNot(carried)
     if (stale.nonEmpty) {
       def unclear(why: String) = throw new StaleAppendsUnclearException(folder, current, stale.map(_.path), why)
-      val mayBeRemoved = left.last.isVacuumed && isUnused(left, System.currentTimeMillis())
+      // VACUUM removes folders that operations have made, and no others.
+      val mayBeRemoved = left.last.isVacuumed && isUnused(left, System.currentTimeMillis()) &&
+        VersionDirectory.generationOf(folder).isDefined
+      val partition = left.last.change.partition
+      if (!located.get(current).contains(partition))
+        unclear(s"it is not known whether they were meant for what was $partition then")
       if (!left.isGivenUp && !mayBeRemoved && !ops.exists(sentinel(folder, left.last.operationId)))
         unclear("the folder was overwritten since")
+      if (left.last.isVacuumed && left.lastReplaced.isEmpty && stale.exists(_.modificationTime < left.last.timestamp))
+        unclear("some are older than that, and the history does not name the files of then any more")
       if (!left.last.isVacuumed)
         left.lastReplaced.find(r => !visible.exists(r.is)).foreach { gone =>
           unclear(s"files that were there before are gone or changed, such as ${gone.name}")

@@ -31,11 +31,7 @@ private[sparkzorder] object CorrectedListing {
       now.find(_.isMoved) match {
         case None                    => of(listed, now, from)
         case Some(moved) if left > 0 => attempt(moved.renewed(), left - 1)
-        case Some(moved)             =>
-          throw new HalfPublishedException(
-            moved.root,
-            new IOException("it changed again and again while it was listed")
-          )
+        case Some(moved)             => throw unsettled(moved)
       }
     }
     from match {
@@ -44,7 +40,11 @@ private[sparkzorder] object CorrectedListing {
     }
   }
 
-  private val MostLooks = 10
+  /** So often a table is looked at again that changes while it is listed. */
+  val MostLooks = 10
+
+  def unsettled(table: ScanSnapshot): HalfPublishedException =
+    new HalfPublishedException(table.root, new IOException("it changed again and again while it was listed"))
 
   /** @param from the index that made the listing */
   def of(listing: Seq[PartitionDirectory], views: Seq[ScanSnapshot], from: FileIndex): Seq[PartitionDirectory] =

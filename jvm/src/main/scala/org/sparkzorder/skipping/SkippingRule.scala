@@ -1,5 +1,6 @@
 package org.sparkzorder.skipping
 
+import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
@@ -14,7 +15,7 @@ import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.scan.{CheckedFileIndex, CurrentFiles}
+import org.sparkzorder.scan.{CheckedFileIndex, CorrectedListing, CurrentFiles}
 import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
 
@@ -80,13 +81,21 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     // While an operation is half published, a query without its views would read the files as they are now.
     var mustUseViews = false
     def name(table: Path) = l.catalogTable.fold(RecoveryErrors.quoted(table))(_.identifier.quotedString)
-    try RecoveryErrors.told(name) {
-        CurrentFiles.of(session, relation.location, relation.options, relation.dataSchema, l.catalogTable).flatMap {
-          now =>
-            mustUseViews = now.corrects
-            indexed(l, relation, filters, now)
-        }
+    @tailrec def attempt(left: Int): Option[LogicalRelation] =
+      CurrentFiles.of(session, relation.location, relation.options, relation.dataSchema, l.catalogTable) match {
+        case None      => None
+        case Some(now) =>
+          mustUseViews = now.corrects
+          val made = indexed(l, relation, filters, now)
+          // The partitions of a catalog's table were listed after the look at the table, and its listing is kept.
+          val moved = if (relation.location.isInstanceOf[CatalogFileIndex]) now.views.find(_.isMoved) else None
+          moved match {
+            case None                => made
+            case Some(_) if left > 0 => attempt(left - 1)
+            case Some(table)         => throw CorrectedListing.unsettled(table)
+          }
       }
+    try RecoveryErrors.told(name)(attempt(CorrectedListing.MostLooks))
     catch {
       case e: ZOrderRuntimeException    => throw e
       case NonFatal(e) if !mustUseViews =>

@@ -273,13 +273,36 @@ class CatalogCommitSuite extends AnyFunSuite {
     check("after VACUUM")
   }
 
-  test("a partition with a new name gets what is appended to its first folder") {
+  test("of a partition with a new name it is not known whether an append to its first folder was meant for it") {
     val (old, renamed) = (CatalogPartition(Seq("p" -> "1")), CatalogPartition(Seq("p" -> "9")))
     val table = optimizedOnce(Seq(old))
     table.locations(renamed) = table.locations(old)
     table.locations.remove(old)
-    table.append(table.first(old), "late", Set(9000))
     table.next()
+    table.append(table.first(old), "late", Set(9000))
+    assert(isUnclear(table) && table.plainRows == table.allRows)
+  }
+
+  test("an overwrite of the folder of an operation that was given up is not undone") {
+    val table = optimizedOnce(Seq(CatalogPartition.Table))
+    val hung = table.optimize(new MemoryOps(table.fs), "op-1", hangs = true)
+    table.liveness.running -= "op-1"
+    table.next()
+    hung.hanging.foreach(table.land)
+    table.overwrite(table.locations(CatalogPartition.Table), "new", Set(9000))
+    refused(table)(table.next("op-2"))
+    assert(table.plainRows == Seq(9000))
+  }
+
+  test("a new folder stays while a record cannot be read that may be of its operation") {
+    val table = optimizedOnce(Seq(CatalogPartition.Table))
+    val hung = table.optimize(new MemoryOps(table.fs), "op-1", hangs = true)
+    table.liveness.running -= "op-1"
+    hung.hanging.foreach(table.land)
+    table.append(table.locations(CatalogPartition.Table), "more", Set(9000))
+    val record = table.fs.below("/t/_zorder").find(_.endsWith(".moving")).get
+    table.fs.nodes(record) = table.fs.file(record).get.copy(bytes = "torn".getBytes)
+    assert(table.attempt("op-2")(table.next("op-2")).isDefined)
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
   }
 }

@@ -241,7 +241,9 @@ class HistorySuite extends AnyFunSuite {
     t.optimize(ops(t), "op-5")
     assert(versions(t) == Seq(5L, 4L))
     t.vacuum(ops(t), "op-91")
-    assert(versions(t) == Seq(5L, 4L) && histories(t) == Seq("_history-0000000002.jsonl"))
+    // The damaged file stays: it may be possible to repair it.
+    assert(versions(t) == Seq(5L, 4L))
+    assert(histories(t).sorted == Seq("_history-0000000001.jsonl", "_history-0000000002.jsonl"))
   }
 
   test("the highest readable number counts") {

@@ -86,7 +86,7 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
       history(ops).setBack(located).find(b => ops.list(b.newer).exists(StaleAppends.isVisible)).foreach { b =>
         throw new MemoryCatalogTable.Refused(b)
       }
-      CopyForward.run(folder(ops), lock, history(ops), located, rowsOf)
+      CopyForward.run(folder(ops), lock, history(ops), catalog.located(), rowsOf)
       work(lock)
     } finally lock.release()
   }
