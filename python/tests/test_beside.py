@@ -113,8 +113,7 @@ def test_a_late_file_with_something_tied_to_it_is_not_copied(
     came = late(root, "late.parquet")
     beside = root / f"_KEY_MATERIAL_FOR_{came.name}.json"
     beside.write_text("{}")
-    rows = spark.table("tied").count()
-    assert rows > 60
+    assert spark.table("tied").count() == 60
     for statement in (
         f"OPTIMIZE tied FULL {BY_CATALOG}",
         "REFRESH SKIPPING INDEX ON tied",
@@ -124,7 +123,8 @@ def test_a_late_file_with_something_tied_to_it_is_not_copied(
         assert condition == "ZORDER_ENCRYPTED_FILES"
         assert beside.name in message
     assert came.exists()
-    assert spark.table("tied").count() == rows
+    assert spark.table("tied").count() == 60
+    rows = 60 + spark.read.parquet(str(came)).count()
     beside.unlink()
     spark.sql("REFRESH SKIPPING INDEX ON tied")
     assert spark.table("tied").count() == rows
@@ -192,11 +192,9 @@ def test_late_rows_stay_when_only_the_location_of_the_table_changes(
     came = root / "p=1" / "late.parquet"
     spark.range(100, 101, 1, 1).write.parquet(str(tmp_path / "one"))
     shutil.copy(min((tmp_path / "one").glob("*.parquet")), came)
-    assert spark.table("parts").count() == 61
     (tmp_path / "elsewhere").mkdir()
     spark.sql(f"ALTER TABLE parts SET LOCATION '{tmp_path / 'elsewhere'}'")
-    assert spark.table("parts").count() == 61
-    assert [r["id"] for r in spark.sql("SELECT id FROM parts WHERE p = 1 AND id > 90").collect()] == [100]
+    assert spark.table("parts").count() == 60
     statements = [
         "OPTIMIZE parts FULL ZORDER BY (id) OPTIONS ('num-files' = '2')",
         f"OPTIMIZE parts FULL {BY_CATALOG}",
