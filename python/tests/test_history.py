@@ -36,7 +36,7 @@ def table(spark: SparkSession, folder: SmallTable) -> ZOrderTable:
 def noticed(spark: SparkSession) -> int:
     """The number of files that came back under a retired name and were noticed so far in this process."""
     assert spark._jvm is not None
-    return int(spark._jvm.org.sparkzorder.commit.Reappeared.noticed())
+    return int(spark._jvm.org.sparkzorder.commit.log.Reappeared.noticed())
 
 
 def test_a_file_rewritten_from_an_old_read_is_noticed(

@@ -5,7 +5,10 @@ import java.util.UUID
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{CatalogPartition, StaleAppendsUnclearException, WorkerThreads}
+import org.sparkzorder.commit.catalog.{CatalogRecovery, CopyForward, LocationHistory, StaleAppend, StaleAppends}
+import org.sparkzorder.commit.lock.{Lock, LockState}
+import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.CompleteFiles
 import org.sparkzorder.table.{PlainTables, SessionCatalogLocations, TableLocation, TableSideFolder}

@@ -4,7 +4,7 @@ import java.util.UUID
 
 import org.apache.spark.sql.{Row, SparkSession}
 
-import org.sparkzorder.commit.History
+import org.sparkzorder.commit.log.History
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
 import org.sparkzorder.optimize.plan.FileOrigin

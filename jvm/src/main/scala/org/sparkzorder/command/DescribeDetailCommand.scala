@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.commit.History
+import org.sparkzorder.commit.log.History
 import org.sparkzorder.compat._
 import org.sparkzorder.optimize.LastLayout
 import org.sparkzorder.statement.Target

@@ -7,7 +7,10 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.commit.{History, HistoryEntry, LocationHistory, TableFolder, TableState, Trash, Way}
+import org.sparkzorder.commit.{TableFolder, Way}
+import org.sparkzorder.commit.catalog.LocationHistory
+import org.sparkzorder.commit.log.{History, HistoryEntry, TableState}
+import org.sparkzorder.commit.upkeep.Trash
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableLocation, TableSideFolder}
 

@@ -4,7 +4,7 @@ import java.util.UUID
 
 import org.apache.spark.sql.{Row, SparkSession}
 
-import org.sparkzorder.commit.IndexFiles
+import org.sparkzorder.commit.side.IndexFiles
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.statement.Target

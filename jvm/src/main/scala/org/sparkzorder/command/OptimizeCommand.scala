@@ -10,7 +10,9 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.{StringType, StructType}
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.CommitConflictException
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.log.{History, HistorySettings}
 import org.sparkzorder.compat._
 import org.sparkzorder.footer.files.UnchangedFiles
 import org.sparkzorder.optimize.Rewrite

@@ -5,7 +5,7 @@ import java.util.UUID
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.{Row, SparkSession}
 
-import org.sparkzorder.commit.History
+import org.sparkzorder.commit.log.History
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}

@@ -6,7 +6,8 @@ import scala.collection.concurrent.TrieMap
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
 
-import org.sparkzorder.commit.{ObjectFileOps, StoreProbe, TableFolder}
+import org.sparkzorder.commit.TableFolder
+import org.sparkzorder.commit.storage.{ObjectFileOps, StoreProbe}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 

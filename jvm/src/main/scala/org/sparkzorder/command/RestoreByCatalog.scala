@@ -1,6 +1,10 @@
 package org.sparkzorder.command
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{InputFile, LocationUpdate, NotRestorableException, OutputFile, Record, RestoreObstacle}
+import org.sparkzorder.commit.catalog.{CatalogCommitter, CatalogRestore, CopyForward, LocationHistory}
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.log.History
+import org.sparkzorder.commit.upkeep.{Restore, RestorePlan}
 import org.sparkzorder.indexing.CompleteFiles
 import org.sparkzorder.table.{CachedTable, PlainTable, SessionCatalogLocations, TableSideFolder}
 

@@ -14,7 +14,12 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils.{getZoneId, stringToTime
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{CommitException, ObjectStore, Record, TableFolder}
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.log.{History, TableState}
+import org.sparkzorder.commit.machine.{FolderCommitter, ObjectCommitter}
+import org.sparkzorder.commit.storage.ObjectFileOps
+import org.sparkzorder.commit.upkeep.{Restore, RestorePlan}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.optimize.check.{CommitMode, UnsafeTables}

@@ -5,7 +5,8 @@ import java.io.IOException
 import org.apache.hadoop.fs.{ChecksumException, ChecksumFileSystem, FileStatus, FileSystem, Path}
 import org.apache.spark.util.SerializableConfiguration
 
-import org.sparkzorder.commit.{FileNames, NotRestorableException, OutputFile, RestoreObstacle, RestorePlan, TiedNames}
+import org.sparkzorder.commit.{FileNames, NotRestorableException, OutputFile, RestoreObstacle, TiedNames}
+import org.sparkzorder.commit.upkeep.RestorePlan
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.DataFormat

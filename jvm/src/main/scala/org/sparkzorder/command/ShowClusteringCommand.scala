@@ -14,7 +14,9 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.commit.{LockState, TableState, WorkerThreads}
+import org.sparkzorder.commit.WorkerThreads
+import org.sparkzorder.commit.lock.LockState
+import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.compat._
 import org.sparkzorder.optimize.report.ClusteringStatus
 import org.sparkzorder.shim.SparkShim.conditionOf

@@ -8,7 +8,25 @@ import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.SparkException
 import org.apache.spark.sql.classic
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{
+  CommitConflictException,
+  CommitException,
+  ConcurrentOperationException,
+  FoldersAwayException,
+  IncompletePublishException,
+  LockLostException,
+  NestedTableException,
+  NotRestorableException,
+  RestoreObstacle,
+  TiedFileException,
+  UnreadableRecordException,
+  UploadsExpiredException,
+  VersionNotFoundException
+}
+import org.sparkzorder.commit.lock.{Lock, LockSettings, LockState, Locking}
+import org.sparkzorder.commit.log.TableState
+import org.sparkzorder.commit.machine.{Recovered, Recovery}
+import org.sparkzorder.commit.side.NestedTables
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.{DiskFull, ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.indexing.ExcludedColumns

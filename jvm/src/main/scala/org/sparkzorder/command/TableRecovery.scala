@@ -2,7 +2,7 @@ package org.sparkzorder.command
 
 import org.apache.spark.sql.SparkSession
 
-import org.sparkzorder.commit.Recovery
+import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation, TableSideFolder}
 

@@ -2,7 +2,9 @@ package org.sparkzorder.command
 
 import java.util.UUID
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.Record
+import org.sparkzorder.commit.catalog.{CatalogVacuum, ExpiredFolder, LocationHistory}
+import org.sparkzorder.commit.log.History
 import org.sparkzorder.table.{SharedLocations, TableLocation, TableSideFolder}
 
 /** `VACUUM` of a table that moves to new folders: it deletes earlier ones. */

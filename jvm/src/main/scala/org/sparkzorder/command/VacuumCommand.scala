@@ -7,7 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types.{StringType, StructType}
 
-import org.sparkzorder.commit.{Record, TableFolder, TableState, Trash}
+import org.sparkzorder.commit.{Record, TableFolder}
+import org.sparkzorder.commit.log.TableState
+import org.sparkzorder.commit.upkeep.Trash
 import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.statement.Target

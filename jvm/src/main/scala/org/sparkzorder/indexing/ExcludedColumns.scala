@@ -3,7 +3,8 @@ package org.sparkzorder.indexing
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.types.{StructField, StructType}
 
-import org.sparkzorder.commit.{ExcludedFiles, Lock}
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.side.ExcludedFiles
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{ExcludedNames, PlainTable, TableLocation, TableSideFolder}
 

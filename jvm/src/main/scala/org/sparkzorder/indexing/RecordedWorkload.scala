@@ -1,6 +1,7 @@
 package org.sparkzorder.indexing
 
-import org.sparkzorder.commit.{TableFolder, WorkloadFiles}
+import org.sparkzorder.commit.TableFolder
+import org.sparkzorder.commit.side.WorkloadFiles
 import org.sparkzorder.table.{ExcludedNames, PlainTable, TableSideFolder}
 import org.sparkzorder.workload.{SketchJson, WorkloadRecorder, WorkloadSketch}
 

@@ -9,7 +9,11 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.types.TimestampType
 
-import org.sparkzorder.commit.{IndexFiles, Lock, ObjectFileOps, TableFolder, TableState}
+import org.sparkzorder.commit.TableFolder
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.log.TableState
+import org.sparkzorder.commit.side.IndexFiles
+import org.sparkzorder.commit.storage.ObjectFileOps
 import org.sparkzorder.compat._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.footer.DataFormat

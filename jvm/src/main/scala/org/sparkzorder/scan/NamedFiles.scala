@@ -7,7 +7,7 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex, PathFilterFactory}
 
-import org.sparkzorder.commit.Recovery
+import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{PlacedFile, PlacedFiles, RecoveryErrors, Targets}

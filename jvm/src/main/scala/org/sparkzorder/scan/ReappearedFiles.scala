@@ -6,7 +6,8 @@ import java.util.concurrent.{ArrayBlockingQueue, RejectedExecutionException, Thr
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 
-import org.sparkzorder.commit.{Reappeared, TableState, UnreadableRecordException}
+import org.sparkzorder.commit.UnreadableRecordException
+import org.sparkzorder.commit.log.{Reappeared, TableState}
 import org.sparkzorder.table.RelativePath
 
 /**

@@ -13,7 +13,19 @@ import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{PartitioningAwareFileIndex, PathFilterFactory}
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{
+  HalfPublishedException,
+  ReadAround,
+  RecordFile,
+  SideNames,
+  TableFolder,
+  UnreadableRecordException,
+  VersionDirectory
+}
+import org.sparkzorder.commit.lock.LockSettings
+import org.sparkzorder.commit.log.{HistorySettings, TableState}
+import org.sparkzorder.commit.machine.{ReadableState, Recovery}
+import org.sparkzorder.commit.storage.{ObjectFileOps, ObjectStores}
 import org.sparkzorder.compat._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.index.{IndexMemory, IndexStore}

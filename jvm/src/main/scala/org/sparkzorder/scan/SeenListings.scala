@@ -3,7 +3,8 @@ package org.sparkzorder.scan
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.datasources.FileIndex
 
-import org.sparkzorder.commit.{FileMeta, RecordFile, TableState}
+import org.sparkzorder.commit.{FileMeta, RecordFile}
+import org.sparkzorder.commit.log.TableState
 
 /** The operations that a listing was checked against: all up to the newest published one, and those undone. */
 private[scan] final case class SeenOperations(newest: Option[FileMeta], undone: Set[FileMeta]) {

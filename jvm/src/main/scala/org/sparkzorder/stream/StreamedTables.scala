@@ -4,7 +4,11 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.zorder.SparkOwn
 import org.apache.spark.sql.classic
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{CommitException, FileMeta, SideNames, TableFolder}
+import org.sparkzorder.commit.lock.LockSettings
+import org.sparkzorder.commit.log.{History, HistoryEntry, TableState}
+import org.sparkzorder.commit.machine.{ReadableState, Recovery}
+import org.sparkzorder.commit.storage.ObjectStores
 import org.sparkzorder.compat._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderErrors

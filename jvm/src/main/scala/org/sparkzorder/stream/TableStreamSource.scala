@@ -15,7 +15,7 @@ import org.apache.spark.sql.execution.streaming.Offset
 import org.apache.spark.sql.execution.streaming.runtime.{FileStreamSource, FileStreamSourceLog, FileStreamSourceOffset}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.commit.RestorePlan
+import org.sparkzorder.commit.upkeep.RestorePlan
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.table.{Homes, PlacedFile, PlacedFiles, Targets}

@@ -10,7 +10,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.sparkzorder.commit.ObjectStores
+import org.sparkzorder.commit.storage.ObjectStores
 import org.sparkzorder.compat._
 
 /**

@@ -5,7 +5,8 @@ import java.nio.file.AccessDeniedException
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.security.AccessControlException
 
-import org.sparkzorder.commit.{FileMeta, FileOps, StaleAppends, VersionDirectory}
+import org.sparkzorder.commit.{FileMeta, FileOps, VersionDirectory}
+import org.sparkzorder.commit.catalog.StaleAppends
 import org.sparkzorder.errors.ZOrderErrors
 
 /**

@@ -2,7 +2,8 @@ package org.sparkzorder.table
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{FileMeta, FileNames, ObjectStores, TiedNames, WorkerThreads}
+import org.sparkzorder.commit.{FileMeta, FileNames, TiedNames, WorkerThreads}
+import org.sparkzorder.commit.storage.ObjectStores
 
 /** What is in data folders beside the files that Spark's own listing shows. */
 private[sparkzorder] object HiddenEntries {

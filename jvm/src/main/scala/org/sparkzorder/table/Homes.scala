@@ -3,7 +3,10 @@ package org.sparkzorder.table
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 
-import org.sparkzorder.commit.{LocationHistory, ObjectStores, StaleAppends, TableFolder, TableState, VersionDirectory}
+import org.sparkzorder.commit.{TableFolder, VersionDirectory}
+import org.sparkzorder.commit.catalog.{LocationHistory, StaleAppends}
+import org.sparkzorder.commit.log.TableState
+import org.sparkzorder.commit.storage.ObjectStores
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 

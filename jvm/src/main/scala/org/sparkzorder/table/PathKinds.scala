@@ -4,7 +4,8 @@ import java.io.FileNotFoundException
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
-import org.sparkzorder.commit.{ObjectStore, ObjectStores}
+import org.sparkzorder.commit.ObjectStore
+import org.sparkzorder.commit.storage.ObjectStores
 
 /**
  * Whether a path is a file or a folder, links followed. On an object store this takes one request,

@@ -5,7 +5,9 @@ import java.io.IOException
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.internal.Logging
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{TableFolder, UnreadableRecordException}
+import org.sparkzorder.commit.log.{HistorySettings, Reappeared, TableState}
+import org.sparkzorder.commit.storage.ObjectStores
 import org.sparkzorder.compat._
 import org.sparkzorder.conf.{TableProperties, ZOrderConf}
 import org.sparkzorder.errors.ZOrderErrors

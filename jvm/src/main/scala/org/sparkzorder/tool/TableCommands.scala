@@ -3,7 +3,10 @@ package org.sparkzorder.tool
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{FileMeta, FileNames, RecordState, TableFolder}
+import org.sparkzorder.commit.lock.{LockReport, LockSettings}
+import org.sparkzorder.commit.machine.{Recovered, Recovery}
+import org.sparkzorder.commit.upkeep.{FolderBytes, RetiredFiles, TableReport, UnfinishedReport, Uninstall, Unlock}
 import org.sparkzorder.optimize.options.OptimizeOptions
 
 /** The commands on one table. Each writes its result into a JSON object. */

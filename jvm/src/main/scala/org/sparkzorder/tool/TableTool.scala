@@ -10,7 +10,16 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
 import org.apache.hadoop.security.AccessControlException
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{
+  CommitException,
+  ConcurrentOperationException,
+  FoldersAwayException,
+  LockLostException,
+  TableFolder,
+  UnfinishedOperationException
+}
+import org.sparkzorder.commit.lock.LockSettings
+import org.sparkzorder.commit.storage.ObjectStores
 
 /**
  * Runs `python -m spark_zorder status`, `recover`, `unlock` and `uninstall`. They need a file

@@ -20,7 +20,8 @@ import org.apache.hadoop.security.UserGroupInformation
 import org.apache.hadoop.util.ShutdownHookManager
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{TableFolder, WorkloadFile, WorkloadFiles}
+import org.sparkzorder.commit.TableFolder
+import org.sparkzorder.commit.side.{WorkloadFile, WorkloadFiles}
 import org.sparkzorder.compat.Threads
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.predicate.{Column, StatsPredicate}

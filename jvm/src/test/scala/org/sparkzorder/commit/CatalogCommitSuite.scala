@@ -2,6 +2,8 @@ package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.catalog.SetBack
+
 /**
  * Runs the steps of moving a table to new folders over a file system and a catalog in memory. Each
  * call fails, takes effect and fails, or is the last one before death, with rivals beside it.

@@ -4,6 +4,8 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.log.History
+
 /**
  * Random statements on a table that moves to new folders, between appends to any of its
  * folders, by whoever knows an older location, and locations that go back.

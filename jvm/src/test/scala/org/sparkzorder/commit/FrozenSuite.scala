@@ -2,6 +2,8 @@ package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.upkeep.Uninstall
+
 /**
  * An owner stands still right before any call, for so long that others take it for dead, recover, and go on.
  * Then it wakes up.

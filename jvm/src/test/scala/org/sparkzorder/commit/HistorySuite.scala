@@ -5,6 +5,19 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.lock.Locking
+import org.sparkzorder.commit.log.{
+  History,
+  HistoryLines,
+  HistorySettings,
+  Reappeared,
+  RecordCache,
+  RecordJson,
+  TableState
+}
+import org.sparkzorder.commit.side.SideFolders
+import org.sparkzorder.commit.upkeep.{RestorePlan, Trash}
+
 /**
  * VACUUM makes lines of records. No part of the history is lost before its time, and little is read.
  */

@@ -11,6 +11,10 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.lock.{LockSettings, Locking}
+import org.sparkzorder.commit.machine.{FolderCommitter, Recovery}
+import org.sparkzorder.commit.storage.HadoopFileOps
+
 /** Data files that are relative symbolic links, so that they lead nowhere once they are moved. */
 class LinksSuite extends AnyFunSuite {
 

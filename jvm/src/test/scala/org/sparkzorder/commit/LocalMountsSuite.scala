@@ -5,6 +5,8 @@ import java.nio.file.{Files, Paths}
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.storage.LocalMounts
+
 class LocalMountsSuite extends AnyFunSuite {
 
   test("a folder where a file system is mounted is told from others, also through a link") {

@@ -11,6 +11,13 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.lock.{LockSettings, Locking}
+import org.sparkzorder.commit.log.{History, TableState}
+import org.sparkzorder.commit.machine.{FolderCommitter, Recovery, ScanView}
+import org.sparkzorder.commit.side.IndexFiles
+import org.sparkzorder.commit.storage.HadoopFileOps
+import org.sparkzorder.commit.upkeep.{Restore, Trash}
+
 /** Statements on the real local file system, with Hadoop's checksum files. */
 class LocalSuite extends AnyFunSuite {
 

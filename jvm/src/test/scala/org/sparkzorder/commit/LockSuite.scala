@@ -6,6 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.lock.{LockState, Locking, ProcessState, SystemLiveness}
+
 class LockSuite extends AnyFunSuite {
 
   private def table() = new SmallTable(Seq("p=1"))

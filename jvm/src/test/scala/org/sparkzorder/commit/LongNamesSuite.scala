@@ -6,6 +6,9 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.storage.HadoopFileOps
+import org.sparkzorder.commit.upkeep.RestorePlan
+
 class LongNamesSuite extends AnyFunSuite {
 
   private def bytes(name: String): Int = name.getBytes(UTF_8).length

@@ -6,6 +6,20 @@ import scala.collection.mutable
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.commit.catalog.{
+  CatalogCommitter,
+  CatalogRecovery,
+  CatalogRestore,
+  CatalogVacuum,
+  CopyForward,
+  LocationHistory,
+  SetBack,
+  StaleAppends
+}
+import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
+import org.sparkzorder.commit.log.History
+import org.sparkzorder.commit.machine.Recovery
+
 /**
  * A table that moves to new folders, in a catalog in memory. Each partition begins with three files of two
  * rows.

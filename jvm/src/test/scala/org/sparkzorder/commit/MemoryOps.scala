@@ -7,6 +7,8 @@ import scala.collection.{immutable, mutable}
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.commit.lock.{Liveness, ProcessState}
+
 /** The process died. None of our handlers may catch this. */
 final class Died extends Error("the process died")
 

@@ -5,6 +5,9 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.lock.Locking
+import org.sparkzorder.commit.upkeep.Trash
+
 /**
  * Somebody moves, renames, copies or removes folders of a table, at any call of an operation or
  * after its death. In the end each row is there once, also in the copy.

@@ -14,6 +14,8 @@ import org.apache.hadoop.fs.RawLocalFileSystem
 import org.apache.hadoop.hdfs.DistributedFileSystem
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.storage.HadoopFileOps
+
 /** Many files of a folder move to the trash with few lookups, and none overwrites another. */
 class MoverSuite extends AnyFunSuite {
   import MoverSuite._

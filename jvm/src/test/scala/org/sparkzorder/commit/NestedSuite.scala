@@ -2,6 +2,8 @@ package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.upkeep.Uninstall
+
 /** Two tables, one over a folder of the other: `/t` with two folders, and `/t/p=1`. */
 class NestedSuite extends AnyFunSuite with Explores {
   import NestedSuite._

@@ -5,6 +5,11 @@ import java.io.IOException
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.log.{History, RecordJson}
+import org.sparkzorder.commit.machine.ScanView
+import org.sparkzorder.commit.place.{FolderMarker, StorePlaces}
+import org.sparkzorder.commit.storage.ObjectFileOps
+
 /** The commit on object stores: every request fails, or is the last one, with others beside it. */
 class ObjectCommitSuite extends AnyFunSuite with Explores {
 

@@ -3,6 +3,8 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.lock.{Locking, ProcessState, SystemLiveness}
+
 /** Independent operations of one process. */
 class OneJvmSuite extends AnyFunSuite {
   test("a file system that hangs stops the heartbeat of its own locks only") {

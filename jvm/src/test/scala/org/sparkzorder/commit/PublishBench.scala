@@ -14,6 +14,10 @@ import com.sun.management.OperatingSystemMXBean
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, FileSystem, FilterFileSystem, Path, RawLocalFileSystem}
 
+import org.sparkzorder.commit.lock.Locking
+import org.sparkzorder.commit.machine.FolderCommitter
+import org.sparkzorder.commit.storage.HadoopFileOps
+
 /**
  * Measures the exchange of an operation's files: the milliseconds from the commit point to the end,
  * and the calls to the file system in that time, by kind. Ten inputs become one output. Prints one

@@ -11,6 +11,11 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.lock.Locking
+import org.sparkzorder.commit.log.History
+import org.sparkzorder.commit.machine.FolderCommitter
+import org.sparkzorder.commit.storage.HadoopFileOps
+
 /** The exchange of files on a local disk, in several folders side by side. */
 class PublishingSuite extends AnyFunSuite {
   import PublishingSuite._

@@ -5,6 +5,9 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.log.{History, RecordJson}
+import org.sparkzorder.commit.machine.Recovery
+
 class RecordSuite extends AnyFunSuite {
   private val from = new Path("mem:/t/_zorder/_v0000000007.json")
 

@@ -7,6 +7,9 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.log.History
+import org.sparkzorder.commit.upkeep.{RestorePlan, Trash}
+
 class RestoreSuite extends AnyFunSuite {
   import RestoreObstacle._
 

@@ -4,6 +4,9 @@ import scala.collection.mutable
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.machine.{PlaceOutcome, Settle}
+import org.sparkzorder.commit.place.{CopiedMidway, Obstacle, Place}
+
 /** [[Settle]] over a place in memory: every call may be the last one before a death, or meet another process. */
 class SettleSuite extends AnyFunSuite {
   import SettleSuite._

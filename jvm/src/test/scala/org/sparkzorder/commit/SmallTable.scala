@@ -4,6 +4,12 @@ import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
+import org.sparkzorder.commit.log.{History, HistoryEntry, HistorySettings}
+import org.sparkzorder.commit.machine.{FolderCommitter, Recovery, ScanView}
+import org.sparkzorder.commit.side.{IndexFiles, NestedTables}
+import org.sparkzorder.commit.upkeep.{Restore, Trash}
+
 /**
  * A table with three files in each folder. OPTIMIZE makes two of them.
  *

@@ -11,6 +11,11 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.lock.Locking
+import org.sparkzorder.commit.log.History
+import org.sparkzorder.commit.machine.{FolderCommitter, ReadableState, Recovery}
+import org.sparkzorder.commit.storage.HadoopFileOps
+
 /**
  * Queries meet another process that publishes slowly, or that a signal has stopped while it
  * published.

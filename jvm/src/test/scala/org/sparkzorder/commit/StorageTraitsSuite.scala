@@ -14,6 +14,8 @@ import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy
 import org.apache.hadoop.security.AccessControlException
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.storage.HadoopFileOps
+
 /** The traits of files in HDFS, with a file system that has them too and records all calls. */
 class StorageTraitsSuite extends AnyFunSuite {
 

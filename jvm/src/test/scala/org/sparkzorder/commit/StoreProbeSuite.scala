@@ -3,6 +3,8 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.storage.{ObjectFileOps, StoreProbe}
+
 class StoreProbeSuite extends AnyFunSuite {
 
   /** A client that got no answer sends the request of this number again. */

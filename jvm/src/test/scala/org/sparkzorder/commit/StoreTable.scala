@@ -4,6 +4,11 @@ import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
+import org.sparkzorder.commit.machine.{ObjectCommitter, ScanView, SettleOperation}
+import org.sparkzorder.commit.place.StorePlaces
+import org.sparkzorder.commit.storage.ObjectFileOps
+
 /** A table with three files in each folder, on an object store. OPTIMIZE makes two of them. */
 final class StoreTable(val dirs: Seq[String]) {
   val shared = new MemoryStore

@@ -3,6 +3,9 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.lock.Locking
+import org.sparkzorder.commit.upkeep.{Uninstall, Uninstalled}
+
 /** An uninstall dies or fails at any call: all rows are there, and the next uninstall finishes. */
 class UninstallSuite extends AnyFunSuite with Explores {
 

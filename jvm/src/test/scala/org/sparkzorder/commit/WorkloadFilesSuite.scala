@@ -7,6 +7,8 @@ import java.util.UUID
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.commit.side.WorkloadFiles
+
 class WorkloadFilesSuite extends AnyFunSuite {
 
   private def text(s: String): Array[Byte] = s.getBytes(UTF_8)

@@ -20,7 +20,8 @@ import org.apache.spark.sql.execution.datasources.{
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{LongType, StructField, StructType}
 
-import org.sparkzorder.commit.{HadoopFileOps, TableFolder}
+import org.sparkzorder.commit.TableFolder
+import org.sparkzorder.commit.storage.HadoopFileOps
 import org.sparkzorder.index.{IndexContents, IndexMemory, IndexSnapshot, IndexStore, Indexes}
 import org.sparkzorder.scan.{Listing, ScanSnapshot}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}

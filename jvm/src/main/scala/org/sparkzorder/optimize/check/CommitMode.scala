@@ -4,7 +4,10 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{CatalogPartition, VersionDirectory}
+import org.sparkzorder.commit.catalog.LocationHistory
+import org.sparkzorder.commit.log.{History, TableState}
+import org.sparkzorder.commit.upkeep.Trash
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.optimize.options.OptionTable
 import org.sparkzorder.statement.PathTarget

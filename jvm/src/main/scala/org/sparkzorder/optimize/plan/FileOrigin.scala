@@ -2,7 +2,8 @@ package org.sparkzorder.optimize.plan
 
 import scala.collection.mutable
 
-import org.sparkzorder.commit.{HistoryEntry, HistorySettings, Record}
+import org.sparkzorder.commit.Record
+import org.sparkzorder.commit.log.{HistoryEntry, HistorySettings}
 import org.sparkzorder.compat._
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.statement.OptimizeStatement

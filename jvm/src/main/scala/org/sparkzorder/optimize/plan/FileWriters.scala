@@ -2,7 +2,7 @@ package org.sparkzorder.optimize.plan
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit.HistoryEntry
+import org.sparkzorder.commit.log.HistoryEntry
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.RelativePath

@@ -2,7 +2,8 @@ package org.sparkzorder.optimize.plan
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{CatalogPartition, Reappeared, TableFolder}
+import org.sparkzorder.commit.{CatalogPartition, TableFolder}
+import org.sparkzorder.commit.log.Reappeared
 import org.sparkzorder.layout.{FileBounds, LayoutSpec}
 import org.sparkzorder.optimize.auto.AutoReport
 import org.sparkzorder.optimize.keep.{BloomFilters, KeptFromInputs}

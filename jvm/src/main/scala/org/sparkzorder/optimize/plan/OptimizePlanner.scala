@@ -2,7 +2,7 @@ package org.sparkzorder.optimize.plan
 
 import org.apache.spark.SparkException
 
-import org.sparkzorder.commit.TableState
+import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.footer.SchemaDrift
 import org.sparkzorder.optimize.auto.AutoLayout

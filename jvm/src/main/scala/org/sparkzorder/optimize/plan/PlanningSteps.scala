@@ -2,7 +2,8 @@ package org.sparkzorder.optimize.plan
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit.{History, Record}
+import org.sparkzorder.commit.Record
+import org.sparkzorder.commit.log.History
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.files.Nanoseconds

@@ -2,7 +2,9 @@ package org.sparkzorder.optimize.report
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit.{History, Record, Trash}
+import org.sparkzorder.commit.Record
+import org.sparkzorder.commit.log.History
+import org.sparkzorder.commit.upkeep.Trash
 import org.sparkzorder.compat._
 import org.sparkzorder.indexing.{IndexedBounds, TableIndex}
 import org.sparkzorder.layout.{ClusteringDepth, FileBounds, FileCounts}

@@ -4,7 +4,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.{DoubleType, StringType, StructType}
 
-import org.sparkzorder.commit.Reappeared
+import org.sparkzorder.commit.log.Reappeared
 import org.sparkzorder.compat._
 import org.sparkzorder.layout.{BytesDistribution, DistributionDrift, ValueDistribution}
 import org.sparkzorder.optimize.plan.OptimizePlan

@@ -2,7 +2,8 @@ package org.sparkzorder.optimize.run
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{CommitConflictException, FileMeta, InputFile, LocationChange, LocationUpdate, OutputFile}
+import org.sparkzorder.commit.catalog.CatalogCommitter
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.optimize.Input
 import org.sparkzorder.optimize.plan.OptimizePlan

@@ -1,6 +1,7 @@
 package org.sparkzorder.optimize.run
 
-import org.sparkzorder.commit.{Lock, OpenUpload, OutputFile, TableFolder}
+import org.sparkzorder.commit.{OpenUpload, OutputFile, TableFolder}
+import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.TableIndex

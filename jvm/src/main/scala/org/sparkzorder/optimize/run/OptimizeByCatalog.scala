@@ -2,7 +2,18 @@ package org.sparkzorder.optimize.run
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{
+  CatalogPartition,
+  FileMeta,
+  LocationUpdate,
+  OpenUpload,
+  Record,
+  TableFolder,
+  VersionDirectory
+}
+import org.sparkzorder.commit.catalog.{CatalogCommitter, CatalogOutputs, PlacedOutput}
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.storage.ObjectFileOps
 import org.sparkzorder.compat._
 import org.sparkzorder.indexing.{CompleteFiles, ExcludedColumns, TableIndex}
 import org.sparkzorder.optimize.Rewrite

@@ -4,7 +4,9 @@ import java.io.IOException
 
 import org.apache.spark.SparkException
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{CommitConflictException, TableFolder}
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.machine.FolderCommitter
 import org.sparkzorder.errors.ZOrderRuntimeException
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
 import org.sparkzorder.optimize.Rewrite

@@ -4,7 +4,9 @@ import java.io.IOException
 
 import org.apache.spark.internal.Logging
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{CommitException, ObjectStore, TableFolder}
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.machine.ObjectCommitter
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}

@@ -1,6 +1,7 @@
 package org.sparkzorder.optimize.run
 
-import org.sparkzorder.commit.{Lock, ObjectFileOps}
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.storage.ObjectFileOps
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.optimize.report.OptimizeMetrics

@@ -3,7 +3,7 @@ package org.sparkzorder.optimize.run
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.security.UserGroupInformation
 
-import org.sparkzorder.commit._
+import org.sparkzorder.commit.{InputFile, Record}
 import org.sparkzorder.compat._
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.optimize.options.{MappingOptions, OptionTable}

@@ -5,7 +5,8 @@ import java.util.UUID
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.SparkException
 
-import org.sparkzorder.commit.{ObjectStore, ObjectStores, TableFolder}
+import org.sparkzorder.commit.{ObjectStore, TableFolder}
+import org.sparkzorder.commit.storage.ObjectStores
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.DataFormat
 import org.sparkzorder.footer.orc.StripeFooters

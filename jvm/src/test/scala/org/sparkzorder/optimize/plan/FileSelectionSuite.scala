@@ -4,7 +4,8 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.commit.{HistoryEntry, OutputFile, Record}
+import org.sparkzorder.commit.{OutputFile, Record}
+import org.sparkzorder.commit.log.HistoryEntry
 import org.sparkzorder.indexing.IndexedBounds
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.optimize.Rewrite

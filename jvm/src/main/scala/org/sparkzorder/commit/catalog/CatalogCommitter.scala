@@ -1,0 +1,286 @@
+package org.sparkzorder.commit.catalog
+
+import java.io.IOException
+
+import org.apache.hadoop.fs.Path
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.commit.{
+  CarriedName,
+  CatalogLocations,
+  CommitConflictException,
+  CommitException,
+  Failpoints,
+  FileMeta,
+  FileNames,
+  IncompletePublishException,
+  LocationChange,
+  LocationUpdate,
+  LockLostException,
+  Record,
+  RecordState,
+  SideListing,
+  SideNames,
+  TableFolder,
+  Way,
+  WorkerThreads
+}
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.log.{RecordJson, StagingDirectories, UndoneRecords}
+import org.sparkzorder.commit.side.IndexFiles
+import org.sparkzorder.commit.storage.AtomicFile
+
+/**
+ * Publishes an operation by telling the catalog of new folders, by the steps in
+ * `docs/design/commit.md`. It is used once: [[begin]], then [[commit]] or [[abort]].
+ *
+ * @param home the folder with the table's side folder
+ * @param rowsOf the number of rows that a file says it has; None if it is not complete
+ */
+final class CatalogCommitter(
+    home: TableFolder,
+    lock: Lock,
+    catalog: CatalogLocations,
+    rowsOf: FileMeta => Option[Long]
+) {
+  import CatalogCommitter._
+
+  private val ops = home.ops
+
+  /** The folders that the table leaves, as they were listed before the job read them. */
+  private var found = Map.empty[String, Seq[FileMeta]]
+  private var made = Option.empty[Path]
+  private var isRecorded = false
+
+  /**
+   * Looks at the folders, and makes the new ones. No row is touched.
+   *
+   * @param directory of the new folders; None if partitions go back to folders that are there
+   * @throws CommitConflictException when the catalog names another folder than the caller has listed
+   */
+  def begin(moves: Seq[LocationUpdate], directory: Option[Path]): Unit = {
+    refuseMoved(moves)
+    found = WorkerThreads.map(moves.map(_.from).distinct, home.threads)(dir => dir.toString -> ops.list(dir)).toMap
+    made = directory
+    if (directory.isDefined) {
+      lock.check()
+      StagingDirectories.write(home, lock.operationId, Nil)
+      Failpoints.hit("after-manifest")
+      moves.foreach { m =>
+        lock.check()
+        ops.mkdirsLike(m.to, m.from)
+      }
+    }
+    Failpoints.hit("after-stage-folders")
+  }
+
+  /** The file of an old folder as it was when [[begin]] looked, if it is still the one that was listed. */
+  def atBegin(folder: Path, name: String, length: Long, modificationTime: Long): Option[FileMeta] =
+    found.getOrElse(folder.toString, Nil)
+      .find(m => m.name == name && m.length == length && m.modificationTime == modificationTime)
+
+  /**
+   * Copies files under their own names to a new folder, which no query reads yet.
+   *
+   * @return the copies, in the order of the files
+   */
+  def copied(some: Seq[FileMeta], to: Path): Seq[FileMeta] = {
+    CopyForward.copy(home, lock, some.map(m => m -> FileNames.child(to, m.name)), to)
+    val there = ops.list(to).map(m => m.name -> m).toMap
+    some.map(m => there.getOrElse(m.name, throw new IOException(s"the copy of ${m.path} in $to vanished")))
+  }
+
+  /**
+   * Everything from the last look at the old folders to the history.
+   *
+   * @param record with the changes; any version, as the next one is given here
+   * @return the record as it is in the history, with the partitions that have moved
+   * @throws CommitConflictException when others changed inputs or locations: then nothing has moved,
+   *   or only other partitions
+   */
+  def commit(record: Record): Record = {
+    require(record.operationId == lock.operationId, s"the lock is held by ${lock.operationId}")
+    val complete = withAppended(record.copy(way = Way.Catalog))
+    val numbered = complete.copy(version = nextVersion())
+    Record.fault(numbered).foreach(why => throw new IllegalArgumentException(why))
+    refuseMoved(numbered.switches.map(_.move))
+    if (made.isEmpty) numbered.switches.foreach(dropStale)
+    numbered.switches.foreach(leaveSentinel)
+    Failpoints.hit("after-sentinels")
+    val path = home.record(numbered, RecordState.Moving)
+    lock.check()
+    AtomicFile.put(ops, home.newTemporary(), path, RecordJson.write(numbered))(lock.check())
+    isRecorded = true
+    refuseDiscarded(path)
+    Failpoints.hit("before-commit-point")
+    WorkerThreads.toTheEnd(s"zorder-commit-${lock.operationId}", alone = home.threads > 1)(exchange(numbered, _))
+  }
+
+  /** Others may append to an old folder, and overwrite it, without knowing that the table has left it. */
+  private def leaveSentinel(change: LocationChange): Unit = {
+    lock.check()
+    val path = StaleAppends.sentinel(new Path(change.from), lock.operationId)
+    ops.mkdirs(path.getParent)
+    if (!ops.exists(path)) ops.writeNew(path, Array.emptyByteArray)
+  }
+
+  private def nextVersion(): Long = {
+    val listed = lock.listing()
+    val newest = (SideListing.records(listed).map(_.version) :+ SideListing.newestPublished(listed)).max
+    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
+    newest + 1
+  }
+
+  private def refuseMoved(moves: Seq[LocationUpdate]): Unit = {
+    val now = catalog.current(moves.map(_.partition))
+    val moved = moves.filterNot(m => now.get(m.partition).contains(m.from))
+    if (moved.nonEmpty)
+      throw new CommitConflictException(moved.map(_.partition.toString), "the catalog names another location by now")
+  }
+
+  /** The record with the files that others appended since, once these are in the new folders. */
+  private def withAppended(record: Record): Record =
+    record.copy(switches = WorkerThreads.map(record.switches, home.threads)(withAppended(_, Rounds)))
+
+  @scala.annotation.tailrec
+  private def withAppended(switch: LocationChange, rounds: Int): LocationChange = {
+    val from = new Path(switch.from)
+    val now = ops.list(from).filter(StaleAppends.isVisible)
+    val byName = now.map(m => m.name -> m).toMap
+    val inputs = switch.inputs.filter(i => FileNames.parent(i.path) == switch.from)
+    val changed = inputs.filterNot(i => byName.get(FileNames.name(i.path)).exists(i.isThis(_, timed = true)))
+    if (changed.nonEmpty)
+      throw new CommitConflictException(changed.map(_.path), "they are gone, or were changed or replaced")
+    val known = inputs.map(i => FileNames.name(i.path)).toSet
+    val complete = now.filterNot(m => known(m.name)).flatMap(m => rowsOf(m).map(m -> _))
+    if (complete.isEmpty || rounds == 0) switch
+    else {
+      if (made.isEmpty) CopyForward.announce(home, lock, complete.map(_._1), new Path(switch.to))
+      withAppended(CopyForward.appended(home, lock, switch, complete), rounds - 1)
+    }
+  }
+
+  /**
+   * Deletes copies of an earlier attempt to go back to a folder: their rows may have been deleted
+   * since.
+   */
+  private def dropStale(switch: LocationChange): Unit = {
+    lock.check()
+    val needed = switch.outputs.map(o => FileNames.name(o.path)).toSet
+    ops.list(new Path(switch.to))
+      .filter(m => StaleAppends.isVisible(m) && CarriedName.isOne(m.name) && !needed(m.name))
+      .foreach(m => ops.delete(m.path))
+  }
+
+  /**
+   * A recovery that took us for dead removes the manifest and then looks for the record. We write the
+   * record and then look for the manifest. So one of us sees the other, and the folder stays.
+   */
+  private def refuseDiscarded(record: Path): Unit =
+    if (made.isDefined && !ops.exists(home.manifest(lock.operationId))) {
+      ops.delete(record)
+      throw new LockLostException(lock.path, "another process has removed what this operation wrote")
+    }
+
+  private def exchange(record: Record, interrupted: () => Boolean): Record = {
+    if (interrupted()) throw new InterruptedException("interrupted before the commit point")
+    lock.check()
+    refuseMoved(record.switches.map(_.move))
+    refuseGone(record)
+    val started = System.nanoTime()
+    val failure =
+      try {
+        catalog.move(record.switches.map(_.move))
+        None
+      } catch { case e: IOException => Some(e) }
+    failure.foreach(e => log.warn(s"the catalog's answer for ${home.root} was an error, looking at the locations", e))
+    Failpoints.hit("after-commit-point")
+    // A process that has taken the lock from us has ended the operation, and may have deleted our inputs since.
+    lock.check()
+    val overwritten = putBack(record)
+    val millis = (System.nanoTime() - started) / 1000000
+    lock.publishing = true
+    try orLeave(record) {
+        val ended =
+          CatalogRecovery.end(home, lock, catalog, record, millis, failure.map(_.getMessage).orElse(overwritten))
+        copyForward()
+        tidy()
+        ended
+      }
+    finally lock.publishing = false
+  }
+
+  private def refuseGone(record: Record): Unit = record.switches.foreach { s =>
+    if (!ops.status(new Path(s.to)).exists(_.isDirectory))
+      throw new CommitConflictException(Seq(s.to), "the new folder was deleted")
+  }
+
+  /**
+   * Tells the catalog of the old folders again where others have deleted or overwritten files since our
+   * last look, so that their changes count. Returns why, in words.
+   */
+  private def putBack(record: Record): Option[String] =
+    try {
+      val changed = WorkerThreads.map(record.switches, home.threads)(s => s -> changedInputs(s)).filter(_._2.nonEmpty)
+      if (changed.isEmpty) None
+      else {
+        lock.check()
+        catalog.move(changed.map { case (s, _) => LocationUpdate(s.partition, new Path(s.to), new Path(s.from)) })
+        Some(s"others changed or deleted files of the old folder, such as ${changed.head._2.head}")
+      }
+    } catch {
+      case e: IOException =>
+        log.warn(s"cannot look whether files of ${home.root} were changed in the last moment", e)
+        None
+    }
+
+  private def changedInputs(s: LocationChange): Seq[String] = {
+    val now = ops.list(new Path(s.from)).map(m => m.name -> m).toMap
+    s.inputs.filter(i => FileNames.parent(i.path) == s.from)
+      .filterNot(i => now.get(FileNames.name(i.path)).exists(i.isThis(_, timed = true))).map(_.path)
+  }
+
+  /** The operation has succeeded by now, and the next statement would do it as well. */
+  private def copyForward(): Unit =
+    try CopyForward.run(home, lock, LocationHistory.read(home), catalog.located(), rowsOf)
+    catch {
+      case e @ (_: IOException | _: CommitException) =>
+        log.warn(s"files that others have just written to an earlier folder of ${home.root} stay there for now", e)
+    }
+
+  private def tidy(): Unit =
+    try {
+      val statuses = lock.listing()
+      IndexFiles.prune(home, statuses)
+      UndoneRecords.prune(home, lock, statuses)
+    } catch {
+      case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${home.root}", e)
+    }
+
+  private def orLeave[A](record: Record)(step: => A): A =
+    try step
+    catch {
+      case e: IOException =>
+        lock.abandon()
+        throw new IncompletePublishException(home.record(record, RecordState.Moving), e)
+    }
+
+  /** Removes the new folders, unless the catalog may have been told of them. */
+  def abort(): Unit = if (!isRecorded)
+    try {
+      lock.check()
+      CatalogRecovery.discard(home, lock.operationId)
+      ops.delete(home.manifest(lock.operationId))
+    } catch {
+      case e @ (_: IOException | _: CommitException) =>
+        log.warn(s"cannot remove ${made.getOrElse("what was begun")}, the next statement will", e)
+        lock.abandon()
+    }
+}
+
+private object CatalogCommitter {
+  private val log = LoggerFactory.getLogger(classOf[CatalogCommitter])
+
+  /** How often a folder is listed until no new file has come. What comes later is copied after the switch. */
+  private val Rounds = 5
+}

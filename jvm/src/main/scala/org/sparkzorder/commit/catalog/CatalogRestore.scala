@@ -1,0 +1,132 @@
+package org.sparkzorder.commit.catalog
+
+import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.commit.{
+  CarriedName,
+  CatalogPartition,
+  FileMeta,
+  FileOps,
+  InputFile,
+  LocationChange,
+  NotRestorableException,
+  OutputFile,
+  Record,
+  RestoreObstacle
+}
+import org.sparkzorder.compat._
+
+/**
+ * How a partition goes back to an earlier folder.
+ *
+ * @param there the files of that folder whose rows count
+ * @param brought files of other folders that are copied to it, since others appended them later
+ * @param left the files of the folder that it leaves
+ */
+final case class WayBack(
+    partition: CatalogPartition,
+    from: Path,
+    to: Path,
+    there: Seq[FileMeta],
+    brought: Seq[FileMeta],
+    left: Seq[FileMeta]
+)
+
+/** Plans a RESTORE of a table that moves to new folders. Pure but for listings. */
+private[sparkzorder] object CatalogRestore {
+
+  /** Walks back from the folder that a partition has now. `rows` are the files that have its rows, by path. */
+  private final class Walk(version: Long, history: LocationHistory, ops: FileOps, start: Path) {
+    private var at = start
+
+    // What others change from now on is found by the last look at these files.
+    private val all = visible(start)
+    private var rows: Map[String, FileMeta] = keyed(all)
+
+    private def keyed(files: Seq[FileMeta]) = files.map(m => m.path.toString -> m).toMap
+
+    private def visible(dir: Path): Seq[FileMeta] = ops.list(dir).filter(StaleAppends.isVisible)
+
+    /** Takes back one operation. */
+    def back(switch: LocationChange): Unit = {
+      if (switch.to != at.toString)
+        throw new NotRestorableException(
+          version,
+          RestoreObstacle.Changed,
+          Seq(s"$at is not where version ${version + 1} was")
+        )
+      val changed = switch.outputs.filterNot(o => rows.get(o.path).exists(o.isThis(_, timed = true)))
+      if (changed.nonEmpty) throw new NotRestorableException(version, RestoreObstacle.Changed, changed.map(_.path))
+      val from = new Path(switch.from)
+      rows = rows -- switch.outputs.map(_.path) ++ switch.inputs.map { i =>
+        i.path -> FileMeta(new Path(i.path), i.length, i.modificationTime, isDirectory = false, i.etag)
+      }
+      at = from
+    }
+
+    def ended(partition: CatalogPartition): WayBack = {
+      val folders = rows.values.map(_.path.getParent).toVector.distinct
+      val now = keyed(folders.flatMap(visible))
+      val gone = rows.filterNot { case (path, m) => now.get(path).exists(KnownFile.of(m).is) }.keys.toVector.sorted
+      if (gone.nonEmpty) throw new NotRestorableException(version, RestoreObstacle.Gone, gone)
+      val (there, elsewhere) = rows.keys.toVector.sorted.map(now).partition(_.path.getParent == at)
+      // Of a stale append that was copied forward, the original may be in the folder itself.
+      val originals = visible(at).map(m => CarriedName.of(m) -> m).toMap
+      val (back, brought) = elsewhere.partition(m => originals.contains(CarriedName.of(m)))
+      val kept = there ++ back.map(m => originals(CarriedName.of(m)))
+      // The original of a file that was copied forward, and whose copy was deleted since.
+      val isReplaced = history.replacedIn(at.toString)
+      val isCarried = StaleAppends.carried(at, ops)
+      val deleted = visible(at).filter { m =>
+        (isReplaced(m) || isCarried(m)) && !CarriedName.isOne(m.name) && !kept.exists(_.path == m.path)
+      }
+      if (deleted.nonEmpty)
+        throw new NotRestorableException(version, RestoreObstacle.Changed, deleted.map(_.path.toString))
+      WayBack(partition, start, at, kept.distinctBy(_.path), brought.distinctBy(CarriedName.of), all)
+    }
+  }
+
+  /**
+   * The ways back of all partitions that have moved since a version. Stale appends have been copied forward.
+   *
+   * @param records published operations after that version, newest first
+   * @param current where the catalog says that the partitions are
+   * @throws NotRestorableException when files of the version are gone, or others have changed the table
+   */
+  def plan(
+      version: Long,
+      records: Seq[Record],
+      history: LocationHistory,
+      current: Map[CatalogPartition, Path],
+      ops: FileOps
+  ): Seq[WayBack] = {
+    records.find(r => r.switches.isEmpty && (r.inputs.nonEmpty || r.outputs.nonEmpty)).foreach { r =>
+      throw new NotRestorableException(
+        version,
+        RestoreObstacle.Gone,
+        Seq(s"files of version ${r.version}, which was published in place")
+      )
+    }
+    records.flatMap(_.switches.map(_.partition)).distinct.flatMap { partition =>
+      // A partition that was dropped does not come back.
+      current.get(partition).map { folder =>
+        val walk = new Walk(version, history, ops, folder)
+        records.flatMap(_.switches.filter(_.partition == partition)).foreach(walk.back)
+        walk.ended(partition)
+      }
+    }.filter(way => way.from != way.to)
+  }
+
+  /** The change for a way back, once the files are in its folder. */
+  def change(way: WayBack, copies: Seq[(FileMeta, FileMeta)]): LocationChange = {
+    def output(m: FileMeta, source: Path) =
+      OutputFile(m.path.toString, m.length, m.modificationTime, 0L, source = Some(source.toString), etag = m.etag)
+    LocationChange(
+      way.partition,
+      way.from.toString,
+      way.to.toString,
+      way.left.map(m => InputFile(m.path.toString, m.length, m.modificationTime, 0L, m.etag)),
+      way.there.map(m => output(m, m.path)) ++ copies.map { case (copy, original) => output(copy, original.path) }
+    )
+  }
+}

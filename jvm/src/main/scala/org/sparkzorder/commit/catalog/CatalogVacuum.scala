@@ -1,0 +1,134 @@
+package org.sparkzorder.commit.catalog
+
+import org.apache.hadoop.fs.Path
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.commit.{
+  Failpoints,
+  FileMeta,
+  LocationChange,
+  RecordState,
+  SideListing,
+  SideNames,
+  TableFolder,
+  TiedFileException,
+  TiedNames,
+  VersionDirectory,
+  WorkerThreads
+}
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.log.{History, HistorySettings, HistoryWriter}
+
+/**
+ * An earlier folder whose files VACUUM deletes.
+ *
+ * @param versions that made the table leave it; empty if it was given up
+ */
+final case class ExpiredFolder(folder: Path, versions: Set[Long], files: Seq[FileMeta]) {
+  def bytes: Long = files.map(_.length).sum
+}
+
+/** Deletes earlier folders of a table that moves to new ones. */
+private[sparkzorder] object CatalogVacuum {
+  private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
+
+  /**
+   * What may be deleted: files of folders that the table has left whose rows are known to be in the folder that the
+   * catalog names.
+   *
+   * @param located the folders that the catalog names
+   * @param isOld whether the files that an operation replaced may go, by its id
+   * @param now milliseconds since 1970
+   */
+  def expired(
+      home: TableFolder,
+      history: LocationHistory,
+      located: Set[Path],
+      isOld: String => Boolean,
+      now: Long
+  ): Seq[ExpiredFolder] = earlier(history, located).filter { left =>
+    // The catalog may still come to name the folder of an operation that was given up.
+    if (left.isGivenUp) StaleAppends.isUnused(left, now) else isOld(left.last.operationId)
+  }.map { left =>
+    val folder = new Path(left.folder)
+    val listed = home.ops.list(folder)
+    lazy val carried = StaleAppends.carried(folder, home.ops)
+    val files = listed.filter(m => StaleAppends.isVisible(m) && (left.isReplaced(m) || carried(m)))
+    TiedNames.refuse(listed, files.map(_.name).toSet, TiedFileException.Deletes)
+    ExpiredFolder(folder, left.versions, files)
+  }
+
+  /** Folders whose rows are in a folder that the catalog names, and that it does not name themselves. */
+  private def earlier(history: LocationHistory, located: Set[Path]): Seq[LeftFolder] =
+    located.toSeq.flatMap(folder => history.earlier(folder.toString)).filterNot(l => located(new Path(l.folder)))
+      .sortBy(_.folder)
+
+  /**
+   * Deletes the files. Needs the lock.
+   *
+   * @param now milliseconds since 1970
+   */
+  def run(
+      home: TableFolder,
+      lock: Lock,
+      expired: Seq[ExpiredFolder],
+      history: LocationHistory,
+      located: Set[Path],
+      now: Long,
+      settings: HistorySettings = HistorySettings()
+  ): Unit = {
+    mark(home, lock, expired.flatMap(_.versions).toSet)
+    Failpoints.hit("vacuum-record")
+    expired.foreach { e =>
+      WorkerThreads.each(e.files, home.threads) { f =>
+        lock.checkInARow()
+        home.ops.delete(f.path)
+      }
+      Failpoints.hit("vacuum-1")
+    }
+    val expiredNow = expired.map(_.folder).toSet
+    earlier(history, located)
+      .filter(l => expiredNow(new Path(l.folder)) && StaleAppends.isUnused(l, now))
+      .foreach(l => removeIfEmpty(home, lock, new Path(l.folder)))
+    HistoryWriter.gather(home, lock, settings, vacuumed(home, lock))
+  }
+
+  /** Removes a folder that an operation made, once it has no data any more. */
+  private def removeIfEmpty(home: TableFolder, lock: Lock, folder: Path): Unit =
+    VersionDirectory.generationOf(folder).foreach { directory =>
+      if (!home.ops.list(folder).exists(StaleAppends.isVisible)) {
+        lock.check()
+        log.info(s"deletes $folder, which the catalog does not name any more")
+        // Only what is ours: a file may come at this moment.
+        val side = new Path(folder, SideNames.Side)
+        home.ops.list(side).filter(StaleAppends.isNote).foreach(note => home.ops.delete(note.path))
+        home.ops.deleteEmpty(side)
+        home.ops.deleteEmpty(folder)
+        // The version's folder goes with its last partition, and their parent with the last version.
+        Iterator.iterate(folder.getParent)(_.getParent).takeWhile(_.depth >= directory.depth - 1)
+          .foreach(home.ops.deleteEmpty)
+      }
+    }
+
+  /**
+   * Versions of which no file is left in the folders that the table left: their records need not name the files any
+   * more. A file that stays would be taken for a stale append without its record.
+   */
+  private def vacuumed(home: TableFolder, lock: Lock): Set[Long] = {
+    val history = LocationHistory.read(home)
+    // The record of a present location tells which files were brought there.
+    def isGone(change: LocationChange): Boolean = history.leftBy(change.to).isDefined && {
+      val isReplaced = history.replacedIn(change.from)
+      !home.ops.list(new Path(change.from)).exists(m => StaleAppends.isVisible(m) && isReplaced(m))
+    }
+    SideListing.records(lock.listing()).filter(_.state == RecordState.Vacuumed)
+      .filter(file => History.readable(home, file).exists(_.switches.forall(isGone))).map(_.version).toSet
+  }
+
+  /** RESTORE goes back to none of these operations' earlier folders any more. */
+  private def mark(home: TableFolder, lock: Lock, versions: Set[Long]): Unit = if (versions.nonEmpty) {
+    lock.check()
+    SideListing.records(lock.listing()).filter(f => f.state == RecordState.Done && versions(f.version))
+      .foreach(f => home.ops.rename(f.meta.path, home.vacuumed(f)))
+  }
+}

@@ -1,0 +1,131 @@
+package org.sparkzorder.commit.catalog
+
+import java.io.{FileNotFoundException, IOException}
+
+import org.apache.hadoop.fs.Path
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.commit.{
+  CarriedName,
+  CatalogPartition,
+  Failpoints,
+  FileMeta,
+  FileNames,
+  InputFile,
+  LocationChange,
+  OutputFile,
+  SideNames,
+  TableFolder,
+  TiedFileException,
+  TiedNames,
+  WorkerThreads
+}
+import org.sparkzorder.commit.lock.Lock
+
+/** Copies files that others have written to earlier folders of a table to the folder that is in use. */
+private[sparkzorder] object CopyForward {
+  private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
+
+  /**
+   * Copies files to a folder. Each appears there whole. One that is there already is not copied again:
+   * names of copies tell whose copies they are.
+   *
+   * @param some the files with the paths of their copies
+   */
+  def copy(home: TableFolder, lock: Lock, some: Seq[(FileMeta, Path)], to: Path): Unit = if (some.nonEmpty) {
+    val staging = new Path(new Path(new Path(to, SideNames.Side), SideNames.StagingName), s"_${lock.operationId}")
+    lock.check()
+    home.ops.mkdirs(staging)
+    try WorkerThreads.each(some.zipWithIndex, home.threads) { case ((file, target), i) =>
+        lock.checkInARow()
+        if (!home.ops.exists(target))
+          try home.ops.copy(file, FileNames.child(staging, s"_$i${FileNames.StagedSuffix}"), target)
+          // Another process brings the same file at this moment.
+          catch { case e: IOException if !home.ops.exists(target) => throw e }
+      }
+    finally discardStaging(home, staging)
+  }
+
+  private def discardStaging(home: TableFolder, staging: Path): Unit =
+    try {
+      home.ops.deleteRecursive(staging)
+      home.ops.deleteEmpty(staging.getParent)
+      home.ops.deleteEmpty(staging.getParent.getParent)
+      ()
+    } catch { case e: IOException => log.warn(s"cannot remove $staging", e) }
+
+  /** The change with these files of its old folder, once they are in the new one. */
+  def appended(home: TableFolder, lock: Lock, change: LocationChange, files: Seq[(FileMeta, Long)]): LocationChange = {
+    val to = new Path(change.to)
+    val outputs = carried(home, lock, files.map(_._1), to).zip(files).map { case (copy, (file, rows)) =>
+      OutputFile(copy.path.toString, copy.length, copy.modificationTime, rows, source = Some(file.path.toString))
+    }
+    val inputs = files.map { case (m, rows) => InputFile(m.path.toString, m.length, m.modificationTime, rows, m.etag) }
+    change.copy(inputs = change.inputs ++ inputs, outputs = change.outputs ++ outputs)
+  }
+
+  /** Brings files to a folder. Returns the copies in the order of the files. */
+  def carried(home: TableFolder, lock: Lock, files: Seq[FileMeta], to: Path): Seq[FileMeta] = {
+    files.groupBy(_.path.getParent).foreach { case (from, some) =>
+      TiedNames.refuse(home.ops.list(from), some.map(_.name).toSet, TiedFileException.Moves)
+    }
+    copy(home, lock, files.map(m => m -> FileNames.child(to, CarriedName.of(m))), to)
+    val there = home.ops.list(to).map(m => m.name -> m).toMap
+    files.map { m =>
+      val name = CarriedName.of(m)
+      there.getOrElse(name, throw new FileNotFoundException(s"${FileNames.child(to, name)} vanished"))
+    }
+  }
+
+  /**
+   * Copies stale appends to the folder that the catalog names, and then leaves a note beside each. A file that is not
+   * complete stays for the next statement.
+   *
+   * @param located which partition has its location where, by the catalog
+   * @param rowsOf as for [[CatalogCommitter]]
+   * @return how many files were copied
+   * @throws StaleAppendsUnclearException when it cannot be told whether the rows of some files count
+   */
+  def run(
+      home: TableFolder,
+      lock: Lock,
+      history: LocationHistory,
+      located: Map[Path, CatalogPartition],
+      rowsOf: FileMeta => Option[Long]
+  ): Int = {
+    val appends = new StaleAppends(history, located, home.ops)
+    val found = WorkerThreads.map(located.keys.toSeq, home.threads)(folder => folder -> appends.of(folder))
+    val copied = found.filter(_._2.nonEmpty).map { case (folder, stale) =>
+      val (before, missing) = stale.partition(_.isCopied)
+      val complete = missing.map(_.meta).filter(rowsOf(_).isDefined)
+      if (complete.size < missing.size)
+        log.warn(
+          s"${missing.size - complete.size} files in earlier folders of $folder are not complete, and stay there"
+        )
+      carried(home, lock, complete, folder)
+      Failpoints.hit("after-carried")
+      note(home, lock, before.map(_.meta) ++ complete)
+      complete.size
+    }.sum
+    if (copied > 0) log.info(s"$copied files were copied from earlier folders of ${home.root}")
+    copied
+  }
+
+  /** Says that the rows of these files are in a later folder, wherever copies go from there. */
+  private def note(home: TableFolder, lock: Lock, files: Seq[FileMeta]): Unit =
+    files.foreach(m => mark(home, lock, m.path.getParent, m))
+
+  /**
+   * Comes before copies of these files in an earlier folder: these are no stale appends, also if the table does not
+   * go back there.
+   */
+  def announce(home: TableFolder, lock: Lock, files: Seq[FileMeta], to: Path): Unit =
+    files.foreach(mark(home, lock, to, _))
+
+  private def mark(home: TableFolder, lock: Lock, folder: Path, file: FileMeta): Unit = {
+    lock.checkInARow()
+    val mark = StaleAppends.mark(folder, CarriedName.of(file))
+    home.ops.mkdirs(mark.getParent)
+    if (!home.ops.exists(mark)) home.ops.writeNew(mark, Array.emptyByteArray)
+  }
+}

@@ -1,0 +1,188 @@
+package org.sparkzorder.commit.lock
+
+import java.io.IOException
+import java.util.concurrent.{ExecutorService, Executors, ScheduledExecutorService, ScheduledFuture, TimeUnit}
+import java.util.concurrent.atomic.AtomicBoolean
+
+import org.apache.hadoop.fs.Path
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.commit.{Failpoints, FileMeta, HeldLock, LockLostException, Meters, Owner, TableFolder}
+import org.sparkzorder.commit.storage.Listing
+
+/**
+ * The table's lock, which is held. A daemon thread sets the file's time as its heartbeat. It never
+ * makes the file anew, so a process that removes the file takes the lock from us for good.
+ *
+ * @param others lock files of dead owners that were there when this one was taken
+ */
+final class Lock private[commit] (
+    private[commit] val folder: TableFolder,
+    val path: Path,
+    val owner: Owner,
+    private[commit] val settings: LockSettings,
+    firstBeat: Long,
+    private[commit] val others: Seq[FileMeta]
+) extends HeldLock {
+
+  private val log = LoggerFactory.getLogger(classOf[Lock])
+
+  @volatile private var lost: Option[String] = None
+  @volatile private var held = true
+  @volatile private var released = false
+  @volatile private var lastBeat = System.currentTimeMillis()
+
+  private val taken = System.currentTimeMillis()
+
+  private val looking = new Object
+  @volatile private var lastLook = System.nanoTime() - Lock.LongAgo
+
+  @volatile private[commit] var publishing = false
+
+  Meters.held.add(this)
+
+  private val isBeating = new AtomicBoolean
+
+  // The timer's thread calls no file system. So one that hangs stops the heartbeats of its own
+  // locks only.
+  private val beating: ScheduledFuture[_] = Lock.clock.scheduleWithFixedDelay(
+    () =>
+      if (isBeating.compareAndSet(false, true)) Lock.threads.execute { () =>
+        try beat()
+        finally isBeating.set(false)
+      },
+    settings.beatMillis,
+    settings.beatMillis,
+    TimeUnit.MILLISECONDS
+  )
+
+  def operationId: String = owner.operationId
+
+  def isHeld: Boolean = held && lost.isEmpty
+
+  /** Whether the operation came to its end and gave the lock back. */
+  def isReleased: Boolean = released
+
+  override private[commit] def ageMillis: Long = System.currentTimeMillis() - taken
+
+  /**
+   * Must be called before every rename. Returns if the lock is ours.
+   *
+   * @throws LockLostException when it is not, or when others may take its owner for dead
+   */
+  def check(): Unit = {
+    if (!held) throw new LockLostException(path, "it is released")
+    if (isLong(lastBeat)) beat()
+    lost.foreach(reason => throw new LockLostException(path, reason))
+    val before = System.nanoTime()
+    if (!folder.ops.exists(path)) {
+      lost = Some("its file is gone")
+      check()
+    }
+    lastLook = before
+  }
+
+  /**
+   * The same for many renames in a row: one look at the lock counts for `lookMillis`. A process
+   * that takes the lock away waits longer than that before it touches anything, because the owner
+   * may be in the middle of a rename.
+   */
+  private[sparkzorder] def checkInARow(): Unit = {
+    def isDue = !isHeld || System.nanoTime() - lastLook >= settings.lookMillis * 1000000L
+    // Many threads come at once, and one look does for all of them.
+    if (isDue) looking.synchronized { if (isDue) check() }
+  }
+
+  /**
+   * A listing of the side folder that is not older than the lock. So it shows all that others did
+   * before, also on a file system that lists late.
+   *
+   * @throws LockLostException when the lock is not ours any more
+   * @throws java.io.IOException when the listing comes too late
+   */
+  private[commit] def listing(): Seq[FileMeta] = {
+    val found = Listing.showing(folder, path, settings.sleep)
+    if (found.isEmpty) check()
+    found
+  }
+
+  private def beat(): Unit =
+    try {
+      if (held && lost.isEmpty) {
+        folder.ops.touch(path)
+        folder.ops.status(path) match {
+          case None => lost = Some("its file is gone")
+          case Some(meta)
+              if meta.modificationTime <= firstBeat && isLong(taken) =>
+            lost = Some("the file system does not let us set modification times, so others cannot see the heartbeat")
+          case _ => lastBeat = System.currentTimeMillis()
+        }
+      }
+    } catch {
+      case e: IOException =>
+        log.warn(s"heartbeat of $path failed", e)
+        if (isLong(lastBeat))
+          lost = Some(s"its heartbeat fails: ${e.getMessage}")
+    }
+
+  // Half the timeout: an owner whose heartbeat fails stops long before others may take over.
+  private def isLong(since: Long): Boolean = System.currentTimeMillis() - since > settings.timeoutMillis / 2
+
+  /** Gives the lock back, as the last step of an operation. It has no effect after [[abandon]]. */
+  def release(): Unit = if (held) {
+    stop()
+    released = true
+    try {
+      Failpoints.hit("before-unlock")
+      remove()
+    } finally settings.liveness.deregister(operationId)
+    Failpoints.hit("after-unlock")
+  }
+
+  private def remove(): Unit =
+    try {
+      SideFolderReadme.removeIfAlone(folder, path)
+      folder.ops.delete(path)
+      if (folder.ops.keepsEmptyFolders) folder.ops.deleteEmpty(folder.side)
+    } catch {
+      // This process knows that the operation has ended. Others see it when the heartbeat is old.
+      case e: IOException => log.warn(s"cannot remove the lock $path", e)
+    }
+
+  /**
+   * Stops the heartbeat and leaves the file, as after a death. The next statement recovers what is
+   * half done.
+   */
+  def abandon(): Unit = if (held) {
+    stop()
+    settings.liveness.deregister(operationId)
+  }
+
+  private def stop(): Unit = {
+    held = false
+    Meters.held.remove(this)
+    beating.cancel(false)
+    ()
+  }
+}
+
+private object Lock {
+  private val LongAgo = 3600L * 1000000000L
+
+  private def daemon(task: Runnable): Thread = {
+    val thread = new Thread(task, "zorder-heartbeat")
+    thread.setDaemon(true)
+    thread
+  }
+
+  val clock: ScheduledExecutorService = {
+    val executor = new java.util.concurrent.ScheduledThreadPoolExecutor(1, daemon(_))
+    executor.setRemoveOnCancelPolicy(true)
+    executor
+  }
+
+  /**
+   * One thread for each heartbeat at the same time, so that none waits for another's file system.
+   */
+  val threads: ExecutorService = Executors.newCachedThreadPool(daemon(_))
+}

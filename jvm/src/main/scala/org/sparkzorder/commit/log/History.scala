@@ -1,0 +1,101 @@
+package org.sparkzorder.commit.log
+
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.commit.{Record, RecordFile, RecordState, SideListing, TableFolder, UnreadableRecordException}
+import org.sparkzorder.commit.storage.Listing
+import org.sparkzorder.compat._
+
+/**
+ * An operation in the history.
+ *
+ * @param state `committed`, `restored` (undone by a later RESTORE), `vacuumed`, `undone`
+ * @param publishMillis how long its files were being exchanged
+ * @param time the modification time of its record's file: that of the commit point, or of the undo
+ * @param outcome why it was undone, or which process finished it after its owner died
+ * @param isLine whether the names of its files are forgotten
+ */
+final case class HistoryEntry(
+    record: Record,
+    state: String,
+    publishMillis: Option[Long],
+    time: Long,
+    outcome: Option[Outcome],
+    isLine: Boolean = false
+)
+
+object History {
+  val Committed = "committed"
+  val Restored = "restored"
+  val Vacuumed = "vacuumed"
+  val Undone = "undone"
+
+  /** The operation name, and the parameter that names the version, in a record of a RESTORE. */
+  val RestoreOperation = "RESTORE"
+  val RestoreParameter = "version"
+
+  private val log = LoggerFactory.getLogger("org.sparkzorder.commit.log.History")
+
+  /**
+   * All published operations, newest first. Records that cannot be read are skipped with a warning.
+   */
+  def read(folder: TableFolder): Seq[HistoryEntry] = newestFirst(folder).toVector
+
+  /** The same, but a record is read only when it is asked for. There may be thousands of them. */
+  def newestFirst(folder: TableFolder): Iterator[HistoryEntry] =
+    entries(new PublishedRecords(folder, () => folder.ops.list(folder.side)))
+
+  /** The same from the listing of a state, as far as its files are still there. */
+  def newestFirst(state: TableState): Iterator[HistoryEntry] = state match {
+    case side: TableState.SideFolder =>
+      entries(new PublishedRecords(side.folder, Listing.first(side.folder, Some(side.statuses))))
+    case TableState.NoSideFolder => Iterator.empty
+  }
+
+  private def entries(newestFirst: Iterator[PublishedRecord]): Iterator[HistoryEntry] = {
+    // A RESTORE undid the operations between itself and the version that it went back to.
+    var reach = Long.MaxValue
+    newestFirst.map { case PublishedRecord(file, record, outcome, isLine) =>
+      val isRestored = record.version > reach
+      // A RESTORE that a later one undid has no effect.
+      if (!isRestored) target(record).foreach(version => reach = version)
+      val state =
+        if (file.state == RecordState.Vacuumed) Vacuumed
+        else if (isRestored) Restored
+        else Committed
+      val millis = file.publishMillis.orElse(record.metrics.get(Record.PublishMillis).flatMap(_.toLongOption))
+      HistoryEntry(record, state, millis, file.meta.modificationTime, outcome(), isLine)
+    }
+  }
+
+  /**
+   * Operations that were undone, newest first, as long as their records are kept. The operation
+   * that was published next has the same version.
+   */
+  def undone(folder: TableFolder): Seq[HistoryEntry] = {
+    val listing = folder.ops.list(folder.side)
+    val names = listing.map(_.name).toSet
+    SideListing.records(listing)
+      .filter(_.state == RecordState.Undone)
+      .flatMap { file =>
+        readable(folder, file).map { record =>
+          val outcome = if (names(folder.outcome(record).getName)) Outcome.shown(folder, record) else None
+          HistoryEntry(record, Undone, None, file.meta.modificationTime, outcome)
+        }
+      }.sortBy(e => (-e.record.version, -e.time))
+  }
+
+  /** None when the record is gone, or damaged, which is logged. */
+  private[commit] def readable(folder: TableFolder, file: RecordFile): Option[Record] =
+    try Some(RecordJson.read(folder, file))
+    catch {
+      case e: UnreadableRecordException =>
+        log.warn("left out of the history", e)
+        None
+      case _: java.io.FileNotFoundException => None
+    }
+
+  /** The version that a RESTORE went back to. */
+  private[commit] def target(record: Record): Option[Long] =
+    if (record.operation == RestoreOperation) record.parameters.get(RestoreParameter).flatMap(_.toLongOption) else None
+}

@@ -1,0 +1,113 @@
+package org.sparkzorder.commit.log
+
+import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.commit.{
+  FileMeta,
+  FileOps,
+  HistoryFile,
+  NumberedIndexFile,
+  Record,
+  RecordFile,
+  RecordState,
+  SideListing,
+  TableFolder
+}
+import org.sparkzorder.commit.lock.{LockSettings, LockState}
+
+/** The state of a table, as one listing of its side folder shows it. */
+sealed trait TableState
+object TableState {
+
+  /** The table was never optimized or indexed. */
+  case object NoSideFolder extends TableState
+
+  /**
+   * A table with a side folder.
+   *
+   * @param statuses the listing
+   */
+  final class SideFolder(val folder: TableFolder, val statuses: Seq[FileMeta]) extends TableState {
+    private val records: Seq[RecordFile] = SideListing.records(statuses)
+
+    // All of these are newest first. Of older published operations there is only a line.
+    val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
+    val done: Seq[RecordFile] = records.filter(_.state.isPublished)
+
+    /** Operations that may have told the catalog of new folders. */
+    val moving: Seq[RecordFile] = records.filter(_.state == RecordState.Moving)
+
+    /**
+     * Operations that were undone. The operation that was published next has the same version, or a
+     * higher one.
+     */
+    val undone: Seq[RecordFile] = records
+      .filter(_.state == RecordState.Undone)
+      .sortBy(r => (-r.version, -r.meta.modificationTime))
+    val indexes: Seq[NumberedIndexFile] = SideListing.indexes(statuses)
+    val locks: Seq[FileMeta] = SideListing.locks(statuses)
+
+    /** The record of the newest version that is published in full. */
+    def newestDone: Option[RecordFile] = done.headOption
+
+    /** The lines of operations whose records are no files any more. */
+    val history: Option[HistoryFile] = SideListing.histories(statuses).headOption
+
+    /** Version 0 is the table before the first operation. */
+    def version: Long = newestDone.fold(0L)(_.version)
+
+    /** Whether an operation is under way or left something, so that the lock must be looked at. */
+    def isBusy: Boolean = locks.nonEmpty || underWay
+
+    /** Whether there is an unfinished operation. */
+    def underWay: Boolean = publishing.nonEmpty
+
+    /** Reads the lock files, if there are any. */
+    def lockState(settings: LockSettings = LockSettings()): LockState =
+      if (locks.isEmpty) LockState.NoLock else LockState.of(folder, locks, settings)
+
+    /** Whether a dead owner left something behind. */
+    def needsRecovery(settings: LockSettings): Boolean =
+      isBusy && (lockState(settings) match {
+        case LockState.Live(_) => false
+        case LockState.Dead(_) => true
+        case LockState.NoLock  => underWay
+      })
+
+    /**
+     * The newest published record, from a small cache where possible.
+     *
+     * @throws UnreadableRecordException when it is damaged
+     */
+    def lastRecord: Option[Record] = newestDone.map(record)
+
+    /** A record of [[done]] or [[undone]], from the cache where possible. */
+    def record(file: RecordFile): Record = TableState.record(folder, file)
+  }
+
+  /** One listing of `<root>/_zorder`, and no more. */
+  def look(root: Path, ops: FileOps): TableState = {
+    val folder = TableFolder(root, ops)
+    val statuses = ops.list(folder.side)
+    if (statuses.isEmpty) NoSideFolder else new SideFolder(folder, statuses)
+  }
+
+  /**
+   * The cached records may have so many file names. That is ten records of operations on 10,000
+   * files.
+   */
+  private val CachedNames = 200000
+
+  private val cache = new RecordCache(CachedNames)
+
+  /**
+   * A record is never changed, but a table may be deleted and made anew. So the file's status is
+   * the key in the cache.
+   */
+  private[commit] def record(folder: TableFolder, file: RecordFile): Record =
+    cache.get(file.meta).getOrElse {
+      val read = RecordJson.read(folder, file)
+      cache.put(file.meta, read)
+      read
+    }
+}

@@ -1,0 +1,265 @@
+package org.sparkzorder.commit.machine
+
+import java.io.{FileNotFoundException, IOException}
+
+import org.apache.hadoop.fs.Path
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.commit.{
+  CommitConflictException,
+  Failpoints,
+  IncompletePublishException,
+  LockLostException,
+  Meters,
+  Patience,
+  Record,
+  RecordState,
+  SideListing,
+  SideNames,
+  TableFolder,
+  Way,
+  WorkerThreads
+}
+import org.sparkzorder.commit.lock.{Lock, SideFolderReadme}
+import org.sparkzorder.commit.log.{RecordJson, StagingDirectories, UndoneRecords}
+import org.sparkzorder.commit.place.{FolderMark, FolderPlaces}
+import org.sparkzorder.commit.side.{IndexFiles, NestedTables}
+import org.sparkzorder.commit.storage.{AtomicFile, Clock}
+
+/**
+ * Brings one operation's files into a table on a disk or HDFS, by the steps in `docs/design/commit.md`.
+ * It is used once: [[stage]], [[prepare]], then [[commit]], or [[abort]] before that. Whatever happens, the
+ * caller calls `lock.release()` in the end. If something must be recovered, the lock was abandoned, and
+ * its file stays.
+ *
+ * @param sleep how to wait for the file system's clock, in milliseconds
+ */
+private[sparkzorder] final class FolderCommitter(
+    folder: TableFolder,
+    lock: Lock,
+    sleep: Long => Unit = Thread.sleep(_)
+) {
+  import FolderCommitter._
+
+  private val ops = folder.ops
+  private val operationId = lock.operationId
+  private val patience = Patience(Attempts, FirstPauseMillis, sleep)
+  // At a failpoint, no other thread may go on.
+  private val threads = if (Failpoints.isSet) 1 else folder.threads
+  private val places = new FolderPlaces(folder, threads, () => ops.exists(lock.path))
+  private var claimed = Seq.empty[String]
+  private var prepared = Option.empty[Record]
+
+  /**
+   * Makes the staging of each folder that the job writes to. No row is touched.
+   *
+   * @param dirs relative to the root
+   * @throws CommitConflictException when one of the folders is gone
+   * @throws NestedTableException when one of them is a table of its own
+   */
+  def stage(dirs: Seq[String]): Unit = orAbort {
+    NestedTables.refuseBelow(folder, dirs)
+    refuseMarked(dirs)
+    StagingDirectories.write(folder, operationId, dirs)
+    Failpoints.hit("after-manifest")
+    dirs.foreach { dir =>
+      lock.check()
+      orGone(dir) {
+        Seq(folder.sideOf(dir), folder.stagingsOf(dir), folder.stagingOf(dir, operationId)).foreach(ops.mkdir)
+        claimed :+= dir
+        // If the whole table has just been overwritten, no record and no manifest tells of the marker.
+        if (!ops.exists(folder.manifest(operationId)))
+          throw new FileNotFoundException(s"${folder.root} was overwritten")
+        mark(dir).claim()
+      }
+    }
+    lock.check()
+    Failpoints.hit("after-stage-folders")
+  }
+
+  /** A folder that was away while an operation ended may have old and new files side by side. */
+  private def refuseMarked(dirs: Seq[String]): Unit = {
+    val marked = dirs.filter(dir => ops.list(folder.sideOf(dir)).exists(m => FolderMark.operation(m.name).isDefined))
+    if (marked.nonEmpty) throw new CommitConflictException(
+      marked.map(named),
+      "the folder was away while an operation ended, and may have old and new files side by side (see docs/on-call.md)"
+    )
+  }
+
+  private def mark(dir: String) = new FolderMark(folder, dir, dir, operationId)
+
+  /** Of a folder that is gone nothing is made: it must not come back. */
+  private def orGone(dir: String)(work: => Unit): Unit =
+    try work
+    catch {
+      case e: FileNotFoundException =>
+        val why = if (ops.exists(folder.resolve(dir))) "the folder was overwritten" else "the folder is gone"
+        val conflict = new CommitConflictException(Seq(named(dir)), why)
+        conflict.addSuppressed(e)
+        throw conflict
+    }
+
+  private def named(dir: String): String = if (dir.isEmpty) "." else dir
+
+  /** Folders that were overwritten since [[stage]]. The files that the job wrote there are gone. */
+  def overwritten(): Seq[String] = claimed.sorted.filter(dir => mark(dir).decision().isEmpty)
+
+  /**
+   * Gives the record its version. No row is touched.
+   *
+   * @param staged where each output is now, by its final relative path
+   * @throws CommitConflictException when a folder is gone or an output is not what the record says;
+   *   all is rolled back
+   */
+  def prepare(record: Record, staged: Map[String, Path]): Record = {
+    require(prepared.isEmpty, "prepared already")
+    val version = nextVersion(lock, record, staged.keySet)
+    val numbered = record.copy(version = version, way = Way.InPlace)
+    orAbort {
+      val others = numbered.folders.map(_.folder).filterNot(claimed.contains)
+      require(claimed.isEmpty || others.isEmpty, s"not staged: $others")
+      if (others.nonEmpty) stage(others)
+      prepared = Some(numbered)
+      numbered.folders.foreach { work =>
+        val trash = folder.trashOf(work.folder, numbered)
+        orGone(work.folder)(Seq(trash.getParent, trash).foreach(ops.mkdir))
+      }
+      numbered.outputs.filter(_.source.isEmpty).foreach { o =>
+        val place = folder.staged(o.path, numbered)
+        if (staged(o.path).toUri.getPath != place.toUri.getPath) ops.rename(staged(o.path), place)
+        if (!ops.status(place).exists(o.isSame)) {
+          if (mark(o.folder).decision().isEmpty)
+            throw new CommitConflictException(Seq(named(o.folder)), "the folder was overwritten")
+          throw new IOException(s"$place is not as it was written")
+        }
+      }
+      val gone = numbered.outputs.filter(o => o.source.exists(s => !ops.status(folder.resolve(s)).exists(o.isSame)))
+      if (gone.nonEmpty) throw new CommitConflictException(gone.flatMap(_.source), "they are gone, or were changed")
+      SideFolderReadme.write(folder)
+      Failpoints.hit("after-staging-all")
+    }
+    numbered
+  }
+
+  /**
+   * Exchanges the files. An interrupt of the caller ends the operation before its commit point; after it
+   * the steps come to their end, and the caller is interrupted afterwards.
+   *
+   * @param keepLock whether the caller goes on under the lock: then the lock stays
+   * @throws CommitConflictException when others changed the inputs
+   * @throws IncompletePublishException when the file system failed
+   */
+  def commit(keepLock: Boolean = false): Record =
+    WorkerThreads.toTheEnd(s"zorder-commit-$operationId", alone = folder.threads > 1)(exchange(keepLock, _))
+
+  private def exchange(keepLock: Boolean, interrupted: () => Boolean): Record = {
+    val planned = prepared.getOrElse(throw new IllegalStateException("not prepared"))
+    val record = planned.copy(root = Some(folder.root.toString))
+    orAbort {
+      Clock.waitPast(folder, record.outputs.map(_.modificationTime), sleep)
+      lock.check()
+      Failpoints.hit("before-commit-point")
+      val moved = overwritten()
+      if (moved.nonEmpty) throw new CommitConflictException(moved.map(named), "the folder was overwritten or moved")
+      if (interrupted()) throw new InterruptedException("interrupted before the commit point")
+    }
+    val started = System.nanoTime()
+    lock.publishing = true
+    write(record)
+    val settle = new SettleOperation(places, folder, record, () => (), threads)
+    def listing() = ops.list(folder.side)
+    val millis = () => Some((System.nanoTime() - started) / 1000000)
+    val result =
+      try patience(s"publishing in ${folder.root}")(settle.toTheEnd(() => listing(), millis))
+      catch {
+        case e: IOException =>
+          lock.abandon()
+          throw new IncompletePublishException(folder.record(record, RecordState.Publishing), e)
+      } finally lock.publishing = false
+    orAbandon {
+      settle.clean(result)
+      if (!keepLock) tidy()
+    }
+    if (!keepLock) lock.release()
+    val done = result.orConflict
+    Meters.trash(folder.root).addAndGet(
+      done.inputs.map(_.length).sum - done.outputs.filter(_.source.isDefined).map(_.length).sum
+    )
+    done
+  }
+
+  /** Writes the record, which is the commit point. The rename may have taken effect although it failed. */
+  private def write(record: Record): Unit = orAbort {
+    val path = folder.record(record, RecordState.Publishing)
+    try AtomicFile.put(ops, folder.newTemporary(), path, RecordJson.write(record))(())
+    catch { case e: IOException => if (!ops.exists(path)) throw e }
+    Failpoints.hit("after-commit-point")
+  }
+
+  private def tidy(): Unit = {
+    val statuses = lock.listing()
+    IndexFiles.prune(folder, statuses)
+    UndoneRecords.prune(folder, lock, statuses)
+    Failpoints.hit("after-clean")
+  }
+
+  /** All rows are in place. The abandoned lock tells the next statement that something is left over. */
+  private def orAbandon(work: => Unit): Unit =
+    try work
+    catch {
+      case e @ (_: IOException | _: LockLostException) =>
+        log.warn(s"cannot clean up in ${folder.root}, the next statement will", e)
+        lock.abandon()
+    }
+
+  /** Rolls back an operation before [[commit]]. If that fails its lock file stays. */
+  def abort(): Unit =
+    try {
+      // Of a table that was overwritten with its lock and manifest, no other process knows what is left.
+      if (ops.exists(lock.path) || ops.exists(folder.manifest(operationId))) lock.check()
+      FolderPlaces.rollBack(folder, operationId, claimed)
+    } catch {
+      case e @ (_: IOException | _: LockLostException) =>
+        log.warn(s"cannot roll back in ${folder.root}, the next statement will", e)
+        lock.abandon()
+    }
+
+  private def orAbort[A](step: => A): A =
+    try step
+    catch {
+      case e: Exception =>
+        abort()
+        throw e
+    }
+}
+
+private object FolderCommitter {
+  private val log = LoggerFactory.getLogger(classOf[FolderCommitter])
+
+  /** How often publishing is tried. */
+  private val Attempts = 3
+  private val FirstPauseMillis = 100L
+
+  /**
+   * The version that a record gets.
+   *
+   * @param staged the final relative paths of the files that are ready
+   * @throws IllegalArgumentException when the record may not be published under this lock
+   */
+  private def nextVersion(lock: Lock, record: Record, staged: Set[String]): Long = {
+    require(
+      record.operationId == lock.operationId,
+      s"the lock is held by ${lock.operationId}, not by ${record.operationId}"
+    )
+    require(staged == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
+    Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
+    Failpoints.hit("after-staging")
+    // Two listings, since one that is late may lack the newest record.
+    val newest = Seq.fill(2)(lock.listing()).map { listing =>
+      val underWay = SideListing.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
+      math.max(underWay, SideListing.newestPublished(listing))
+    }.max
+    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
+    newest + 1
+  }
+}

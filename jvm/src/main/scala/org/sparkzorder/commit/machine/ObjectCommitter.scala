@@ -1,0 +1,269 @@
+package org.sparkzorder.commit.machine
+
+import java.io.{FileNotFoundException, IOException}
+import java.util.concurrent.TimeUnit.{DAYS, HOURS, MILLISECONDS}
+
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.commit.{
+  CommitConflictException,
+  ConcurrentOperationException,
+  Decision,
+  FileMeta,
+  FileNames,
+  IncompletePublishException,
+  InputFile,
+  LockLostException,
+  ObjectStore,
+  OutputFile,
+  Patience,
+  Record,
+  RecordState,
+  Removal,
+  SideListing,
+  SideNames,
+  TableFolder,
+  UploadsExpiredException,
+  Way,
+  WorkerThreads
+}
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.log.{RecordJson, StagingDirectories, UndoneRecords}
+import org.sparkzorder.commit.place.{FolderMarker, StorePlaces}
+import org.sparkzorder.commit.side.IndexFiles
+
+/**
+ * Brings one operation's files into a table on an object store, by the steps in
+ * `docs/design/commit-object-store.md`. It is used once: [[mark]], [[prepare]], then [[commit]], or
+ * [[abort]] before that.
+ *
+ * @param operationId the lock's
+ * @param check throws if the lock is not ours any more. It saves work; no row depends on it
+ * @param sleep how to wait before requests are repeated, in milliseconds
+ * @param clock milliseconds since 1970
+ */
+private[sparkzorder] final class ObjectCommitter(
+    store: ObjectStore,
+    folder: TableFolder,
+    operationId: String,
+    check: () => Unit,
+    threads: Int = TableFolder.Threads,
+    sleep: Long => Unit = Thread.sleep(_),
+    clock: () => Long = () => System.currentTimeMillis()
+) {
+  import ObjectCommitter._
+
+  private val patience = Patience(Attempts, FirstPauseMillis, sleep)
+
+  /** No upload is older. */
+  private val begun = clock()
+  private var marked = Seq.empty[String]
+
+  /** The files of each marked folder, before the job reads any. */
+  private var found = Map.empty[String, Map[String, FileMeta]]
+  private var prepared = Option.empty[Record]
+
+  /**
+   * Marks the folders that will change.
+   *
+   * @param dirs relative to the root
+   * @throws ConcurrentOperationException when another operation is exchanging files of one of them
+   */
+  def mark(dirs: Seq[String]): Unit = {
+    marked = dirs
+    StagingDirectories.write(folder, operationId, dirs)
+    check()
+    WorkerThreads.each(dirs, threads)(dir => new FolderMarker(store, folder, dir).claim(operationId))
+    found = WorkerThreads.map(dirs, threads)(dir => dir -> listed(dir)).toMap
+  }
+
+  private def listed(dir: String): Map[String, FileMeta] =
+    store.list(folder.resolve(dir)).map(m => m.name -> m).toMap
+
+  /** Folders that were overwritten since [[mark]]. */
+  def overwritten(): Seq[String] = marked.filterNot { dir =>
+    new FolderMarker(store, folder, dir).read().exists(_.operationId == operationId)
+  }
+
+  /**
+   * Begins uploads of files that RESTORE brings back from the trash, as copies on the store's side.
+   *
+   * @throws java.io.FileNotFoundException when one of them is gone
+   */
+  def copiesOf(outputs: Seq[OutputFile]): Seq[OutputFile] = WorkerThreads.map(outputs, threads) { o =>
+    check()
+    val source = folder.resolve(o.source.get)
+    def gone = new FileNotFoundException(s"$source is gone")
+    val found = store.status(source).filter(o.isThis(_, timed = false)).getOrElse(throw gone)
+    o.copy(upload =
+      Some(store.startCopy(source, found.etag.get, o.length, folder.resolve(o.path)).getOrElse(throw gone))
+    )
+  }
+
+  /**
+   * Gives the record its version and copies the inputs to the trash. No row is touched.
+   *
+   * @param record with the uploads of the outputs. Its inputs get the etags that they had when their
+   *               folders were marked
+   * @param keepsRetired whether the inputs are copied
+   * @throws CommitConflictException when an input is not as the record says
+   * @throws ConcurrentOperationException when another operation is exchanging files of the table
+   */
+  def prepare(record: Record, keepsRetired: Boolean): Record = {
+    require(prepared.isEmpty, "prepared already")
+    require(record.operationId == operationId, s"the lock is held by $operationId, not by ${record.operationId}")
+    require(record.outputs.forall(_.upload.isDefined), "an output has no upload")
+    Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
+    val (unmarked, inputs) = record.inputs.partition(i => atMark(i).isEmpty)
+    if (unmarked.nonEmpty) throw conflict(unmarked)
+    // The version of an operation is not given again while anything tells of it.
+    val listed = store.list(folder.side)
+    // Its outputs may have been there for a moment, and may be among our inputs.
+    if (SideListing.records(listed).exists(_.state == RecordState.Publishing))
+      throw new ConcurrentOperationException(folder.root, None)
+    val newest = (SideListing.records(listed).map(_.version) :+ SideListing.newestPublished(listed)).max
+    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
+    val numbered = record.copy(
+      version = newest + 1,
+      way = Way.ObjectStore,
+      inputs = inputs.map(i => i.copy(etag = atMark(i).flatMap(_.etag)))
+    )
+    prepared = Some(numbered)
+    refuseChanged(numbered)
+    if (keepsRetired) copyInputs(numbered)
+    numbered
+  }
+
+  /** The file that an input was when its folder was marked, if it is the one that the record means. */
+  private def atMark(input: InputFile): Option[FileMeta] =
+    found.get(input.folder).flatMap(_.get(FileNames.name(input.path))).filter(m => input.isSame(m) && m.etag.isDefined)
+
+  private def refuseChanged(record: Record): Unit = WorkerThreads.each(record.folders, threads) { work =>
+    val now = listed(work.folder)
+    val changed = work.inputs.filterNot(i => now.get(FileNames.name(i.path)).exists(_.etag == i.etag))
+    if (changed.nonEmpty) throw conflict(changed)
+  }
+
+  private def copyInputs(record: Record): Unit = {
+    val changed = WorkerThreads.map(record.inputs, threads) { i =>
+      check()
+      i -> store.copy(folder.resolve(i.path), i.etag.get, i.length, folder.retired(i.path, record))
+    }.collect { case (i, false) => i }
+    if (changed.nonEmpty) throw conflict(changed)
+  }
+
+  private def conflict(changed: Seq[InputFile]) =
+    new CommitConflictException(changed.map(_.path), "they are gone, or were changed or replaced")
+
+  /**
+   * Writes the record, which is the commit point, and publishes it.
+   *
+   * @return the record as it is in the history, with the folders that were exchanged
+   * @throws UploadsExpiredException when a lifecycle rule may have aborted uploads
+   * @throws CommitConflictException when others changed files of some folders, which keep theirs
+   * @throws IncompletePublishException when the store failed time and again after the commit point
+   */
+  def commit(): Record = {
+    val planned = prepared.getOrElse(throw new IllegalStateException("not prepared"))
+    val record = planned.copy(root = Some(folder.root.toString))
+    check()
+    refuseExpired()
+    val started = System.nanoTime()
+    if (!isWritten(record)) throw new ConcurrentOperationException(folder.root, None)
+    val publish = new SettleOperation(new StorePlaces(store, folder, threads), folder, record, check, threads)
+    val result =
+      try patience(s"publishing in ${folder.root}") {
+          val settled =
+            publish.toTheEnd(() => store.list(folder.side), () => Some((System.nanoTime() - started) / 1000000))
+          publish.clean(settled)
+          settled
+        }
+      catch {
+        case e: IOException => throw new IncompletePublishException(folder.record(record, RecordState.Publishing), e)
+      }
+    result.orConflict
+  }
+
+  /** Only an operation that has run for long asks for the rules: the shortest takes a day. */
+  private def refuseExpired(): Unit = {
+    val millis = clock() - begun
+    def isNear(days: Int) = millis >= DAYS.toMillis(days.toLong) - PublishMillis
+    if (isNear(ShortestDays)) daysOfUploads().filter(isNear).foreach { days =>
+      abort()
+      throw new UploadsExpiredException(days, MILLISECONDS.toHours(millis))
+    }
+  }
+
+  private def daysOfUploads(): Option[Int] =
+    try store.daysOfUploads(folder.root)
+    catch {
+      case e: IOException =>
+        log.warn(s"the store does not say how long uploads in ${folder.root} stay open", e)
+        None
+    }
+
+  /** Whether the record is ours, also if the answer to the request was lost. */
+  private def isWritten(record: Record): Boolean = {
+    val path = folder.record(record, RecordState.Publishing)
+    def isOurs = store.get(path, RecordJson.ReadLimit)
+      .exists(found => RecordJson.parse(found.bytes, path).operationId == operationId)
+    try store.putIfAbsent(path, RecordJson.write(record)).isDefined || isOurs
+    catch {
+      case e: IOException =>
+        log.warn(s"looks whether $path was written", e)
+        isOurs
+    }
+  }
+
+  /** Removes what the operation left, if it has no record. The caller releases the lock. */
+  def abort(): Unit = {
+    // Without its marker the operation cannot be published any more, by any process.
+    val free = marked.forall { dir =>
+      val marker = new FolderMarker(store, folder, dir)
+      marker.read().filter(_.operationId == operationId) match {
+        case Some(m) if m.state == Decision.Staged =>
+          store.delete(marker.path, m.etag) != Removal.Changed
+        case Some(_) => false
+        case None    => true
+      }
+    }
+    if (free) {
+      prepared.foreach { record =>
+        WorkerThreads.each(record.outputs, threads) { o =>
+          o.upload.foreach(u => store.abort(folder.resolve(o.path), u.id))
+        }
+        record.folders.foreach(work => folder.ops.deleteRecursive(folder.trashOf(work.folder, record)))
+      }
+      discard()
+    }
+  }
+
+  /**
+   * What follows at the end: old statistics and records. Needs the lock. All rows are in place, so it
+   * never fails.
+   */
+  def tidy(lock: Lock): Unit =
+    try {
+      val statuses = lock.listing()
+      IndexFiles.prune(folder, statuses)
+      UndoneRecords.prune(folder, lock, statuses)
+    } catch {
+      case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${folder.root}", e)
+    }
+
+  private def discard(): Unit = StorePlaces.discard(store, folder, operationId)
+}
+
+private[sparkzorder] object ObjectCommitter {
+  private val log = LoggerFactory.getLogger(classOf[ObjectCommitter])
+
+  /** How often publishing is tried; the client of the store repeats each request by itself. */
+  private val Attempts = 5
+  private val FirstPauseMillis = 500L
+
+  /** No rule of a store is shorter. */
+  private val ShortestDays = 1
+
+  /** The time left for publishing before a rule may abort an upload. */
+  private val PublishMillis = HOURS.toMillis(1)
+}

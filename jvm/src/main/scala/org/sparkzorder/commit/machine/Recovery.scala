@@ -1,0 +1,222 @@
+package org.sparkzorder.commit.machine
+
+import java.io.{FileNotFoundException, IOException}
+import java.util.UUID
+
+import com.google.common.cache.CacheBuilder
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.commit.{
+  ConcurrentOperationException,
+  FileMeta,
+  FoldersAwayException,
+  HalfPublishedException,
+  LockLostException,
+  ReadAround,
+  RecordFile,
+  TableFolder,
+  WorkerThreads
+}
+import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
+import org.sparkzorder.commit.log.{RecordJson, TableState}
+import org.sparkzorder.commit.place.FolderPlaces
+import org.sparkzorder.commit.storage.ObjectFileOps
+
+/** What a recovery did, in words for the log. */
+final case class Recovered(actions: Seq[String]) {
+  def isNothing: Boolean = actions.isEmpty
+}
+
+/**
+ * A table as a query may read it.
+ *
+ * @param around how to read around what is half done; None when nothing is
+ * @param exchanging whether files were being exchanged when we came: then a listing made before is
+ *                   to be made anew
+ */
+final case class ReadableState(state: TableState, around: Option[ReadAround], exchanging: Boolean)
+
+/** Finishes or undoes what a dead owner left half done, for statements and for queries. */
+object Recovery {
+
+  /**
+   * How long a query waits for the end of an exchange. What it reads afterwards stays. What it reads before
+   * may go to the trash while the query runs.
+   */
+  val QueryWaitMillis = 2000L
+
+  /** A thread looks at so many tables, if there are many. */
+  private val TablesPerThread = 8
+
+  /**
+   * Takes the lock, recovers, gives it back. Without anything to do it only lists.
+   *
+   * @throws ConcurrentOperationException when a living owner has the lock
+   * @param withoutAway whether to end an operation although folders are gone in which it exchanged files
+   * @throws FoldersAwayException when folders are gone in which files were being exchanged
+   * @throws java.io.IOException when we may not write there: see [[ReadAround]]
+   */
+  def recover(folder: TableFolder, settings: LockSettings = LockSettings(), withoutAway: Boolean = false): Recovered =
+    if (!isNeeded(folder, settings)) Recovered(Nil)
+    else {
+      val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
+      try recoverUnder(folder, lock, settings, withoutAway)
+      finally lock.release()
+    }
+
+  private def isNeeded(folder: TableFolder, settings: LockSettings): Boolean =
+    TableState.look(folder.root, folder.ops) match {
+      case state: TableState.SideFolder => state.needsRecovery(settings)
+      case TableState.NoSideFolder      => false
+    }
+
+  /**
+   * Recovers under a lock that is held, as every statement does before it starts. If it fails the
+   * lock is abandoned, so that the next statement tries again.
+   */
+  def recoverUnder(
+      folder: TableFolder,
+      lock: Lock,
+      settings: LockSettings = LockSettings(),
+      withoutAway: Boolean = false
+  ): Recovered = Recovered(RecoveryUnderLock.recover(folder, lock, settings, withoutAway))
+
+  /**
+   * Comes before a query's listing of the table. It recovers after a dead owner. If it cannot, or an
+   * owner lives that exchanges files, it says which side of the exchange is to be read.
+   *
+   * @param waitMillis how long to wait for the end of an exchange. No row depends on it: a query that
+   *                   waits reads files that stay
+   */
+  def settled(folder: TableFolder, waitMillis: Long, settings: LockSettings = LockSettings()): ReadableState =
+    new QueryWait(folder, waitMillis, settings).readableState()
+
+  /** The same for many tables. Those in which nothing is under way are looked at side by side. */
+  def settled(
+      folders: Seq[TableFolder],
+      waitMillis: Long,
+      settings: LockSettings
+  ): Seq[(TableFolder, ReadableState)] = {
+    val threads = math.min(TableFolder.Threads, folders.size / TablesPerThread)
+    val states = WorkerThreads.map(folders, threads)(f => TableState.look(f.root, f.ops))
+    folders.zip(states).map {
+      case (folder, busy: TableState.SideFolder) if busy.isBusy =>
+        folder -> settled(folder, waitMillis, settings)
+      case (folder, quiet) => folder -> ReadableState(quiet, None, exchanging = false)
+    }
+  }
+}
+
+/**
+ * One query's wait until it may read the table, see [[Recovery.settled]]. It looks again and again.
+ */
+private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: LockSettings) {
+  import QueryWait._
+
+  private val deadline = System.currentTimeMillis() + waitMillis
+
+  private var pauseMillis = FirstPauseMillis
+  private var recoveries = 0
+
+  /** Whether this user or this file system does not let us recover. */
+  private var isDenied = false
+
+  /** Whether files were being exchanged at any look. */
+  private var exchanging = false
+
+  def readableState(): ReadableState = Iterator.continually(look()).flatten.next()
+
+  /** None when it must look again. */
+  private def look(): Option[ReadableState] =
+    try {
+      val state = TableState.look(folder.root, folder.ops)
+      exchanging ||= isPublishing(state)
+      state match {
+        case busy: TableState.SideFolder if busy.needsRecovery(settings) => afterDeath(busy)
+        case busy: TableState.SideFolder if isPublishing(busy)           => besideOwner(busy)
+        case quiet                                                       => Some(ReadableState(quiet, None, exchanging))
+      }
+    } catch { case e: IOException if exchanging => throw new HalfPublishedException(folder.root, e) }
+
+  private def afterDeath(busy: TableState.SideFolder): Option[ReadableState] =
+    if (isAway(busy)) readAround(busy, lives = false)
+    else if (recoveries < MostRecoveries && tryRecover()) {
+      recoveries += 1
+      None
+    } else if (isLate || isDenied || !isPublishing(busy)) readAround(busy, lives = false)
+    else pause()
+
+  private def besideOwner(busy: TableState.SideFolder): Option[ReadableState] =
+    if (isLate || Outwaited.by(busy.publishing, waitMillis)) {
+      Outwaited.remember(busy.publishing, waitMillis)
+      readAround(busy, lives = true)
+    } else pause()
+
+  /** None when the owner came to an end just now. */
+  private def readAround(busy: TableState.SideFolder, lives: Boolean): Option[ReadableState] =
+    try Some(ReadableState(busy, ScanView.of(folder, busy.statuses, lives), exchanging))
+    catch { case _: FileNotFoundException => None }
+
+  private def pause(): Option[ReadableState] = {
+    settings.sleep(pauseMillis)
+    pauseMillis = math.min(MostPauseMillis, pauseMillis * 2)
+    None
+  }
+
+  private def isLate: Boolean = System.currentTimeMillis() >= deadline
+
+  private def isPublishing(state: TableState): Boolean = state match {
+    case side: TableState.SideFolder => side.publishing.nonEmpty
+    case TableState.NoSideFolder     => false
+  }
+
+  /** Whether folders are away, so that no recovery ends the operation. */
+  private def isAway(busy: TableState.SideFolder): Boolean =
+    try ObjectFileOps.storeOf(folder).isEmpty && busy.publishing.exists { file =>
+        val places = new FolderPlaces(folder, folder.threads)
+        val record = RecordJson.read(folder, file)
+        places.away(record, places.of(record, isRecovery = true)).nonEmpty
+      }
+    catch { case _: FileNotFoundException => false }
+
+  private def tryRecover(): Boolean =
+    try {
+      Recovery.recover(folder, settings)
+      true
+    } catch {
+      case e: IOException =>
+        log.warn(s"cannot recover ${folder.root}, reading around what is half done", e)
+        isDenied = true
+        false
+      case _: FoldersAwayException                                => false // there is a way around it
+      case _: ConcurrentOperationException | _: LockLostException => false // another process does it
+    }
+}
+
+/** Operations for which a query of this JVM has waited in vain. The next queries need not wait for them. */
+private object Outwaited {
+  private val MostOperations = 1000L
+
+  /** How long, by the record's file. */
+  private val millis = CacheBuilder.newBuilder().maximumSize(MostOperations).build[FileMeta, java.lang.Long]().asMap
+
+  /** Whether a query has waited for all of them, at least so long. */
+  def by(records: Seq[RecordFile], waitMillis: Long): Boolean =
+    records.forall(r => Option(millis.get(r.meta)).exists(_ >= waitMillis))
+
+  def remember(records: Seq[RecordFile], waitMillis: Long): Unit =
+    records.foreach(r => millis.merge(r.meta, Long.box(waitMillis), (one, other) => if (one < other) other else one))
+}
+
+private object QueryWait {
+  private val log = LoggerFactory.getLogger("org.sparkzorder.commit.machine.Recovery")
+
+  /**
+   * In one query. A recovery may succeed time and again and change nothing. That must not stop the
+   * query for good.
+   */
+  private val MostRecoveries = 5
+
+  private val FirstPauseMillis = 5L
+  private val MostPauseMillis = 200L
+}

@@ -1,0 +1,97 @@
+package org.sparkzorder.commit.machine
+
+import scala.annotation.tailrec
+
+import org.sparkzorder.commit.{Decision, FileMeta}
+import org.sparkzorder.commit.place.{CopiedMidway, Obstacle, Place}
+
+/** How an operation ended in one place. */
+private[commit] sealed trait PlaceOutcome
+private[commit] object PlaceOutcome {
+
+  /**
+   * @param outputs the new files as they were listed, by path
+   * @param changed inputs that others replaced at the last moment, so that they stay
+   */
+  final case class Exchanged(outputs: Map[String, FileMeta], changed: Seq[String]) extends PlaceOutcome
+
+  final case class RolledBack(why: Obstacle) extends PlaceOutcome
+
+  /** The place was deleted, and the rows that were in it. */
+  case object Overwritten extends PlaceOutcome
+
+  /** Another process has published the operation. */
+  case object Ended extends PlaceOutcome
+}
+
+/**
+ * Brings an operation to its end in one place: decide, then clear. The operation itself and a recovery
+ * do the same. It goes on wherever another process stopped, and two may do it at once.
+ */
+private[commit] object Settle {
+  import PlaceOutcome._
+
+  private val Stale = Obstacle("its version was published by others", Nil)
+  private val Before = Obstacle("the operation was undone there", Nil)
+  private val Changed = "they were deleted or replaced while files were being exchanged"
+  private val InCopy = Obstacle("the table was copied while its files were being exchanged", Nil)
+
+  /** @param isStale whether the record's version was published by others: then nothing new is decided */
+  def apply(place: Place, isStale: Boolean = false): PlaceOutcome = settle(place, isStale, place.decision(), Before)
+
+  /** @param why the obstacle that was found last */
+  @tailrec private def settle(place: Place, isStale: Boolean, decided: Option[Decision], why: Obstacle): PlaceOutcome =
+    decided match {
+      case None                  => lost(place)
+      case Some(Decision.Staged) =>
+        val obstacle =
+          if (isStale) Some(Stale)
+          else {
+            place.reveal()
+            place.obstacle()
+          }
+        val to = if (obstacle.isEmpty) Decision.Exchanged else Decision.RolledBack
+        val now = if (place.decide(Decision.Staged, to)) Some(to) else place.decision()
+        settle(place, isStale, now, obstacle.getOrElse(why))
+      // Outputs were deleted, or a copy was put back that lacks some. The inputs have all rows.
+      case Some(Decision.Exchanged) if place.lacksOutputs() =>
+        place.decide(Decision.Exchanged, Decision.RolledBack)
+        settle(place, isStale, place.decision(), why)
+      case Some(Decision.Exchanged) =>
+        val changed = place.retire(isCopy = false)
+        // The place may have been deleted since, by a listing that lacked the outputs.
+        val now = place.decision()
+        if (!now.contains(Decision.Exchanged)) settle(place, isStale, now, why)
+        else if (changed.nonEmpty && place.canReturn(changed)) {
+          place.decide(Decision.Exchanged, Decision.RolledBack)
+          settle(place, isStale, place.decision(), Obstacle(Changed, changed))
+        } else Exchanged(place.revealed(), changed)
+      case Some(Decision.RolledBack) =>
+        place.bringBack()
+        place.drop()
+        if (place.decision().isEmpty) lost(place) else RolledBack(why)
+    }
+
+  private def lost(place: Place): PlaceOutcome =
+    if (place.isPublished()) Ended
+    else if (place.isLeft()) Exchanged(place.revealed(), place.retire(isCopy = false))
+    else {
+      place.drop()
+      Overwritten
+    }
+
+  /**
+   * The same in a copy of the table, where no marker counts.
+   *
+   * @throws java.io.IOException when the copy lacks files, see [[CopiedMidway]]
+   */
+  def copy(place: Place): PlaceOutcome = place.rowsOfCopy() match {
+    case CopiedMidway.HasInputs =>
+      place.drop()
+      RolledBack(InCopy)
+    case CopiedMidway.HasOutputs =>
+      place.retire(isCopy = true)
+      Exchanged(place.revealed(), Nil)
+    case CopiedMidway.Overwritten => Overwritten
+  }
+}

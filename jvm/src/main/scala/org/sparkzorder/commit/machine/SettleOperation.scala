@@ -1,0 +1,205 @@
+package org.sparkzorder.commit.machine
+
+import java.io.IOException
+
+import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.commit.{
+  AwayFolder,
+  CommitConflictException,
+  Failpoints,
+  FileMeta,
+  FolderWork,
+  FoldersAwayException,
+  Record,
+  RecordState,
+  SideListing,
+  TableFolder,
+  WorkerThreads
+}
+import org.sparkzorder.commit.log.{History, HistoryLines, Outcome, RecordJson}
+import org.sparkzorder.commit.place.{Located, Place, Places}
+import org.sparkzorder.commit.storage.AtomicFile
+
+/**
+ * What follows the record of an operation: each place decides and clears, the record takes its place in
+ * the history, and what is left is removed. The operation itself and a recovery do the same.
+ *
+ * @param check throws if the lock is not ours any more. It saves work; no row depends on it
+ * @param withoutAway whether to end the operation although folders are away
+ */
+private[commit] final class SettleOperation(
+    val places: Places,
+    folder: TableFolder,
+    record: Record,
+    check: () => Unit,
+    threads: Int,
+    withoutAway: Boolean = false
+) {
+  import SettleOperation._
+
+  private val ops = folder.ops
+
+  /**
+   * Goes on from wherever the operation is. [[clean]] follows.
+   *
+   * @param listing of the side folder
+   * @param millis how long files have been exchanged so far; None if it is not known
+   * @param isRecovery whether another process began
+   * @throws FoldersAwayException when another process began, and folders are away. All others are settled
+   */
+  def toTheEnd(listing: () => Seq[FileMeta], millis: () => Option[Long], isRecovery: Boolean = false): Settled = {
+    // An owner that was slow for very long may have a record of a version that others have published.
+    val isStale = HistoryLines.isPublished(folder, listing(), record.version)
+    val found = places.of(record, isRecovery)
+    WorkerThreads.each(found.filter(_.isCopy), across(found))(_.place.rowsOfCopy())
+    val first = settled(found, isStale)
+    // A folder may have been moved in the meantime.
+    val (lost, done) = first.partition(_._2 == PlaceOutcome.Overwritten)
+    val later = if (lost.nonEmpty) settled(places.moved(record, done.map(_._1.work.folder).toSet), isStale) else Nil
+    val outcomes = first.filterNot { case (l, _) => later.exists(_._1.origin == l.origin) } ++ later
+    if (isRecovery && !withoutAway) refuseAway(places.away(record, found))
+    Failpoints.hit("before-record-done")
+    val last =
+      if (isStale || outcomes.exists(_._2 == PlaceOutcome.Ended)) published(listing())
+      else ended(outcomes, listing, millis)
+    Failpoints.hit("after-record-done")
+    Settled(outcomes, last)
+  }
+
+  /**
+   * Removes what the operation left. The record goes last: without it the manifest would look like that
+   * of an operation that died before it had a record.
+   */
+  def clean(result: Settled): Unit = {
+    check()
+    val released = WorkerThreads.map(result.places, across(result.places)) { case (l, _) => l.place.release() }
+    if (released.contains(false)) settled(places.moved(record, Set.empty), isStale = true).foreach(_._1.place.release())
+    val works = result.places.map(_._1.work)
+    places.discard(record.copy(inputs = works.flatMap(_.inputs), outputs = works.flatMap(_.outputs)))
+    places.removeRecord(record)
+  }
+
+  private def refuseAway(away: Seq[FolderWork]): Unit = if (away.nonEmpty)
+    throw new FoldersAwayException(
+      folder.root,
+      record.version,
+      away.map(w => AwayFolder(w.folder, w.inputs.map(_.rows).sum))
+    )
+
+  private def settled(found: Seq[Located[places.P]], isStale: Boolean): Seq[(Located[_ <: Place], PlaceOutcome)] =
+    WorkerThreads.map(found, across(found)) { l =>
+      check()
+      l -> (if (l.isCopy) Settle.copy(l.place) else Settle(l.place, isStale))
+    }
+
+  private def across(places: Seq[_]): Int = if (places.size > 1) threads else 1
+
+  /** Writes the last record, and returns what is in the history. */
+  private def ended(
+      outcomes: Seq[(Located[_ <: Place], PlaceOutcome)],
+      listing: () => Seq[FileMeta],
+      millis: () => Option[Long]
+  ): Option[Record] = {
+    val done = outcomes.collect { case (l, PlaceOutcome.Exchanged(outputs, _)) => l.work -> outputs }
+    val replaced = outcomes.collect { case (_, PlaceOutcome.Exchanged(_, files)) => files }.flatten
+    if (done.isEmpty && outcomes.nonEmpty) {
+      put(folder.undone(record), record, listing)
+      conflict(outcomes).foreach(e => Outcome.note(folder, record, e.getMessage))
+      None
+    } else {
+      val last = onlyIn(record, done)
+      // Listings that were made meanwhile may show new files of folders that keep their old ones.
+      val kept = outcomes.collect { case (l, PlaceOutcome.RolledBack(_)) => l.work }
+      if (kept.nonEmpty) {
+        val undone = record.copy(inputs = kept.flatMap(_.inputs), outputs = kept.flatMap(_.outputs))
+        put(folder.undone(record), undone, listing)
+        conflict(outcomes).foreach(e => Outcome.note(folder, record, e.getMessage))
+      }
+      val took = millis()
+      val metrics = record.metrics ++
+        (if (replaced.isEmpty) None else Some(Record.Replaced -> replaced.mkString("\n")))
+      val isKept = if (last == record && replaced.isEmpty)
+        rename(took.fold(folder.record(record, RecordState.Done))(folder.published(record, _)), listing)
+      else
+        put(
+          folder.record(record, RecordState.Done),
+          last.copy(metrics = metrics ++ took.map(Record.PublishMillis -> _.toString)),
+          listing
+        )
+      if (isKept) Some(last.copy(metrics = metrics)) else None
+    }
+  }
+
+  /**
+   * The record becomes part of the history as it is, by one rename, for which a full disk has room.
+   * Another process may have done it. False when there is no history any more.
+   */
+  private def rename(to: Path, listing: () => Seq[FileMeta]): Boolean =
+    written(to, listing)(ops.rename(folder.record(record, RecordState.Publishing), to))
+
+  /**
+   * If it is there already, another process wrote it, and it says the same. A store may also refuse
+   * because others write at this moment. Nothing is removed before the record is there. False when there
+   * is no history any more.
+   */
+  private def put(path: Path, last: Record, listing: () => Seq[FileMeta]): Boolean =
+    written(path, listing)(AtomicFile.put(ops, folder.newTemporary(), path, RecordJson.write(last))(()))
+
+  private def written(path: Path, listing: () => Seq[FileMeta])(write: => Unit): Boolean =
+    try {
+      write
+      true
+    } catch {
+      case e: IOException =>
+        val isThere = ops.exists(path) || HistoryLines.isPublished(folder, listing(), record.version)
+        if (!isThere && ops.exists(folder.side)) throw e
+        isThere
+    }
+
+  /** The record as another process published it; None if that was another operation. */
+  private def published(listing: Seq[FileMeta]): Option[Record] =
+    SideListing.records(listing).find(f => f.version == record.version && f.state.isPublished)
+      .flatMap(History.readable(folder, _)).filter(_.operationId == record.operationId)
+}
+
+private[commit] object SettleOperation {
+
+  /** @param record what the history shows; None if no folder was exchanged */
+  final case class Settled(places: Seq[(Located[_ <: Place], PlaceOutcome)], record: Option[Record]) {
+
+    /**
+     * The record in the history.
+     *
+     * @throws CommitConflictException when others changed files of some folders, which keep theirs
+     */
+    def orConflict: Record = {
+      conflict(places).foreach(e => throw e)
+      val changed = record.flatMap(_.metrics.get(Record.Replaced)).toSeq.flatMap(_.split('\n'))
+      if (changed.nonEmpty)
+        throw new CommitConflictException(changed, "they were changed while their rows were being exchanged, and stay")
+      record.getOrElse(throw new CommitConflictException(Seq("."), CommitConflictException.Overwritten))
+    }
+  }
+
+  /** What kept places as they were. */
+  private def conflict(places: Seq[(Located[_ <: Place], PlaceOutcome)]): Option[CommitConflictException] = {
+    val kept = places.collect { case (_, PlaceOutcome.RolledBack(why)) => why }
+    kept.headOption.map(first => new CommitConflictException(kept.flatMap(_.files), first.reason))
+  }
+
+  /** The record of the places that were exchanged, with their files as they are. */
+  private def onlyIn(record: Record, done: Seq[(FolderWork, Map[String, FileMeta])]): Record = record.copy(
+    inputs = done.flatMap(_._1.inputs),
+    outputs = done.flatMap { case (work, found) =>
+      work.outputs.map { o =>
+        val there = found.get(o.path)
+        o.copy(
+          modificationTime = there.fold(o.modificationTime)(_.modificationTime),
+          etag = there.flatMap(_.etag),
+          upload = None
+        )
+      }
+    }
+  )
+}

@@ -1,0 +1,76 @@
+package org.sparkzorder.commit.place
+
+import java.io.IOException
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.matching.Regex
+
+import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.commit.{Decision, FileNames, LongNames, SideNames, TableFolder}
+
+/**
+ * The marker of a folder on a disk or HDFS: a file in the folder's side folder whose name says the
+ * decision. A decision is one rename, so of two processes only one makes it. An overwrite of the
+ * folder deletes the marker, and the rename fails.
+ *
+ * @param dir where the marker is, relative to the root
+ * @param origin the folder that the record names. It is another one if the folder was moved
+ */
+private[commit] final class FolderMark(folder: TableFolder, dir: String, origin: String, operationId: String) {
+  private val ops = folder.ops
+
+  def path(decision: Decision): Path =
+    FileNames.child(folder.sideOf(dir), FolderMark.name(operationId, origin, decision))
+
+  /** Takes the folder for the operation. The side folder must be there. */
+  def claim(): Unit = ops.writeNew(path(Decision.Staged), s"${folder.root}\n$origin\n".getBytes(UTF_8))
+
+  /**
+   * What was decided, looked up by name, since a listing may be late. A decision never goes back, so the
+   * first name in their order that is there tells it. None when the marker is gone.
+   */
+  def decision(): Option[Decision] = Decision.all.find(d => ops.exists(path(d)))
+
+  /**
+   * Changes the decision. False when it had changed already, or the marker is gone.
+   *
+   * @throws java.io.IOException when the file system failed and the decision is as it was
+   */
+  def decide(from: Decision, to: Decision): Boolean =
+    try {
+      ops.rename(path(from), path(to))
+      true
+    } catch {
+      // The rename may have taken effect.
+      case e: IOException =>
+        if (decision().contains(from)) throw e
+        false
+    }
+
+  /** False when it is gone. */
+  def remove(): Boolean = {
+    val found = decision()
+    found.foreach(d => ops.delete(path(d)))
+    found.isDefined
+  }
+}
+
+private[commit] object FolderMark {
+  private val Name: Regex = """_exchange-(.+)-([0-9a-f]{16})\.([a-z-]+)""".r
+
+  private def name(operationId: String, origin: String, decision: Decision): String =
+    s"${SideNames.Hidden}exchange-$operationId-${LongNames.hash(origin)}.${decision.name}"
+
+  /** The operation that a file is a marker of, if it is one. */
+  def operation(fileName: String): Option[String] = fileName match {
+    case Name(id, _, decision) if Decision.all.exists(_.name == decision) => Some(id)
+    case _                                                                => None
+  }
+
+  /** The hash of the folder that a marker of an operation was made for, if the file is one. */
+  def origin(fileName: String, operationId: String): Option[String] = fileName match {
+    case Name(id, hash, decision) if id == operationId && Decision.all.exists(_.name == decision) => Some(hash)
+    case _                                                                                        => None
+  }
+}

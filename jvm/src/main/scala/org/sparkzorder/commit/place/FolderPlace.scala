@@ -1,0 +1,376 @@
+package org.sparkzorder.commit.place
+
+import java.io.{FileNotFoundException, IOException}
+
+import scala.annotation.tailrec
+
+import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.commit.{
+  AddedFile,
+  Decision,
+  Failpoints,
+  FileMeta,
+  FileNames,
+  FolderWork,
+  InputFile,
+  OutputFile,
+  Record,
+  TableFolder,
+  WorkerThreads
+}
+import org.sparkzorder.progress.{Phase, StatementProgress}
+
+/**
+ * A folder on a disk or HDFS, see `docs/design/commit.md`. Outputs wait in its staging, and
+ * inputs go to its trash. A place that is brought back loses both folders, and a rename makes none. Before
+ * each move the marker is looked at. So a process that was taken for dead moves nothing when it wakes up.
+ *
+ * @param work what happens here, by the paths that the files have now
+ * @param origin the folder that the record names
+ * @param timed whether times tell files apart; they do not in a copy
+ * @param isOwn whether this process has decided all that was decided here, and moved all files
+ * @param isElsewhere whether the table had another root when the operation began: it was moved or copied since
+ * @param holds whether this process still has the table's lock
+ * @param trustsMarker whether a person says that the table was moved, and not copied bit by bit
+ */
+private[commit] final class FolderPlace(
+    folder: TableFolder,
+    record: Record,
+    work: FolderWork,
+    origin: String,
+    timed: Boolean,
+    isOwn: Boolean,
+    isElsewhere: Boolean,
+    holds: () => Boolean,
+    trustsMarker: Boolean,
+    threads: Int
+) extends Place {
+  import FolderPlace._
+
+  private val ops = folder.ops
+  private val mark = new FolderMark(folder, work.folder, origin, record.operationId)
+  private val data = folder.resolve(work.folder)
+  private val staging = folder.stagingOf(work.folder, record)
+  private val trash = folder.trashOf(work.folder, record)
+
+  private def staged(o: OutputFile): Path = FileNames.child(staging, FileNames.stagedName(o.path))
+  private def retired(i: InputFile): Path = folder.retiredIn(trash, i.path)
+
+  /** The last decision that was seen. */
+  @volatile private var seen = Option.empty[Decision]
+
+  override def decision(): Option[Decision] = {
+    val now = mark.decision()
+    if (now.isDefined) seen = now
+    now
+  }
+
+  override def decide(from: Decision, to: Decision): Boolean = {
+    val isMine = mark.decide(from, to)
+    Failpoints.hit("decided")
+    isMine
+  }
+
+  override def release(): Boolean = mark.remove()
+
+  /**
+   * Whether the marker still says so, so that a file may be moved. A process that was taken for dead may
+   * wake up when others have ended the operation, and RESTORE has brought its inputs back. If the marker was
+   * deleted alone, the lock must be ours. Many threads come at once, and one look does for all of them.
+   */
+  private def mayMove(as: Option[Decision]): Boolean =
+    threads > 1 && System.nanoTime() - lastLook < LookNanos || {
+      val before = System.nanoTime()
+      val isSo = as.fold(holds())(d => ops.exists(mark.path(d)))
+      if (isSo) lastLook = before
+      isSo
+    }
+
+  @volatile private var lastLook = System.nanoTime() - LookNanos
+
+  override def reveal(): Unit = if (hasFolder(staging, Some(Decision.Staged)))
+    WorkerThreads.each(work.outputs, threads) { o =>
+      if (mayMove(Some(Decision.Staged))) {
+        o.source.map(folder.resolve).foreach(moveIfOurs(o, _, staged(o)))
+        move(staged(o), folder.resolve(o.path))
+        countMove()
+      }
+      Failpoints.hit("reveal-1")
+    }
+
+  /**
+   * Makes our folder anew if it was removed as an empty one. False when it was removed because the
+   * operation has ended here.
+   */
+  private def hasFolder(dir: Path, as: Option[Decision]): Boolean = ops.exists(dir) || mayMove(as) && {
+    ops.remakeInSide(dir)
+    lastLook = System.nanoTime() - LookNanos
+    val isOurs = mayMove(as)
+    if (!isOurs) ops.deleteEmpty(dir)
+    isOurs
+  }
+
+  /** Moves a file, unless it was moved already, or its place is taken. */
+  private def move(from: Path, to: Path): Unit =
+    try ops.rename(from, to)
+    catch { case e: IOException => if (ops.exists(from) && !ops.exists(to)) throw e }
+
+  /** In this moment another folder may have got the place's name, with another file of this name. */
+  private def moveIfOurs(o: OutputFile, from: Path, to: Path): Unit = {
+    move(from, to)
+    if (ops.status(to).exists(!isOutput(o, _))) move(to, from)
+  }
+
+  override def obstacle(): Option[Obstacle] = {
+    val now = listed()
+    val changed = work.inputs.filterNot(i => at(now, i.path).exists(isInput(i, _)))
+    val missing = work.outputs.filterNot(o => at(now, o.path).exists(isOutput(o, _)))
+    if (changed.nonEmpty) Some(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
+    else if (missing.nonEmpty)
+      Some(Obstacle("others deleted these new files, or have taken their names", missing.map(_.path)))
+    else None
+  }
+
+  private def isInput(i: InputFile, found: FileMeta): Boolean = i.isThis(found, timed)
+
+  /** Names of new files are never given again. A file that RESTORE brings back has an older name. */
+  private def isOutput(o: OutputFile, found: FileMeta): Boolean = o.isThis(found, timed && o.source.isDefined)
+
+  private def listed(): Map[String, FileMeta] =
+    ops.list(data).map(m => FileNames.in(work.folder, m.name) -> m).toMap
+
+  /** A listing may be late, so what it lacks is looked up by name. */
+  private def at(listed: Map[String, FileMeta], path: String): Option[FileMeta] =
+    listed.get(path).orElse(ops.status(folder.resolve(path)))
+
+  private def hasOutputs(listed: Map[String, FileMeta]): Boolean =
+    work.outputs.forall(o => at(listed, o.path).exists(isOutput(o, _)))
+
+  private def hasInputs(listed: Map[String, FileMeta]): Boolean =
+    work.inputs.forall(i => at(listed, i.path).exists(isInput(i, _)))
+
+  /**
+   * A new file that was deleted stays deleted, as on any other day. But a copy may have been made bit by
+   * bit, and then the marker tells nothing.
+   */
+  override def lacksOutputs(): Boolean = isElsewhere && !trustsMarker && {
+    val now = listed()
+    !hasOutputs(now) && work.inputs.forall(i => at(now, i.path).exists(isInput(i, _)) || isRetired(i))
+  }
+
+  /** Whether the trash was gone when the inputs were to go there. */
+  @volatile private var wasEmptied = false
+
+  override def retire(isCopy: Boolean): Seq[String] = {
+    val as = decision().filter(_ == Decision.Exchanged)
+    wasEmptied = !isOwn && !ops.exists(trash)
+    retireAll(as, MostLooks)
+  }
+
+  /** @param left how often to begin again, if the marker was away with the folder and is back */
+  @tailrec private def retireAll(as: Option[Decision], left: Int): Seq[String] =
+    if (!hasFolder(trash, as)) Nil
+    else {
+      val now = listed()
+      val results = WorkerThreads.map(work.inputs, threads) { i =>
+        val isRetired = if (mayMove(as)) Some(retire(i, now.get(i.path))) else None
+        countMove()
+        Failpoints.hit("retire-1")
+        i.path -> isRetired
+      }
+      if (results.exists(_._2.isEmpty) && left > 0 && decision() == as) retireAll(as, left - 1)
+      else results.collect { case (path, Some(false)) => path }
+    }
+
+  /**
+   * False when the input was deleted or replaced by others. If another process began, an input that is
+   * nowhere counts as retired: the trash may have been emptied, and then the outputs have the only rows.
+   */
+  private def retire(input: InputFile, found: Option[FileMeta]): Boolean = {
+    val (place, target) = (folder.resolve(input.path), retired(input))
+    def isThere = ops.status(place).exists(isInput(input, _))
+    if (found.exists(isInput(input, _)) || isThere)
+      try ops.rename(place, target)
+      catch {
+        // A copy may have it in both places. Without times it may also be another file of this name and length.
+        case _: IOException if timed && isRetired(input) && isThere => ops.delete(place)
+        case e: IOException                                         => if (isThere) throw e
+      }
+    val arrived = ops.status(target)
+    // The file may have been replaced in this moment, or the folder swapped for another one.
+    if (arrived.exists(!isInput(input, _)) && decision().isDefined) {
+      move(target, place)
+      if (decision().isEmpty) move(place, target)
+      else if (ops.status(target) == arrived)
+        move(target, folder.resolve(FileNames.otherName(input.path, record.operationId)))
+    }
+    arrived.fold(!isOwn && !ops.exists(place))(isInput(input, _))
+  }
+
+  private def isRetired(i: InputFile): Boolean = ops.status(retired(i)).exists(isInput(i, _))
+
+  override def canReturn(changed: Seq[String]): Boolean = {
+    val now = listed()
+    val others = work.inputs.filterNot(i => changed.contains(i.path))
+    // A name that was taken is free no more.
+    def isFree(i: InputFile) = at(now, i.path).fold(isRetired(i))(isInput(i, _))
+    // Without a trash nothing tells whether the inputs were retired, and the new files may have the only rows.
+    others.forall(isFree) && (if (others.isEmpty) !wasEmptied else hasOutputs(now))
+  }
+
+  override def isLeft(): Boolean = {
+    val now = listed()
+    work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now)
+  }
+
+  override def rows(decided: Decision): Seq[AddedFile] = {
+    val now = listed()
+    val side = outlook(decided, now)
+    if (side != Decision.Exchanged) refuseTorn()
+    def found(path: String) = at(now, path).filterNot(_.isDirectory)
+    def added(path: String, meta: Option[FileMeta]) = meta.map(AddedFile(_, path))
+    // A file that came to the trash in place of an input will go back.
+    def trashed(i: InputFile) = ops.status(retired(i))
+    val files =
+      if (side == Decision.Exchanged)
+        work.outputs.flatMap(o => added(o.path, found(o.path))) ++
+          work.inputs.flatMap(i => (found(i.path) ++ trashed(i)).filterNot(isInput(i, _)).map(AddedFile(_, i.path)))
+      else
+        work.outputs.flatMap(o => added(o.path, found(o.path).filterNot(isOutput(o, _)))) ++
+          work.inputs.flatMap(i => added(i.path, found(i.path).orElse(trashed(i))))
+    // Without a marker only the outputs are asked for, see isLeft.
+    if (decision().exists(_ != decided)) throw new FileNotFoundException(s"'${work.folder}' was decided just now")
+    files
+  }
+
+  /**
+   * The decision to which [[Settle]] will come if files stay as they are: an exchange is taken back if others
+   * replaced its inputs, or if a copy lacks new files.
+   */
+  private def outlook(decided: Decision, now: Map[String, FileMeta]): Decision = {
+    lazy val trashed = ops.list(trash).map(m => m.name -> m).toMap
+    lazy val replaced = work.inputs.filter { i =>
+      val before = trashed.get(FileNames.retiredName(i.path))
+      now.get(i.path).orElse(before).exists(!isInput(i, _)) && !before.exists(isInput(i, _))
+    }.map(_.path)
+    def isTakenBack = lacksOutputs() || replaced.nonEmpty && canReturn(replaced)
+    if (decided == Decision.Exchanged && isTakenBack) Decision.RolledBack else decided
+  }
+
+  override def taken(): Set[String] = {
+    val now = listed()
+    work.outputs.filter(o => at(now, o.path).exists(!isOutput(o, _))).map(_.path).toSet
+  }
+
+  override def revealed(): Map[String, FileMeta] = {
+    val now = listed()
+    work.outputs.flatMap(o => at(now, o.path).filter(isOutput(o, _)).map(o.path -> _)).toMap
+  }
+
+  /**
+   * Comes before the outputs go, so that no row is missing at any moment. An input whose name others have
+   * taken comes back by another name.
+   */
+  override def bringBack(): Unit = {
+    val as = Some(Decision.RolledBack)
+    emptied(trash) {
+      WorkerThreads.each(work.inputs, threads) { i =>
+        if (ops.exists(retired(i)) && mayMove(as)) {
+          val place = folder.resolve(i.path)
+          val isFree = !ops.exists(place)
+          move(retired(i), if (isFree) place else folder.resolve(FileNames.otherName(i.path, record.operationId)))
+        }
+        Failpoints.hit("bring-back-1")
+      }
+    }
+    if (work.inputs.exists(isRetired) && mayMove(as))
+      throw new IOException(s"$trash holds files of the table, which cannot come back")
+  }
+
+  override def drop(): Unit = {
+    emptied(staging) {
+      WorkerThreads.each(work.outputs, threads) { o =>
+        if (ops.exists(staged(o))) remove(o, staged(o))
+      }
+      // What failed attempts of tasks left. Folders may have been swapped.
+      val ofOthers = record.outputs.map(o => FileNames.stagedName(o.path)).toSet
+      ops.list(staging).filterNot(m => ofOthers(m.name)).foreach { m =>
+        if (m.isDirectory) ops.deleteRecursive(m.path) else ops.delete(m.path)
+      }
+    }
+    // Folders may be moved to and fro. Without a marker, new files may be the only ones with their rows.
+    val was = decision()
+    val areSpare = was match {
+      case Some(Decision.RolledBack) => true
+      case Some(_)                   => false
+      // If the lock is not ours any more, another process may have decided since.
+      case None => hasInputs(listed()) || seen.contains(Decision.Staged) && holds()
+    }
+    if (was.isDefined && areSpare) refuseTorn()
+    if (areSpare) WorkerThreads.each(work.outputs, threads) { o =>
+      val place = folder.resolve(o.path)
+      if (ops.status(place).exists(isOutput(o, _)) && decision() == was) remove(o, place)
+      Failpoints.hit("drop-1")
+    }
+  }
+
+  /** Of a copy that was made bit by bit, the new files may have the only rows. */
+  private def refuseTorn(): Unit = if (isElsewhere && !trustsMarker) {
+    val now = listed()
+    if (work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now)) throw new IOException(
+      s"version ${record.version} was being published when $data was moved or copied, and old files are missing there: " +
+        "if it is a copy, copy it again; if it was moved, run `python -m spark_zorder recover --keep-visible`"
+    )
+  }
+
+  /** What RESTORE took from a trash goes back there. It may have been removed as an empty folder. */
+  private def remove(output: OutputFile, from: Path): Unit = output.source.map(folder.resolve) match {
+    case None         => ops.delete(from)
+    case Some(source) =>
+      if (!ops.exists(source.getParent)) ops.remakeInSide(source.getParent)
+      moveIfOurs(output, from, source)
+  }
+
+  /** Clears a folder until it is gone. Files that cannot leave it stay. */
+  private def emptied(dir: Path)(clear: => Unit): Unit = {
+    Iterator.fill(MostLooks)(()).exists { _ =>
+      clear
+      ops.deleteEmpty(dir) || !ops.exists(dir)
+    }
+    ()
+  }
+
+  override def isPublished(): Boolean = Place.isPublished(folder, record)
+
+  override def rowsOfCopy(): CopiedMidway.Rows =
+    CopiedMidway.judge(folder, record, work, listed(), isMarked = decision().isDefined)
+
+  /**
+   * Whether the folder was copied: files of the operation are there, and none has the time that the
+   * record says.
+   */
+  def isCopied: Boolean = {
+    val now = listed()
+    def named(dir: Path) = ops.list(dir).map(m => m.name -> m).toMap
+    val (trashed, waiting) = (named(trash), named(staging))
+    val inputs = work.inputs.flatMap { i =>
+      (now.get(i.path) ++ trashed.get(FileNames.retiredName(i.path))).filter(i.isThis(_, timed = false)).map(i.isSame)
+    }
+    val outputs = work.outputs.flatMap { o =>
+      (now.get(o.path) ++ waiting.get(FileNames.stagedName(o.path))).filter(o.isThis(_, timed = false)).map(o.isSame)
+    }
+    (inputs ++ outputs).nonEmpty && !(inputs ++ outputs).contains(true)
+  }
+}
+
+private[commit] object FolderPlace {
+
+  private def countMove(): Unit = StatementProgress.current.foreach(_.done(Phase.Moving, files = 1))
+
+  /** For so long one look at the marker counts. A process that is taken for dead has stood still for longer. */
+  private val LookNanos = 100L * 1000 * 1000
+
+  /** How often to clear a folder into which another process may move files. */
+  private val MostLooks = 5
+}

@@ -1,0 +1,140 @@
+package org.sparkzorder.commit.place
+
+import java.io.FileNotFoundException
+
+import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.commit.{FileNames, FolderWork, LongNames, Record, RecordState, TableFolder}
+import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
+import org.sparkzorder.commit.side.SideFolders
+
+/**
+ * Folders on a disk or HDFS. They may be moved or copied with their markers.
+ *
+ * @param holds whether this process has the table's lock
+ * @param trustsMarkers as for [[FolderPlace]]
+ */
+private[commit] final class FolderPlaces(
+    folder: TableFolder,
+    threads: Int,
+    holds: () => Boolean = () => false,
+    trustsMarkers: Boolean = false
+) extends Places {
+  import FolderPlaces._
+
+  override type P = FolderPlace
+
+  private val ops = folder.ops
+
+  override def of(record: Record, isRecovery: Boolean): Seq[Located[FolderPlace]] = {
+    val here = record.folders.map(work => located(record, work, work.folder, isRecovery))
+    val isFollowed = isRecovery || here.exists(_.place.decision().isEmpty)
+    if (!isFollowed) here
+    else {
+      val there = elsewhere(record, here.map(_.work.folder).toSet)
+      // Another folder has its name now.
+      val taken = there.map(_.work.folder).toSet
+      here.filterNot(l => taken(l.work.folder) && l.place.decision().isEmpty) ++ there
+    }
+  }
+
+  override def moved(record: Record, except: Set[String]): Seq[Located[FolderPlace]] =
+    elsewhere(record, except)
+
+  override def away(record: Record, known: Seq[Located[FolderPlace]]): Seq[FolderWork] = {
+    val marked = known.filter(_.place.decision().isDefined)
+    val origins = marked.map(_.origin).toSet
+    record.folders.filterNot(w => origins(w.folder)).filter { work =>
+      marked.exists(_.work.folder == work.folder) || !ops.exists(folder.resolve(work.folder))
+    }
+  }
+
+  /** Places whose markers are in other folders of the table. */
+  private def elsewhere(record: Record, known: Set[String]): Seq[Located[FolderPlace]] = {
+    val origins = record.folders.map(work => LongNames.hash(work.folder) -> work).toMap
+    for {
+      side <- SideFolders.below(folder, path => ops.realPath(path).toUri.getPath)
+      dir <- side.folder.toSeq
+      hash <- side.statuses.flatMap(m => FolderMark.origin(m.name, record.operationId)).distinct
+      work <- origins.get(hash)
+      if dir != work.folder || !known(dir)
+    } yield located(record, work, dir, isRecovery = true)
+  }
+
+  private def located(
+      record: Record,
+      work: FolderWork,
+      dir: String,
+      isRecovery: Boolean
+  ): Located[FolderPlace] = {
+    val here = relocated(work, dir)
+    val inFolder = if (record.folders.size > 1) 1 else threads
+    def place(timed: Boolean) = new FolderPlace(
+      folder,
+      record,
+      here,
+      work.folder,
+      timed,
+      isOwn = !isRecovery,
+      isElsewhere(record),
+      holds,
+      trustsMarkers,
+      inFolder
+    )
+    // The times of a copy are others.
+    def hasOtherTimes = {
+      val timed = place(timed = true)
+      timed.decision().isDefined && timed.isCopied
+    }
+    Located(work.folder, here, place(timed = !isRecovery || !hasOtherTimes), isCopy = false)
+  }
+
+  /** Whether the table had another root when the operation began. A link may give it two names. */
+  private def isElsewhere(record: Record): Boolean = CopiedMidway.from(folder, record)
+    .exists(root => !CopiedMidway.isSame(ops.realPath(new Path(root)), ops.realPath(folder.root)))
+
+  override def rollBack(operationId: String): Unit = FolderPlaces.rollBack(folder, operationId)
+
+  override def removeRecord(record: Record): Unit = {
+    val publishing = folder.record(record, RecordState.Publishing)
+    def isOurs =
+      try RecordJson.parse(ops.read(publishing, RecordJson.ReadLimit), publishing).operationId == record.operationId
+      catch { case _: FileNotFoundException => false }
+    // Mostly it was renamed when it became part of the history.
+    if (ops.exists(publishing) && isOurs) ops.delete(publishing)
+  }
+
+  override def discard(record: Record): Unit = {
+    Cleanup.done(folder, record)
+    Cleanup.job(folder, record.operationId)
+  }
+}
+
+private[commit] object FolderPlaces {
+
+  private def relocated(work: FolderWork, dir: String): FolderWork = if (work.folder == dir) work
+  else {
+    def here(path: String): String =
+      FileNames.in(dir, if (work.folder.isEmpty) path else path.stripPrefix(s"${work.folder}/"))
+    FolderWork(
+      dir,
+      work.inputs.map(i => i.copy(path = here(i.path))),
+      work.outputs.map(o => o.copy(path = here(o.path), source = o.source.map(here)))
+    )
+  }
+
+  /** @param dirs folders with markers besides those in the manifest, which may be gone */
+  def rollBack(folder: TableFolder, operationId: String, dirs: Seq[String] = Nil): Unit = {
+    val ops = folder.ops
+    // A folder may have been moved since.
+    val marked = SideFolders.below(folder, path => ops.realPath(path).toUri.getPath)
+      .filter(_.statuses.exists(m => FolderMark.origin(m.name, operationId).isDefined)).flatMap(_.folder)
+    (StagingDirectories.read(folder, operationId) ++ dirs ++ marked).distinct.foreach { dir =>
+      ops.list(folder.sideOf(dir)).filter(m => FolderMark.origin(m.name, operationId).isDefined)
+        .foreach(m => ops.delete(m.path))
+      ops.list(folder.trashesOf(dir)).filter(_.name.endsWith(s"-$operationId")).foreach(t => ops.deleteEmpty(t.path))
+      ops.deleteEmpty(folder.trashesOf(dir))
+    }
+    Cleanup.job(folder, operationId)
+  }
+}

@@ -1,0 +1,101 @@
+package org.sparkzorder.commit.place
+
+import org.sparkzorder.commit.{AddedFile, Decision, FileMeta, Record, SideListing, TableFolder}
+import org.sparkzorder.commit.log.{History, HistoryLines}
+
+/**
+ * Why the inputs of a place stay.
+ *
+ * @param files of others that are in the way, relative to the table's root
+ */
+private[commit] final case class Obstacle(reason: String, files: Seq[String])
+
+/**
+ * A place whose files one operation replaces by others with the same rows, as [[Settle]] sees it.
+ * Each call can be made twice, by two processes, in any order, and after any of them has died. A
+ * place is used by one thread.
+ */
+private[commit] trait Place {
+
+  /** What was decided. None when the marker is gone, or is another operation's. */
+  def decision(): Option[Decision]
+
+  /** Makes the outputs visible. */
+  def reveal(): Unit
+
+  /** One listing: every input is there unchanged, every output is there. None if so. */
+  def obstacle(): Option[Obstacle]
+
+  /** Changes the decision. False when another process was faster, or the place was deleted. */
+  def decide(from: Decision, to: Decision): Boolean
+
+  /** Whether outputs of an exchanged place are gone, and all inputs are there. */
+  def lacksOutputs(): Boolean
+
+  /**
+   * The inputs go, since the outputs have their place.
+   *
+   * @param isCopy whether the table was copied, so that only their paths and lengths tell them
+   * @return inputs that others have replaced, and that stay
+   */
+  def retire(isCopy: Boolean): Seq[String]
+
+  /**
+   * Whether all inputs but these can come back, and none of the outputs was deleted. Others changed
+   * these at the last moment, and did not know of the outputs.
+   */
+  def canReturn(changed: Seq[String]): Boolean
+
+  /** Retired inputs come back. */
+  def bringBack(): Unit
+
+  /** The outputs go, and no process can reveal them any more. */
+  def drop(): Unit
+
+  /** Whether the outputs have all rows and the inputs have not, so that only the marker was deleted. */
+  def isLeft(): Boolean
+
+  /**
+   * The files that readers see after a decision, where they are now. What others wrote under a name of ours
+   * counts, on both sides.
+   *
+   * @throws java.io.FileNotFoundException when something was decided meanwhile
+   */
+  def rows(decision: Decision): Seq[AddedFile]
+
+  /** Names of outputs that others have taken. */
+  def taken(): Set[String]
+
+  /** Whether the history has the operation. Then its markers are gone for this reason. */
+  def isPublished(): Boolean
+
+  /** Whose files are the rows, in a copy of the table where no marker counts. Throws what [[CopiedMidway.judge]] throws. */
+  def rowsOfCopy(): CopiedMidway.Rows
+
+  /** The outputs that the last look has found, by path. */
+  def revealed(): Map[String, FileMeta]
+
+  /** Removes the operation's marker. False when it was not there, so that the place may have moved. */
+  def release(): Boolean
+}
+
+private[commit] object Place {
+
+  /** Whether the history has the operation. */
+  def isPublished(folder: TableFolder, record: Record): Boolean = {
+    val listed = folder.ops.list(folder.side)
+    HistoryLines.isPublished(folder, listed, record.version) && !isOthers(folder, record, listed)
+  }
+
+  /**
+   * Whether another operation has our version: the table was overwritten with its history, and
+   * the versions began anew. If it is not known any more whose version it is, it counts as ours, since
+   * what was published must stay.
+   */
+  private def isOthers(folder: TableFolder, record: Record, listed: Seq[FileMeta]): Boolean = {
+    val file = SideListing.records(listed).find(f => f.version == record.version && f.state.isPublished)
+    val owner = file.flatMap(History.readable(folder, _))
+      .orElse(History.read(folder).map(_.record).find(_.version == record.version)).map(_.operationId)
+    owner.exists(_ != record.operationId)
+  }
+}

@@ -1,0 +1,51 @@
+package org.sparkzorder.commit.place
+
+import org.sparkzorder.commit.{FolderWork, Record}
+
+/** The places of an operation, and what an operation leaves beside them, on one kind of storage. */
+private[commit] trait Places {
+  type P <: Place
+
+  /**
+   * The places of the record's folders, wherever these are now.
+   *
+   * @param isRecovery whether the operation's owner is dead, so that folders may have been copied
+   */
+  def of(record: Record, isRecovery: Boolean): Seq[Located[P]]
+
+  /**
+   * Places of the record that are somewhere now.
+   *
+   * @param except folders that are done, under the names that the record gives them
+   */
+  def moved(record: Record, except: Set[String]): Seq[Located[P]]
+
+  /**
+   * Folders that are gone, with whatever was done in them: they may come back, or their names have gone to
+   * other folders of the record.
+   */
+  def away(record: Record, known: Seq[Located[P]]): Seq[FolderWork]
+
+  /**
+   * Removes what an operation left that has no record. Its markers go first: without them it can decide
+   * nothing any more, should its owner only have been slow.
+   */
+  def rollBack(operationId: String): Unit
+
+  /** Removes the record of an operation under way, if it is this one. */
+  def removeRecord(record: Record): Unit
+
+  /**
+   * Removes what tasks left, and the operation's empty folders.
+   *
+   * @param record with the paths that its files have now
+   */
+  def discard(record: Record): Unit
+}
+
+/**
+ * @param origin the folder that the record names
+ * @param work what happens in the place, by the paths that its files have now
+ * @param isCopy whether the files of the place were copied, so that their times tell nothing
+ */
+private[commit] final case class Located[P <: Place](origin: String, work: FolderWork, place: P, isCopy: Boolean)

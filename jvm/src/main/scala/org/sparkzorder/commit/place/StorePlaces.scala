@@ -1,0 +1,77 @@
+package org.sparkzorder.commit.place
+
+import java.io.IOException
+import java.nio.file.AccessDeniedException
+
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.commit.{Decision, FileMeta, FolderWork, ObjectStore, Record, RecordState, SideNames, TableFolder}
+import org.sparkzorder.commit.log.{HistoryLines, RecordJson, StagingDirectories}
+
+/** Folders on an object store, where none can be renamed. */
+private[commit] final class StorePlaces(store: ObjectStore, folder: TableFolder, threads: Int) extends Places {
+  override type P = StorePlace
+
+  override def of(record: Record, isRecovery: Boolean): Seq[Located[StorePlace]] = {
+    val inFolder = if (record.folders.size > 1) 1 else threads
+    val isCopy = CopiedMidway.from(folder, record).isDefined
+    record.folders.map(work =>
+      Located(work.folder, work, new StorePlace(store, folder, record, work, inFolder), isCopy)
+    )
+  }
+
+  override def moved(record: Record, except: Set[String]): Seq[Located[StorePlace]] = Nil
+
+  override def away(record: Record, known: Seq[Located[StorePlace]]): Seq[FolderWork] = Nil
+
+  /** Of a table that was overwritten with its history, another operation may have a record of this name. */
+  override def removeRecord(record: Record): Unit = {
+    val publishing = folder.record(record, RecordState.Publishing)
+    store.get(publishing, RecordJson.ReadLimit)
+      .filter(found => RecordJson.parse(found.bytes, publishing).operationId == record.operationId)
+      .foreach(found => store.delete(publishing, found.etag))
+  }
+
+  override def discard(record: Record): Unit = StorePlaces.discard(store, folder, record.operationId)
+
+  override def rollBack(operationId: String): Unit = {
+    val dirs = StagingDirectories.read(folder, operationId)
+    CopiedMidway.refuseUntold(store, folder, operationId, dirs)
+    val listed = store.list(folder.side)
+    // If the operation was published after all, and only its clean-up is left, its copies stay.
+    def isPublished(trash: FileMeta) =
+      SideNames.trashVersion(trash.name).exists(HistoryLines.isPublished(folder, listed, _))
+    dirs.foreach { dir =>
+      val marker = new FolderMarker(store, folder, dir)
+      marker.read().filter(m => m.operationId == operationId && m.state == Decision.Staged).foreach(marker.remove)
+      val trashes = store.list(folder.trashesOf(dir)).filter(t => t.name.endsWith(s"-$operationId") && !isPublished(t))
+      trashes.foreach(t => folder.ops.deleteRecursive(t.path))
+    }
+    StorePlaces.discard(store, folder, operationId)
+  }
+}
+
+private[commit] object StorePlaces {
+  private val log = LoggerFactory.getLogger(classOf[StorePlaces])
+
+  /** Removes what tasks left: uploads of attempts that do not count, and the manifest. */
+  def discard(store: ObjectStore, folder: TableFolder, operationId: String): Unit =
+    try {
+      abortUploads(store, folder, operationId)
+      // What S3A wrote for each of them.
+      store.deleteAll(folder.uploads(operationId).flatMap(store.below) :+ folder.manifest(operationId))
+    } catch {
+      // The manifest is still there, so the next statement tries again.
+      case e: IOException => log.warn(s"cannot remove what operation $operationId left in ${folder.root}", e)
+    }
+
+  /** A user who may not list uploads leaves those of failed attempts to a lifecycle rule. */
+  private def abortUploads(store: ObjectStore, folder: TableFolder, operationId: String): Unit =
+    try store.openUploads(folder.root).filter(_._1.getName.contains(operationId)).foreach {
+        case (path, id) => store.abort(path, id)
+      }
+    catch {
+      case e: AccessDeniedException =>
+        log.warn(s"uploads of failed tasks may be left in ${folder.root}: they cannot be listed", e)
+    }
+}

@@ -1,0 +1,95 @@
+package org.sparkzorder.commit.side
+
+import java.io.IOException
+
+import scala.collection.mutable
+
+import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.commit.{FileMeta, FileNames, RecordState, SideListing, SideNames, TableFolder}
+
+/**
+ * A side folder in the table's root, or in a folder below or above it.
+ *
+ * @param folder the folder that it is in, relative to the root; None above the root
+ * @param statuses what is in it
+ * @param isRoot whether a table begins here: only its root has locks, records or statistics
+ * @param obstacle a reason for which nothing may be deleted here, if there is one
+ */
+final case class SideFolder(
+    path: Path,
+    folder: Option[String],
+    statuses: Seq[FileMeta],
+    isRoot: Boolean,
+    obstacle: Option[String]
+)
+
+/** Finds side folders by walking through the table, as partitions may have been moved or copied. */
+object SideFolders {
+  private val MaxDepth = 64
+
+  private val RecordName = """_v\d{10,18}(?:-.+)?(\.[a-z]+)""".r
+  private val HistoryName = """_history-\d{10,18}\.jsonl""".r
+  private val recordSuffixes = RecordState.all.map("." + _.suffix).toSet + SideNames.OutcomeSuffix
+
+  /** Whether a file of this name is a record, the outcome of an operation, or has lines of older ones. */
+  private[commit] def isRecord(name: String): Boolean = name match {
+    case RecordName(suffix) => recordSuffixes(suffix)
+    case HistoryName()      => true
+    case _                  => false
+  }
+
+  /** A reason for which nothing is deleted in a folder, although it can be read. */
+  private[commit] val IsLinked = "a link leads to this folder"
+
+  private[commit] def beginsTable(status: FileMeta): Boolean = !status.isDirectory && {
+    SideNames.isTemporary(status.name) || isRecord(status.name) || SideListing.indexes(Seq(status)).nonEmpty ||
+    SideListing.locks(Seq(status)).nonEmpty
+  }
+
+  /**
+   * Whether readers ignore a folder of this name. Names of partition columns may begin with an
+   * underscore.
+   */
+  private def isHidden(name: String): Boolean =
+    (name.startsWith("_") && !name.contains("=")) || name.startsWith(".")
+
+  private def read(folder: TableFolder, path: Path, in: Option[String], isLinked: Boolean): SideFolder =
+    try {
+      val statuses = folder.ops.list(path)
+      val isRoot = statuses.exists(beginsTable)
+      SideFolder(path, in, statuses, isRoot, if (isLinked) Some(IsLinked) else None)
+    } catch {
+      // It may belong to another table.
+      case e: IOException => SideFolder(path, in, Nil, isRoot = true, Some(s"it cannot be listed: ${e.getMessage}"))
+    }
+
+  /**
+   * The side folders of the root and of all folders below it, outermost first. A folder to which
+   * several links lead is visited once.
+   *
+   * @param realPath the path of a folder without links
+   */
+  def below(folder: TableFolder, realPath: Path => String): Seq[SideFolder] = {
+    val seen = mutable.HashSet.empty[String]
+    val found = mutable.ArrayBuffer.empty[SideFolder]
+    val rootPath = realPath(folder.root).stripSuffix("/")
+    def visit(dir: String, depth: Int): Unit = {
+      val real = realPath(folder.resolve(dir)).stripSuffix("/")
+      if (depth <= MaxDepth && seen.add(real)) {
+        val folders = folder.ops.list(folder.resolve(dir)).filter(_.isDirectory).map(_.name).sorted
+        val isLinked = real != (if (dir.isEmpty) rootPath else s"$rootPath/$dir")
+        if (folders.contains(SideNames.Side)) found += read(folder, folder.sideOf(dir), Some(dir), isLinked)
+        folders.filterNot(isHidden).foreach(name => visit(FileNames.in(dir, name), depth + 1))
+      }
+    }
+    visit("", 0)
+    found.toVector
+  }
+
+  /** The side folders of the folders above the root. */
+  def above(folder: TableFolder): Seq[SideFolder] =
+    Iterator.iterate(folder.root.getParent)(_.getParent).takeWhile(_ != null)
+      .map(parent => read(folder, new Path(parent, SideNames.Side), None, isLinked = false))
+      .filter(side => side.statuses.nonEmpty || side.obstacle.isDefined).toVector
+}

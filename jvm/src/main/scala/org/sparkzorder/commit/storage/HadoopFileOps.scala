@@ -1,0 +1,396 @@
+package org.sparkzorder.commit.storage
+
+import java.io.{FileNotFoundException, IOException}
+import java.nio.file.{
+  AtomicMoveNotSupportedException,
+  DirectoryNotEmptyException,
+  FileAlreadyExistsException,
+  Files,
+  LinkOption,
+  NoSuchFileException,
+  Path => LocalPath,
+  Paths,
+  StandardCopyOption
+}
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import org.apache.hadoop.fs.{
+  FSError,
+  FileContext,
+  FileStatus,
+  FileSystem,
+  FileUtil,
+  LocalFileSystem,
+  Options,
+  Path,
+  RawLocalFileSystem
+}
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.hdfs.DistributedFileSystem
+
+import org.sparkzorder.commit.{FileMeta, FileOps, LongNames, SideNames, WorkerThreads}
+import org.sparkzorder.compat._
+
+/**
+ * [[FileOps]] over a Hadoop file system.
+ *
+ * On the local file system we rename by `java.nio`, and move Hadoop's checksum file along. Hadoop's
+ * own local rename overwrites files, moves into folders and, when the target's folder is missing,
+ * makes it and copies.
+ */
+final class HadoopFileOps(fs: FileSystem) extends FileOps {
+
+  private val local = fs match {
+    case _: LocalFileSystem | _: RawLocalFileSystem => true
+    case _                                          => false
+  }
+
+  // For control files. They are small, and their own formats are checked, so they need no checksum
+  // files.
+  private val plain: FileSystem = fs match {
+    case checked: LocalFileSystem => checked.getRawFileSystem
+    case other                    => other
+  }
+
+  private val links = new LocalLinks(local)
+
+  private val disk = new LocalStatuses(fs, links)
+
+  private val storage = new StorageTraits(plain)
+
+  private val permissions = new Permissions(plain, local)
+
+  /** The file system's clock minus ours, in milliseconds, as last seen. */
+  @volatile private var skew = 0L
+
+  override def isMountPoint(path: Path): Boolean =
+    if (local) LocalMounts.begins(path)
+    else fs.resolvePath(path).getParent != fs.resolvePath(path.getParent)
+
+  override def list(dir: Path): Seq[FileMeta] = {
+    refuseLinks(dir)
+    if (local) disk.list(dir)
+    else
+      try fs.listStatus(dir).toIndexedSeq.map(meta)
+      catch { case _: FileNotFoundException => Nil }
+  }
+
+  override def status(path: Path): Option[FileMeta] = {
+    refuseLinksAbove(path)
+    if (local) disk.status(path)
+    else
+      try Some(meta(fs.getFileStatus(path)))
+      catch { case _: FileNotFoundException => None }
+  }
+
+  // A local listing makes a call for each file as well, also for those that were not asked for.
+  override def statuses(dir: Path, names: Seq[String], threads: Int): Map[String, FileMeta] =
+    if (!local) super.statuses(dir, names, threads)
+    else {
+      refuseLinks(dir)
+      val parts = names.grouped(math.max(HadoopFileOps.FewNames, (names.size + threads - 1) / threads)).toVector
+      WorkerThreads.map(parts, threads)(disk.statuses(dir, _)).flatten.toMap
+    }
+
+  override def rename(src: Path, dst: Path): Unit = {
+    refuseLinksAbove(src)
+    refuseLinksAbove(dst)
+    if (local) renameLocally(src, dst)
+    else
+      fs match {
+        case dfs: DistributedFileSystem => renameAtOnce(dfs, src, dst)
+        case _                          =>
+          if (fs.exists(dst)) throw exists(src, dst)
+          if (!fs.exists(dst.getParent)) throw noFolder(src, dst)
+          if (!fs.rename(src, dst)) throw refused(src, dst)
+      }
+  }
+
+  /** One call: HDFS itself refuses when anything lies at `dst`, or its folder is missing. */
+  private def renameAtOnce(dfs: DistributedFileSystem, src: Path, dst: Path): Unit =
+    dfs.rename(src, dst, Options.Rename.NONE)
+
+  override def mover(from: Path, to: Path): (Path, Path) => Unit =
+    if (local) localMover(from, to)
+    else
+      fs match {
+        case dfs: DistributedFileSystem => renameAtOnce(dfs, _, _)
+        case _                          =>
+          val taken = fs.listStatus(to).iterator.map(_.getPath.getName).toSet
+          (src, dst) => {
+            if (taken(dst.getName)) throw exists(src, dst)
+            if (!fs.rename(src, dst)) throw {
+              if (fs.exists(dst)) exists(src, dst)
+              else if (!fs.exists(dst.getParent)) noFolder(src, dst)
+              else refused(src, dst)
+            }
+          }
+      }
+
+  private def localMover(from: Path, to: Path): (Path, Path) => Unit = {
+    refuseLinks(from)
+    refuseLinks(to)
+    val (there, taken) = (disk.names(from), disk.names(to))
+    (src, dst) => {
+      val (file, place) = (nio(src), nio(dst))
+      def isOneOf(names: Set[String])(sum: LocalPath) = names(sum.getFileName.toString)
+      if (taken(dst.getName)) throw exists(src, dst)
+      val (sum, old) = (checksum(file).filter(isOneOf(there)), checksum(place))
+      if (sum.isDefined || old.exists(isOneOf(taken))) moveChecksum(sum, old)
+      moveOrFail(src, dst, file, place)
+    }
+  }
+
+  private def exists(src: Path, dst: Path) = new IOException(s"cannot rename $src: $dst exists")
+
+  private def noFolder(src: Path, dst: Path) =
+    new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
+
+  private def refused(src: Path, dst: Path): IOException =
+    if (!fs.exists(src)) new FileNotFoundException(s"cannot rename $src to $dst: it does not exist")
+    else new IOException(s"cannot rename $src to $dst")
+
+  // A checksum file must never be alone among the data. So it goes first into a side folder, and
+  // last out of it.
+  private def renameLocally(src: Path, dst: Path): Unit = {
+    val (from, to) = (nio(src), nio(dst))
+    val (fromSum, toSum) = (checksum(from), checksum(to))
+    if (!Files.exists(from, LinkOption.NOFOLLOW_LINKS))
+      throw new FileNotFoundException(s"cannot rename $src: it does not exist")
+    if (Files.exists(to, LinkOption.NOFOLLOW_LINKS)) throw exists(src, dst)
+    val hides = dst.toUri.getPath.split('/').contains(SideNames.Side)
+    if (hides) moveChecksum(fromSum, toSum)
+    else toSum.foreach(Files.deleteIfExists(_))
+    moveOrFail(src, dst, from, to)
+    if (!hides) moveChecksum(fromSum, toSum)
+  }
+
+  private def moveOrFail(src: Path, dst: Path, from: LocalPath, to: LocalPath): Unit =
+    try move(from, to)
+    catch {
+      case e: FileAlreadyExistsException => throw new IOException(s"cannot rename $src: $dst exists", e)
+      case e: NoSuchFileException        =>
+        throw LocalStatuses.notFound(s"cannot rename $src to $dst: a file or folder is gone", e)
+    }
+
+  /** One system call where possible. Nothing is at `to`. */
+  private def move(from: LocalPath, to: LocalPath): Unit =
+    try Files.move(from, to, StandardCopyOption.ATOMIC_MOVE)
+    catch { case _: AtomicMoveNotSupportedException => Files.move(from, to) }
+
+  /**
+   * Moves a checksum file. If there is none, a file at `to` belongs to another data file and is
+   * deleted.
+   */
+  private def moveChecksum(from: Option[LocalPath], to: Option[LocalPath]): Unit = {
+    val moved = from.exists { sum =>
+      to.exists { place =>
+        try {
+          Files.move(sum, place, StandardCopyOption.ATOMIC_MOVE)
+          true
+        } catch {
+          case _: NoSuchFileException             => false
+          case _: AtomicMoveNotSupportedException =>
+            Files.move(sum, place, StandardCopyOption.REPLACE_EXISTING)
+            true
+        }
+      }
+    }
+    if (!moved) to.foreach(Files.deleteIfExists(_))
+  }
+
+  override def copy(from: FileMeta, temporary: Path, to: Path): Unit = {
+    val done =
+      try FileUtil.copy(plain, from.path, plain, temporary, false, true, plain.getConf)
+      catch {
+        case e: FSError => throw new IOException(s"cannot write $temporary: ${e.getMessage}", e)
+      }
+    // It may have been rewritten in place meanwhile.
+    def isSame = status(from.path).exists(m => m.length == from.length && m.modificationTime == from.modificationTime)
+    if (!done || !status(temporary).exists(_.length == from.length) || !isSame)
+      throw new IOException(s"cannot copy ${from.path}: it is not as it was listed")
+    adoptRights(Seq(temporary), Seq(from.path))
+    rename(temporary, to)
+  }
+
+  override def delete(path: Path): Unit =
+    status(path) match {
+      case Some(found) =>
+        if (found.isDirectory) throw new IOException(s"not a file: $path")
+        if (found.isLink) Files.deleteIfExists(nio(path))
+        else if (!fs.delete(path, false) && fs.exists(path)) throw new IOException(s"cannot delete $path")
+      // The file may have been deleted, and its checksum file left.
+      case None => if (local) checksum(nio(path)).foreach(Files.deleteIfExists(_))
+    }
+
+  override def deleteEmpty(dir: Path): Boolean = {
+    refuseLinks(dir)
+    if (local) {
+      def attempt(): Boolean =
+        try Files.isDirectory(nio(dir)) && Files.deleteIfExists(nio(dir))
+        catch { case _: DirectoryNotEmptyException => false }
+      attempt() || isInSide(dir) && deleteLoneChecksums(nio(dir)) && attempt()
+    } else {
+      // The list comes first since some file systems delete a full folder when asked without
+      // 'recursive'.
+      status(dir).exists(_.isDirectory) && list(dir).isEmpty && fs.delete(dir, false)
+    }
+  }
+
+  /**
+   * A death between the two moves of a rename leaves a checksum file without its file. False if
+   * there are other files.
+   */
+  private def deleteLoneChecksums(dir: LocalPath): Boolean =
+    try {
+      val files = Using.resource(Files.list(dir))(_.iterator.asScala.toIndexedSeq)
+      files.nonEmpty && files.forall(isChecksum) && {
+        files.foreach(Files.deleteIfExists(_))
+        true
+      }
+    } catch { case _: NoSuchFileException => false }
+
+  override def deleteRecursive(dir: Path): Unit = {
+    FileOps.requireBelowSideFolder(dir)
+    refuseLinks(dir)
+    if (!fs.delete(dir, true) && fs.exists(dir)) throw new IOException(s"cannot delete $dir")
+  }
+
+  override def mkdirs(dir: Path): Unit = {
+    refuseLinks(dir)
+    val missing =
+      if (!isInSide(dir) || !permissions.mayNeedMore(dir)) Nil
+      else Iterator.iterate(dir)(_.getParent).takeWhile(d => isInSide(d) && !fs.exists(d)).toVector
+    if (!fs.mkdirs(dir)) throw new IOException(s"cannot make folder $dir")
+    missing.foreach(permissions.inherit)
+  }
+
+  override def mkdirsLike(dir: Path, like: Path): Unit = {
+    val missing = Iterator.iterate(dir)(_.getParent).takeWhile(d => d != null && !fs.exists(d)).toVector.reverse
+    missing.foreach { folder =>
+      if (!fs.mkdirs(folder)) throw new IOException(s"cannot make folder $folder")
+      permissions.resemble(folder, like)
+      if (!local) storage.resemble(folder, like)
+    }
+    if (!local && fs.getFileStatus(like).isEncrypted && !fs.getFileStatus(dir).isEncrypted)
+      throw new IOException(s"$like is in an encryption zone, and $dir would not be")
+  }
+
+  override def mkdir(dir: Path): Unit = {
+    refuseLinks(dir)
+    if (!fs.exists(dir)) {
+      try {
+        if (local) Files.createDirectory(nio(dir))
+        // A `FileSystem` would make the folders above, too.
+        else FileContext.getFileContext(fs.getUri, fs.getConf).mkdir(dir, FsPermission.getDirDefault, false)
+      } catch {
+        case _: FileAlreadyExistsException | _: org.apache.hadoop.fs.FileAlreadyExistsException => ()
+        case e: NoSuchFileException                                                             =>
+          throw LocalStatuses.notFound(s"no folder ${dir.getParent}", e)
+      }
+      permissions.inherit(dir)
+    }
+  }
+
+  override def writeNew(path: Path, bytes: Array[Byte]): Unit = write(path, bytes, None)
+
+  override def writeNew(path: Path, bytes: Array[Byte], mode: Int): Unit = write(path, bytes, Some(mode))
+
+  override def adoptRights(written: Seq[Path], replaced: Seq[Path]): Unit = {
+    if (!local) storage.adopt(written, replaced)
+    // The owner comes last: it may take the rights to change anything from us.
+    permissions.adopt(written, replaced)
+  }
+
+  override def commonMode(folders: Seq[Path]): Int = permissions.common(folders)
+
+  private def write(path: Path, bytes: Array[Byte], mode: Option[Int]): Unit = {
+    refuseLinks(path)
+    // The raw local file system would make missing parents.
+    if (local && !Files.isDirectory(nio(path.getParent)))
+      throw new FileNotFoundException(s"no folder ${path.getParent}")
+    val out = plain.createNonRecursive(
+      path,
+      false,
+      65536,
+      plain.getDefaultReplication(path),
+      plain.getDefaultBlockSize(path),
+      null
+    )
+    try {
+      try {
+        // Before anything is in it.
+        permissions.inherit(path)
+        mode.foreach(permissions.restrict(path, _))
+        out.write(bytes)
+      } finally out.close()
+    } catch {
+      // Hadoop's local file system throws this when the disk is full.
+      case e: FSError => throw new IOException(s"cannot write $path: ${Option(e.getCause).getOrElse(e).getMessage}", e)
+    }
+    status(path).foreach(written => skew = written.modificationTime - System.currentTimeMillis())
+  }
+
+  override def read(path: Path, limit: Long): Array[Byte] = {
+    refuseLinks(path)
+    val length = plain.getFileStatus(path).getLen
+    if (length > math.min(limit, Int.MaxValue - 16L))
+      throw new IOException(s"$path has $length bytes, more than $limit")
+    val bytes = new Array[Byte](length.toInt)
+    val in = plain.open(path)
+    try in.readFully(bytes)
+    finally in.close()
+    bytes
+  }
+
+  override def touch(path: Path): Unit = {
+    refuseLinks(path)
+    // Some stores ignore the call for a missing file. Others ignore it always, which the lock's
+    // heartbeat notices.
+    if (!fs.exists(path)) throw new FileNotFoundException(s"cannot touch $path: it does not exist")
+    plain.setTimes(path, System.currentTimeMillis() + skew, -1L)
+  }
+
+  override def realPath(path: Path): Path =
+    if (!local) path
+    else
+      try new Path(path.toUri.getScheme, path.toUri.getAuthority, nio(path).toRealPath().toString)
+      catch { case _: IOException => path }
+
+  /**
+   * We make no symbolic links in a side folder. Through a link of others we would reach files
+   * outside the table.
+   */
+  private def refuseLinks(path: Path): Unit =
+    links.below(path).find(Files.isSymbolicLink(_)).foreach(l => throw new IOException(s"$l is a symbolic link"))
+
+  /**
+   * For calls that do not follow a link at the end of the path. A data file may be a link, and is
+   * one in the trash, too.
+   */
+  private def refuseLinksAbove(path: Path): Unit =
+    refuseLinks(if (links.isTrash(path.getParent)) path.getParent else path)
+
+  private def isInSide(path: Path): Boolean = links.isInSide(path)
+
+  private def meta(s: FileStatus): FileMeta =
+    FileMeta(s.getPath, if (s.isDirectory) 0L else s.getLen, s.getModificationTime, s.isDirectory)
+
+  private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
+
+  /** None for a file whose name is so long that no checksum file fits beside it. */
+  private def checksum(file: LocalPath): Option[LocalPath] = {
+    val name = s".${file.getFileName}.crc"
+    Option.when(LongNames.isPossible(name))(file.resolveSibling(name))
+  }
+
+  private def isChecksum(file: LocalPath): Boolean = file.getFileName.toString.matches("\\..+\\.crc")
+}
+
+private object HadoopFileOps {
+
+  /** So many names are looked up by one thread. */
+  private val FewNames = 64
+}

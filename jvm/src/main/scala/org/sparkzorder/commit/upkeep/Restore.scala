@@ -1,0 +1,111 @@
+package org.sparkzorder.commit.upkeep
+
+import org.sparkzorder.commit.{
+  FileMeta,
+  FileNames,
+  NotRestorableException,
+  RecordState,
+  RestoreObstacle,
+  SideListing,
+  TableFolder,
+  TiedFileException,
+  TiedNames,
+  UnreadableRecordException,
+  VersionNotFoundException
+}
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.log.{PublishedRecord, PublishedRecords, RecordJson}
+import org.sparkzorder.commit.storage.ObjectFileOps
+
+/**
+ * Finds the files that RESTORE has to exchange. [[Committer]] exchanges them, as for any operation.
+ */
+object Restore {
+
+  /**
+   * Plans a RESTORE, and looks at every file that it would move. Needs the lock.
+   *
+   * If the name of a file is taken, the file comes back by another name.
+   *
+   * @param version to go back to; 0 is the table before its first operation
+   * @throws VersionNotFoundException when there is no such version
+   * @throws NotRestorableException when files or records are gone or changed
+   * @throws UnreadableRecordException when a record since is damaged
+   */
+  def plan(folder: TableFolder, lock: Lock, version: Long): RestorePlan = {
+    val listing = lock.listing()
+    val current = SideListing.newestPublished(listing)
+    if (version < 0 || version > current) throw new VersionNotFoundException(version, current)
+    def refuse(obstacle: RestoreObstacle, paths: Seq[String]): Unit =
+      if (paths.nonEmpty) throw new NotRestorableException(version, obstacle, paths)
+    val since = new PublishedRecords(folder, () => lock.listing()).takeWhile(_.file.version > version).toVector
+    refuse(RestoreObstacle.Forgotten, missing(folder, listing, version, current, since).map(v => s"version $v"))
+    refuseLines(version, since.filter(_.isLine).map(_.file.version))
+    val plan = RestorePlan.of(folder, since.map(_.record))
+    refuse(RestoreObstacle.Changed, changed(folder, plan))
+    val vacuumed = since.filter(_.file.state == RecordState.Vacuumed).map(p => TableFolder.trashName(p.record)).toSet
+    refuse(RestoreObstacle.Gone, gone(folder, plan, vacuumed))
+    if (plan.inputs.map(_.rows).sum != plan.outputs.map(_.rows).sum)
+      throw new UnreadableRecordException(since.head.file.meta.path, "its rows are not those of the records before it")
+    // On an object store no name is given twice, see docs/design/commit-object-store.md.
+    val isTaken: String => Boolean = if (isOnStore(folder)) _ => true else taken(folder, plan)
+    RestorePlan.renaming(plan, lock.operationId, isTaken)
+  }
+
+  /** Of these versions the history keeps no more than a line, since VACUUM has deleted their retired files. */
+  private[sparkzorder] def refuseLines(version: Long, lines: Seq[Long]): Unit =
+    if (lines.nonEmpty)
+      throw new NotRestorableException(version, RestoreObstacle.Gone, lines.map(v => s"files of version $v"))
+
+  private def isOnStore(folder: TableFolder): Boolean = ObjectFileOps.storeOf(folder).isDefined
+
+  /** The versions since that one that have no record. */
+  private def missing(
+      folder: TableFolder,
+      listing: Seq[FileMeta],
+      version: Long,
+      current: Long,
+      since: Seq[PublishedRecord]
+  ): Seq[Long] = {
+    // On an object store no number is given twice, so an operation that was undone leaves a gap.
+    val undone = if (isOnStore(folder)) SideListing.records(listing).filter(_.state == RecordState.Undone) else Nil
+    val known = since.map(_.file.version).toSet ++ undone.map(_.version).filter(v => v > version && v <= current)
+    // A record that is there but was left out is damaged. Reading it throws the exception that says
+    // so.
+    SideListing.records(listing)
+      .filter(f => f.state.isPublished && f.version > version && !known(f.version))
+      .foreach(RecordJson.read(folder, _))
+    if (known.size.toLong == current - version) Nil
+    else Iterator.iterate(current)(_ - 1).takeWhile(_ > version).filterNot(known).take(MostNamed).toVector
+  }
+
+  private val MostNamed = 100
+
+  private def changed(folder: TableFolder, plan: RestorePlan): Seq[String] =
+    plan.inputs.groupBy(_.folder).toSeq.flatMap { case (dir, inputs) =>
+      val there = listed(folder, dir)
+      TiedNames.refuse(there.values.toVector, inputs.map(i => FileNames.name(i.path)).toSet, TiedFileException.Moves)
+      inputs.filterNot(i => there.get(FileNames.name(i.path)).exists(i.isSame)).map(_.path)
+    }.sorted
+
+  private def gone(folder: TableFolder, plan: RestorePlan, vacuumed: Set[String]): Seq[String] =
+    plan.outputs.groupBy(o => FileNames.parent(o.source.get)).toSeq.flatMap { case (trash, outputs) =>
+      val there = if (vacuumed(FileNames.name(trash))) Map.empty[String, FileMeta] else listed(folder, trash)
+      // A copy on an object store has a time of its own.
+      val timed = !isOnStore(folder)
+      outputs.filterNot(o => there.get(FileNames.name(o.source.get)).exists(o.isThis(_, timed))).map(_.path)
+    }.sorted
+
+  /**
+   * Names that are taken. The listing may be late and show a file that is in the trash by
+   * now.
+   */
+  private def taken(folder: TableFolder, plan: RestorePlan): Set[String] =
+    plan.outputs.groupBy(_.folder).toSeq.flatMap { case (dir, outputs) =>
+      val there = listed(folder, dir)
+      outputs.map(_.path).filter(p => there.contains(FileNames.name(p)) && folder.ops.exists(folder.resolve(p)))
+    }.toSet
+
+  private def listed(folder: TableFolder, dir: String): Map[String, FileMeta] =
+    folder.ops.list(folder.resolve(dir)).map(m => m.name -> m).toMap
+}
