@@ -3,6 +3,7 @@ package org.sparkzorder.scan
 import scala.collection.mutable
 
 import org.sparkzorder.commit.{FileNames, Record, RecordFile, RecordState}
+import org.sparkzorder.compat._
 
 /**
  * What an operation changed in the table's folders, by relative names.
@@ -11,14 +12,14 @@ import org.sparkzorder.commit.{FileNames, Record, RecordFile, RecordState}
  * @param gone files that went
  * @param isNew whether the files that came had never been there before. Then a listing that shows them ended after they
  *   came
- * @param time of the commit point, or of the undo; milliseconds since 1970
+ * @param begun before the first file came, in milliseconds since 1970
  */
-private[scan] final case class Traces(there: Seq[String], gone: Seq[String], isNew: Boolean, time: Long)
+private[scan] final case class Traces(there: Seq[String], gone: Seq[String], isNew: Boolean, begun: Long)
 
 /**
  * An operation of the history.
  *
- * @param endTime when all files were in place, in milliseconds since 1970
+ * @param endTime all files were in place by then, in milliseconds since 1970. The maximum if it is not known
  * @param traces reads its record
  */
 private[scan] final class PastOperation(val endTime: Long, val traces: () => Traces)
@@ -28,18 +29,21 @@ private[scan] object PastOperation {
   def of(file: RecordFile, record: RecordFile => Record): PastOperation =
     new PastOperation(endTime(file), () => traces(file, record(file)))
 
+  /** The record's file is of the commit point or later. An end by a recovery may have come at any time after it. */
   private def endTime(file: RecordFile): Long = file.state match {
     case RecordState.Undone => file.meta.modificationTime
-    case _                  => file.meta.modificationTime + file.publishMillis.getOrElse(0L)
+    case _                  => file.publishMillis.fold(Long.MaxValue)(file.meta.modificationTime + _)
   }
 
   private def traces(file: RecordFile, record: Record): Traces = {
     val (outputs, inputs) = (record.outputs.map(_.path), record.inputs.map(_.path))
-    val time = file.meta.modificationTime
+    // A store writes the record anew at the end of an operation, and at its VACUUM.
+    val lasted = file.publishMillis.orElse(record.metrics.get(Record.PublishMillis).flatMap(_.toLongOption))
+    val begun = math.min(record.timestamp, file.meta.modificationTime - lasted.getOrElse(0L))
     // A listing made during an operation that was undone later may show outputs and lack inputs.
     file.state match {
-      case RecordState.Undone => Traces(inputs, outputs, isNew = false, time)
-      case _                  => Traces(outputs, inputs, record.outputs.forall(_.source.isEmpty), time)
+      case RecordState.Undone => Traces(inputs, outputs, isNew = false, begun)
+      case _                  => Traces(outputs, inputs, record.outputs.forall(_.source.isEmpty), begun)
     }
   }
 }
@@ -47,7 +51,7 @@ private[scan] object PastOperation {
 /** Tells whether a listing was made before or during an operation. */
 private[scan] object ListingAge {
 
-  /** A listing takes no longer than this, in milliseconds. */
+  /** A listing takes no longer than this, in milliseconds, less what two clocks differ by. */
   val LongestListing: Long = 10L * 60 * 1000
 
   /**
@@ -55,12 +59,20 @@ private[scan] object ListingAge {
    * listing that shows the new files of one also shows those of all operations that had ended when it began. If a file
    * came and went several times, only the last time counts.
    *
+   * A listing that Spark has put together of listings of partitions has no one age. So each operation is looked at.
+   *
    * @param listed names of the files in the listing
    * @param operations newest first
    * @param isAll whether these are all operations since the listing was checked last
+   * @param isOne whether all folders were listed at one time
    * @return None if no operation says how old the listing is
    */
-  def isStale(listed: Set[String], operations: Iterator[PastOperation], isAll: Boolean = true): Option[Boolean] = {
+  def isStale(
+      listed: Set[String],
+      operations: Iterator[PastOperation],
+      isAll: Boolean = true,
+      isOne: Boolean = true
+  ): Option[Boolean] = {
     // A listing may cover only some folders.
     val folders = listed.map(FileNames.parent)
     val decided = mutable.HashSet.empty[String]
@@ -74,7 +86,7 @@ private[scan] object ListingAge {
       val there = operation.there.filterNot(decided)
       val reached = there.filter(f => folders.contains(FileNames.parent(f)))
       if (gone.exists(listed) || !reached.forall(listed)) return Some(true)
-      if (operation.isNew && reached.nonEmpty && begun.isEmpty) begun = Some(operation.time - LongestListing)
+      if (isOne && operation.isNew && reached.nonEmpty && begun.isEmpty) begun = Some(operation.begun - LongestListing)
       decided ++= gone ++= there
     }
     // An operation that is not among these may have ended since the listing began.

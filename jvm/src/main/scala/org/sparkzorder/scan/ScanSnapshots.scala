@@ -6,7 +6,6 @@ import scala.annotation.tailrec
 import scala.util.{Failure, Try}
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
@@ -16,15 +15,13 @@ import org.apache.spark.sql.execution.datasources.{PartitioningAwareFileIndex, P
 import org.sparkzorder.commit.{
   HalfPublishedException,
   ReadAround,
-  RecordFile,
   SideNames,
   TableFolder,
   UnreadableRecordException,
   VersionDirectory
 }
 import org.sparkzorder.commit.lock.LockSettings
-import org.sparkzorder.commit.log.{HistorySettings, TableState}
-import org.sparkzorder.commit.machine.{ReadableState, Recovery}
+import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.commit.storage.{ObjectFileOps, ObjectStores}
 import org.sparkzorder.compat._
 import org.sparkzorder.conf.ZOrderConf
@@ -32,7 +29,7 @@ import org.sparkzorder.index.{IndexMemory, IndexStore}
 import org.sparkzorder.table.{ForeignFormats, PlacedFile, PlacedFiles, Targets}
 
 /** How a scan sees its tables, with half-done operations finished, undone or read around. */
-private[scan] object ScanSnapshots extends Logging {
+private[scan] object ScanSnapshots {
 
   /**
    * None if no table that the scan reads from has a side folder, and no table above it of which it is a partition by its
@@ -54,7 +51,8 @@ private[scan] object ScanSnapshots extends Logging {
     // A folder without a side folder may be the name by which the listing shows files of another table.
     def renewed() = of(session, listing, options, table, named).getOrElse(Nil)
     val views =
-      if (all.forall(isBare(classicSession, _))) Nil else of(classicSession, listing, options, all, () => renewed())
+      if (all.forall(isBare(classicSession, _))) Nil
+      else of(classicSession, listing, options, all, table.exists(_.partitionColumnNames.nonEmpty), () => renewed())
     if (views.isEmpty) None else Some(views)
   }
 
@@ -88,11 +86,13 @@ private[scan] object ScanSnapshots extends Logging {
   private def isBare(session: classic.SparkSession, root: Path): Boolean =
     Targets.isSurelyMissing(session, new Path(root, SideNames.Side))
 
+  /** @param byPartition whether Spark keeps the listing of each partition by itself */
   private def of(
       session: classic.SparkSession,
       listing: Listing,
       options: Map[String, String],
       roots: Seq[Path],
+      byPartition: Boolean,
       renewed: () => Seq[ScanSnapshot]
   ): Seq[ScanSnapshot] = {
     val conf = session.sessionState.conf
@@ -101,8 +101,9 @@ private[scan] object ScanSnapshots extends Logging {
     val folders = roots.map(root => TableFolder(root, ObjectStores.ops(fileSystem(root))))
       .distinctBy(f => if (roots.sizeIs > 1) f.ops.realPath(f.root) else f.root)
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
+    val whole = new WholeListing(listing, folders, settings, isOne = !byPartition)
     @tailrec def attempt(left: Int): Seq[ScanSnapshot] = {
-      val settled = whole(listing, folders, settings)
+      val settled = whole.settled()
       def halfDone = settled.find(_.state.around.isDefined).map(_.folder.root)
       Try(settled.flatMap(t => view(session, t, folders, options, renewed))) match {
         // The owner went on in this moment. Without a view of its table the query would read files as they are now.
@@ -160,7 +161,7 @@ private[scan] object ScanSnapshots extends Logging {
           new IndexStore(fs, memory, ObjectFileOps.reader(folder)).newest(indexes)
         }
       val around = settled.state.around.map(overlay(fs, names, _, options))
-      val isMoved = () => isMovedSince(Seq(settled))
+      val isMoved = () => WholeListing.isMovedSince(Seq(settled))
       Some(new ScanSnapshot(folder, snapshot, state.version, around, movedTo(state), isMoved, renewed))
     case _ => None
   }
@@ -185,100 +186,5 @@ private[scan] object ScanSnapshots extends Logging {
       if filters.forall(_.accept(file.asNamed))
     } yield file
     Correction(around.leaveOut.flatMap(names.paths), added.groupBy(_.path.getParent))
-  }
-
-  private val seenWhole = new SeenListings
-
-  /** A table that a scan reads from, in a state in which it may be read. */
-  private final case class SettledTable(folder: TableFolder, state: ReadableState)
-
-  /**
-   * The tables, each in a state in which it may be read.
-   *
-   * A listing that was made before or during the publishing of an operation shows files that are gone, or lacks files
-   * that came. It is made anew, until nothing is published meanwhile.
-   */
-  @tailrec private def whole(listing: Listing, tables: Seq[TableFolder], settings: LockSettings): Seq[SettledTable] = {
-    val settled = Recovery.settled(tables, Recovery.QueryWaitMillis, settings).map((SettledTable.apply _).tupled)
-    lazy val files = listed(listing)
-    // Spark's index is shared with plans that do not read around. So it is not listed anew in the midst of an exchange.
-    val mustRelist = settled.exists { t =>
-      t.state.exchanging && t.state.around.isEmpty || isStale(listing, files, t.state.state, tables)
-    }
-    if (mustRelist) listing.refresh()
-    if (mustRelist && isMovedSince(settled)) whole(listing, tables, settings)
-    else {
-      remember(listing, tables, settled)
-      settled
-    }
-  }
-
-  /** Whether an operation was published since the tables were settled. */
-  private def isMovedSince(settled: Seq[SettledTable]): Boolean = settled.exists { before =>
-    val now = TableState.look(before.folder.root, before.folder.ops)
-    isMoved(before.state, now)
-  }
-
-  /** Notes that the listing is whole up to the newest operation, and has it searched for retired names. */
-  private def remember(listing: Listing, tables: Seq[TableFolder], settled: Seq[SettledTable]): Unit =
-    settled.filter(_.state.around.isEmpty).foreach { t =>
-      val operations = SeenOperations.of(t.state.state)
-      if (operations != SeenOperations.none && operations != seenWhole.get(listing.of, t.folder.root)) {
-        seenWhole.put(listing.of, t.folder.root, operations)
-        ReappearedFiles.look(listed(listing), t.state.state)
-      }
-    }
-
-  private def listed(listing: Listing): Seq[Path] = listing.all.flatMap(_.files).map(_.getPath)
-
-  /**
-   * Whether an operation was published or began publishing since. Files of operations that were read around
-   * are named one by one.
-   */
-  private def isMoved(before: ReadableState, after: TableState): Boolean = after match {
-    case now: TableState.SideFolder =>
-      versions(now) != (if (before.around.isDefined) versions(before.state) else Nil) ||
-      SeenOperations.of(now) != SeenOperations.of(before.state)
-    case TableState.NoSideFolder => false
-  }
-
-  private def versions(state: TableState): Seq[Long] = state match {
-    case side: TableState.SideFolder => side.publishing.map(_.version)
-    case TableState.NoSideFolder     => Nil
-  }
-
-  /**
-   * Whether the listing must be made anew. It counts as stale if many operations do not say how old it is, and if it may
-   * be older than all records that are files: no line of the history is read for this.
-   */
-  private def isStale(
-      listing: Listing,
-      files: => Seq[Path],
-      state: TableState,
-      tables: Seq[TableFolder]
-  ): Boolean = state match {
-    case side: TableState.SideFolder =>
-      val seen = seenWhole.get(listing.of, side.folder.root)
-      val unseen = seen.unseen(side)
-      unseen.nonEmpty && isStale(ListedNames.of(side.folder, tables).of(files), side, unseen, seen.mayLack(side))
-    case TableState.NoSideFolder => false
-  }
-
-  private def isStale(
-      names: Set[String],
-      state: TableState.SideFolder,
-      unseen: Seq[RecordFile],
-      mayLack: Boolean
-  ): Boolean = {
-    val looked = unseen.take(HistorySettings.Whole)
-    val isAll = !mayLack && looked.length == unseen.length
-    try ListingAge.isStale(names, looked.iterator.map(PastOperation.of(_, state.record)), isAll).getOrElse(!isAll)
-    catch {
-      case e: UnreadableRecordException =>
-        logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
-        true
-      // The record was renamed by a VACUUM, made a line of the history, undone, or overwritten in this moment.
-      case _: FileNotFoundException => true
-    }
   }
 }

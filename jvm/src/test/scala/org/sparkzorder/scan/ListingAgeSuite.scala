@@ -3,7 +3,11 @@ package org.sparkzorder.scan
 import scala.collection.mutable
 import scala.util.Random
 
+import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.commit.{FileMeta, MemoryFs, MemoryOps, OutputFile, Record, TableFolder}
+import org.sparkzorder.commit.log.TableState
 
 class ListingAgeSuite extends AnyFunSuite {
 
@@ -11,7 +15,7 @@ class ListingAgeSuite extends AnyFunSuite {
     Traces(there, gone, isNew = true, time)
 
   private def isStale(listed: Set[String], operations: Traces*): Option[Boolean] =
-    ListingAge.isStale(listed, operations.iterator.map(t => new PastOperation(t.time, () => t)))
+    ListingAge.isStale(listed, operations.iterator.map(t => new PastOperation(t.begun, () => t)))
 
   test("a listing with an operation's new files and without its old ones is of after it") {
     val first = optimized(Seq("b1", "b2"), Seq("a1", "a2"))
@@ -37,7 +41,7 @@ class ListingAgeSuite extends AnyFunSuite {
     assert(isStale(Set("p=1/a", "p=2/b"), second, first).contains(true))
     assert(isStale(Set("p=1/b", "p=2/b"), second, first).contains(false))
     // Not for hours.
-    val later = second.copy(time = 1001L + ListingAge.LongestListing)
+    val later = second.copy(begun = 1001L + ListingAge.LongestListing)
     assert(isStale(Set("p=1/a", "p=2/b"), later, first).contains(false))
   }
 
@@ -45,18 +49,35 @@ class ListingAgeSuite extends AnyFunSuite {
     "with older operations that may lie in the time of the listing, only a listing that is surely older or younger is judged"
   ) {
     def isStale(listed: Set[String], operations: Traces*): Option[Boolean] =
-      ListingAge.isStale(listed, operations.iterator.map(t => new PastOperation(t.time, () => t)), isAll = false)
+      ListingAge.isStale(listed, operations.iterator.map(t => new PastOperation(t.begun, () => t)), isAll = false)
     val (first, second) = (optimized(Seq("p=1/b"), Seq("p=1/a"), 1000L), optimized(Seq("p=2/b"), Seq("p=2/a"), 2000L))
     assert(isStale(Set("p=2/b", "p=3/x"), second).isEmpty)
     assert(isStale(Set("p=2/a"), second).contains(true))
-    val later = second.copy(time = 1001L + ListingAge.LongestListing)
+    val later = second.copy(begun = 1001L + ListingAge.LongestListing)
     assert(isStale(Set("p=1/a", "p=2/b"), later, first).contains(false))
+  }
+
+  test("partitions may have been listed at different times, so the youngest does not tell how old the others are") {
+    val first = optimized(Seq("p=1/b"), Seq("p=1/a"), 1000L)
+    val later = optimized(Seq("p=2/b"), Seq("p=2/a"), 1001L + ListingAge.LongestListing)
+    def isStale(listed: Set[String], isAll: Boolean): Option[Boolean] =
+      ListingAge.isStale(
+        listed,
+        Iterator(later, first).map(t => new PastOperation(t.begun, () => t)),
+        isAll,
+        isOne = false
+      )
+    for (isAll <- Seq(true, false)) {
+      assert(isStale(Set("p=1/a", "p=2/b"), isAll).contains(true))
+      assert(isStale(Set("p=1/b", "p=2/a"), isAll).contains(true))
+      assert(isStale(Set("p=1/b", "p=2/b"), isAll).isEmpty)
+    }
   }
 
   test("a record is not read if the listing began after its operation had ended") {
     val first = new PastOperation(1000L, () => fail("it is read"))
     val second = optimized(Seq("p=2/b"), Seq("p=2/a"), 1001L + ListingAge.LongestListing)
-    val operations = Iterator(new PastOperation(second.time, () => second), first)
+    val operations = Iterator(new PastOperation(second.begun, () => second), first)
     assert(ListingAge.isStale(Set("p=1/a", "p=2/b"), operations).contains(false))
   }
 
@@ -77,6 +98,34 @@ class ListingAgeSuite extends AnyFunSuite {
     }
   }
 
+  private def past(name: String, time: Long, timestamp: Long, metrics: Map[String, String] = Map.empty) = {
+    val meta = FileMeta(new Path("mem:/t/_zorder", name), 1L, time, isDirectory = false)
+    val output = OutputFile("b", 1L, 1L, 1L)
+    val record = Record(1L, "op", "OPTIMIZE", timestamp, "me", Map.empty, metrics, Nil, Seq(output))
+    val state = new TableState.SideFolder(TableFolder(new Path("mem:/t"), new MemoryOps(new MemoryFs)), Seq(meta))
+    PastOperation.of((state.done ++ state.undone).head, _ => record)
+  }
+
+  test("an operation began before its record was written at its end, and before it was written anew by a VACUUM") {
+    for (state <- Seq("json", "vacuumed")) {
+      // A disk keeps the time of the commit point.
+      assert(past(s"_v0000000001-300ms.$state", time = 5000L, timestamp = 4990L).traces().begun == 4700L)
+      // A store has the time of the end, or of the VACUUM.
+      assert(past(s"_v0000000001-300ms.$state", time = 5300L, timestamp = 4990L).traces().begun == 4990L)
+      assert(past(s"_v0000000001-300ms.$state", time = 90000L, timestamp = 4990L).traces().begun == 4990L)
+      // The driver's clock may be ahead of the store's.
+      assert(past(s"_v0000000001-300ms.$state", time = 5300L, timestamp = 7000L).traces().begun == 5000L)
+    }
+    val metrics = Map(Record.PublishMillis -> "300")
+    assert(past("_v0000000001.json", time = 5300L, timestamp = 7000L, metrics).traces().begun == 5000L)
+  }
+
+  test("it is unknown when an operation ended that a recovery ended") {
+    assert(past("_v0000000001-300ms.json", time = 5000L, timestamp = 4990L).endTime == 5300L)
+    assert(past("_v0000000001.json", time = 5000L, timestamp = 4990L).endTime == Long.MaxValue)
+    assert(past("_v0000000001-op.undone", time = 5000L, timestamp = 4990L).endTime == 5000L)
+  }
+
   test("listings of folders one after the other, over random histories") {
     for (seed <- 1 to 4000) {
       val history = new ListingAgeSuite.History(new Random(seed))
@@ -85,7 +134,8 @@ class ListingAgeSuite extends AnyFunSuite {
         history.listings.foreach { listed =>
           val folders = listed.map(ListingAgeSuite.folder)
           val current = history.files.filter(f => folders.contains(ListingAgeSuite.folder(f)))
-          assert(ListingAge.isStale(listed, history.operations).getOrElse(false) == (listed != current))
+          for (isOne <- Seq(true, false))
+            assert(ListingAge.isStale(listed, history.operations, isOne = isOne).getOrElse(false) == (listed != current))
         }
       }
     }
