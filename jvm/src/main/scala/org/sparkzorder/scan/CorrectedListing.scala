@@ -31,7 +31,7 @@ private[sparkzorder] object CorrectedListing {
       now.find(_.isMoved) match {
         case None                    => of(listed, now, from)
         case Some(moved) if left > 0 => attempt(moved.renewed(), left - 1)
-        case Some(moved)             => throw unsettled(moved)
+        case Some(moved)             => throw unsettled(moved.root)
       }
     }
     from match {
@@ -43,8 +43,8 @@ private[sparkzorder] object CorrectedListing {
   /** So often a table is looked at again that changes while it is listed. */
   val MostLooks = 10
 
-  def unsettled(table: ScanSnapshot): HalfPublishedException =
-    new HalfPublishedException(table.root, new IOException("it changed again and again while it was listed"))
+  def unsettled(table: Path): HalfPublishedException =
+    new HalfPublishedException(table, new IOException("it changed again and again while it was listed"))
 
   /** @param from the index that made the listing */
   def of(listing: Seq[PartitionDirectory], views: Seq[ScanSnapshot], from: FileIndex): Seq[PartitionDirectory] =

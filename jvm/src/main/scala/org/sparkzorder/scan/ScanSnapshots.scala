@@ -101,7 +101,8 @@ private[scan] object ScanSnapshots {
     val folders = roots.map(root => TableFolder(root, ObjectStores.ops(fileSystem(root))))
       .distinctBy(f => if (roots.sizeIs > 1) f.ops.realPath(f.root) else f.root)
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
-    val whole = new WholeListing(listing, folders, settings, isOne = !byPartition)
+    val isFiltered = PathFilterFactory.create(CaseInsensitiveMap(options)).nonEmpty
+    val whole = new WholeListing(listing, folders, settings, isOne = !byPartition, isFiltered)
     @tailrec def attempt(left: Int): Seq[ScanSnapshot] = {
       val settled = whole.settled()
       def halfDone = settled.find(_.state.around.isDefined).map(_.folder.root)

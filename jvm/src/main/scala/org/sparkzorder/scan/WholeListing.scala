@@ -24,49 +24,82 @@ private[scan] final case class SettledTable(folder: TableFolder, state: Readable
  * @param tables that the scan reads from
  * @param isOne whether all folders were listed at one time. Spark keeps the listing of each partition of a catalog's
  *   table by itself
+ * @param isFiltered whether options of the query choose files
  */
 private[scan] final class WholeListing(
     listing: Listing,
     tables: Seq[TableFolder],
     settings: LockSettings,
-    isOne: Boolean
+    isOne: Boolean,
+    isFiltered: Boolean
 ) extends Logging {
   import WholeListing._
 
-  /** The tables, each in a state in which it may be read. */
-  @tailrec def settled(): Seq[SettledTable] = {
+  /**
+   * The tables, each in a state in which it may be read.
+   *
+   * @throws org.sparkzorder.commit.HalfPublishedException when one operation follows the other all the time
+   */
+  def settled(): Seq[SettledTable] = settled(CorrectedListing.MostLooks)
+
+  @tailrec private def settled(left: Int): Seq[SettledTable] = {
     val now = Recovery.settled(tables, Recovery.QueryWaitMillis, settings).map((SettledTable.apply _).tupled)
-    lazy val files = listed
+    val before = folders
     // Spark's index is shared with plans that do not read around. So it is not listed anew in the midst of an exchange.
-    val mustRelist = now.exists(t => t.state.exchanging && t.state.around.isEmpty || isStale(files, t.state.state))
+    val mustRelist = now.exists(t => t.state.exchanging && t.state.around.isEmpty || isStale(before(), t.state.state))
     if (mustRelist) listing.refresh()
-    if (mustRelist && isMovedSince(now)) settled()
-    else {
-      remember(now)
+    if (!mustRelist || !isMovedSince(now)) {
+      remember(now, if (mustRelist) folders else before)
       now
+    } else if (left == 0) throw CorrectedListing.unsettled(now.head.folder.root)
+    else {
+      // The listing began after the look at the table. So only the operations since must be looked at.
+      quiet(now).foreach { case (root, operations, _) => seenWhole.put(listing.of, root, operations) }
+      settled(left - 1)
     }
   }
 
   /** Notes that the listing is whole up to the newest operation, and has it searched for retired names. */
-  private def remember(settled: Seq[SettledTable]): Unit = settled.filter(_.state.around.isEmpty).foreach { t =>
-    val operations = SeenOperations.of(t.state.state)
-    if (operations != SeenOperations.none && operations != seenWhole.get(listing.of, t.folder.root)) {
-      seenWhole.put(listing.of, t.folder.root, operations)
-      ReappearedFiles.look(listed, t.state.state)
+  private def remember(settled: Seq[SettledTable], folders: () => Seq[ListedFolder]): Unit =
+    quiet(settled).foreach { case (root, operations, state) =>
+      if (operations != seenWhole.get(listing.of, root)) {
+        seenWhole.put(listing.of, root, operations)
+        if (!isOne) folders().foreach(seenFolders.put(_, root, operations))
+        ReappearedFiles.look(folders().flatMap(_.files), state)
+      }
     }
-  }
 
-  private def listed: Seq[Path] = listing.all.flatMap(_.files).map(_.getPath)
+  /** Tables in which nothing is half done, with the operations up to which they are looked at. */
+  private def quiet(settled: Seq[SettledTable]): Seq[(Path, SeenOperations, TableState)] =
+    settled.filter(_.state.around.isEmpty).map(t => (t.folder.root, SeenOperations.of(t.state.state), t.state.state))
+      .filter(_._2 != SeenOperations.none)
+
+  /** What the listing shows, when it is first asked for: by folder if each may be of another time. */
+  private def folders: () => Seq[ListedFolder] = {
+    lazy val found = listing.all.map(_.files.map(_.getPath)) match {
+      case directories if isOne => Seq(new ListedFolder(directories.flatten, isKnown = false))
+      case directories          =>
+        directories.flatMap { files =>
+          if (files.isEmpty) Seq(files) else files.groupBy(_.getParent).values
+        }.map(new ListedFolder(_, isKnown = !isFiltered))
+    }
+    () => found
+  }
 
   /**
    * Whether the listing must be made anew. It counts as stale if many operations do not say how old it is, and if it may
    * be older than all records that are files: no line of the history is read for this.
    */
-  private def isStale(files: => Seq[Path], state: TableState): Boolean = state match {
+  private def isStale(folders: => Seq[ListedFolder], state: TableState): Boolean = state match {
     case side: TableState.SideFolder =>
-      val seen = seenWhole.get(listing.of, side.folder.root)
-      val unseen = seen.unseen(side)
-      unseen.nonEmpty && isStale(ListedNames.of(side.folder, tables).of(files), side, unseen, seen.mayLack(side))
+      val root = side.folder.root
+      val seen = seenWhole.get(listing.of, root)
+      lazy val names = ListedNames.of(side.folder, tables)
+      seen.unseen(side).nonEmpty && folders.groupBy(seenFolders.get(_, root).getOrElse(seen)).exists {
+        case (of, listed) =>
+          val unseen = of.unseen(side)
+          unseen.nonEmpty && isStale(names.of(listed.flatMap(_.files)), side, unseen, of.mayLack(side))
+      }
     case TableState.NoSideFolder => false
   }
 
@@ -92,6 +125,7 @@ private[scan] final class WholeListing(
 
 private[scan] object WholeListing {
   private val seenWhole = new SeenListings
+  private val seenFolders = new SeenFolders
 
   /** Whether an operation was published since the tables were settled. */
   def isMovedSince(settled: Seq[SettledTable]): Boolean =

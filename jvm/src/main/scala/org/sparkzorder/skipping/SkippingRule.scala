@@ -92,7 +92,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
           moved match {
             case None                => made
             case Some(_) if left > 0 => attempt(left - 1)
-            case Some(table)         => throw CorrectedListing.unsettled(table)
+            case Some(table)         => throw CorrectedListing.unsettled(table.root)
           }
       }
     try RecoveryErrors.told(name)(attempt(CorrectedListing.MostLooks))
