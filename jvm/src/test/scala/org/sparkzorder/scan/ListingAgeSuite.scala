@@ -134,8 +134,10 @@ class ListingAgeSuite extends AnyFunSuite {
         history.listings.foreach { listed =>
           val folders = listed.map(ListingAgeSuite.folder)
           val current = history.files.filter(f => folders.contains(ListingAgeSuite.folder(f)))
-          for (isOne <- Seq(true, false))
-            assert(ListingAge.isStale(listed, history.operations, isOne = isOne).getOrElse(false) == (listed != current))
+          for (isOne <- Seq(true, false)) {
+            val judged = ListingAge.isStale(listed, history.operations, isOne = isOne)
+            assert(judged.getOrElse(false) == (listed != current))
+          }
         }
       }
     }
