@@ -1,9 +1,8 @@
 package org.sparkzorder.commit
 
-import java.io.{FileNotFoundException, IOException}
-import java.nio.charset.StandardCharsets.UTF_8
+import java.io.FileNotFoundException
 
-import com.fasterxml.jackson.databind.ObjectMapper
+import org.sparkzorder.codec.Json
 
 /**
  * A process, described so that another on the same host can tell whether it still runs.
@@ -38,10 +37,8 @@ object Owner {
   /** The most bytes of a lock file. A larger file is not ours. */
   val ReadLimit: Long = 65536L
 
-  private val mapper = new ObjectMapper()
-
   def write(owner: Owner): Array[Byte] = {
-    val root = mapper.createObjectNode()
+    val root = Json.newObject()
     root.put("host", owner.process.host)
     root.put("bootId", owner.process.bootId)
     root.put("pidNamespace", owner.process.pidNamespace)
@@ -50,7 +47,7 @@ object Owner {
     root.put("operationId", owner.operationId)
     root.put("operation", owner.operation)
     root.put("since", owner.since)
-    mapper.writeValueAsString(root).getBytes(UTF_8)
+    Json.bytes(root)
   }
 
   /**
@@ -73,21 +70,15 @@ object Owner {
 
   /** None when it is no lock file of ours, or not yet written in full. */
   def parse(bytes: Array[Byte]): Option[Owner] =
-    try {
-      val root = mapper.readTree(bytes)
-      def text(name: String): Option[String] = Option(root.get(name)).filter(_.isTextual).map(_.textValue)
-      if (root == null || !root.isObject) None
-      else {
-        for {
-          host <- text("host")
-          boot <- text("bootId")
-          namespace <- text("pidNamespace")
-          pid <- Option(root.get("pid")).filter(n => n.isIntegralNumber && n.canConvertToLong).map(_.longValue)
-          start <- text("start")
-          id <- text("operationId")
-          operation <- text("operation")
-          since = Option(root.get("since")).filter(n => n.isIntegralNumber && n.canConvertToLong).fold(0L)(_.longValue)
-        } yield Owner(ProcessId(host, boot, namespace, pid, start), id, operation, since)
-      }
-    } catch { case _: IOException => None }
+    for {
+      root <- Json.parse(bytes)
+      host <- Json.text(root, "host")
+      boot <- Json.text(root, "bootId")
+      namespace <- Json.text(root, "pidNamespace")
+      pid <- Json.long(root, "pid")
+      start <- Json.text(root, "start")
+      id <- Json.text(root, "operationId")
+      operation <- Json.text(root, "operation")
+      since = Json.long(root, "since").getOrElse(0L)
+    } yield Owner(ProcessId(host, boot, namespace, pid, start), id, operation, since)
 }

@@ -1,6 +1,8 @@
 package org.sparkzorder.errors
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
+
+import org.sparkzorder.codec.Json
 
 /**
  * The message templates and SQLSTATEs of our error conditions, in the format of Spark's own
@@ -12,7 +14,7 @@ private[errors] object ErrorConditions {
 
   private lazy val conditions: JsonNode = {
     val stream = getClass.getResourceAsStream(resource)
-    try new ObjectMapper().readTree(stream)
+    try Json.read(stream)
     finally stream.close()
   }
 

@@ -1,9 +1,8 @@
 package org.sparkzorder.index
 
-import java.util.zip.CRC32
-
 import com.github.luben.zstd.Zstd
 
+import org.sparkzorder.codec.Checksum
 import org.sparkzorder.compat.{ByteArrays, ZstdFrames}
 
 /**
@@ -33,7 +32,7 @@ private[index] object Block {
   /** @throws IndexFormatException when the bytes are not those that the footer was written for */
   def unpack(id: Array[Byte], block: Block, bytes: Array[Byte]): Array[Byte] = {
     def bad(why: String) = throw new IndexFormatException(s"the block at ${block.offset} $why")
-    if (bytes.length != block.length || crc(bytes) != block.crc) bad("has a wrong checksum")
+    if (bytes.length != block.length || Checksum.crc32(bytes) != block.crc) bad("has a wrong checksum")
     if (!ByteArrays.equals(bytes, 0, IdSize, id, 0, IdSize)) bad("belongs to another index")
     // Checked before the array is made: a broken footer must not fill the memory.
     if (ZstdFrames.contentSize(bytes, IdSize, bytes.length - IdSize) != block.rawLength) bad("has a wrong size")
@@ -41,11 +40,5 @@ private[index] object Block {
     val got = Zstd.decompressByteArray(raw, 0, raw.length, bytes, IdSize, bytes.length - IdSize)
     if (got != raw.length) bad("cannot be decompressed")
     raw
-  }
-
-  def crc(bytes: Array[Byte]): Long = {
-    val crc = new CRC32
-    crc.update(bytes)
-    crc.getValue
   }
 }

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.US_ASCII
 import java.util.{Arrays, UUID}
 
+import org.sparkzorder.codec.Checksum
 import org.sparkzorder.compat.ByteArrays
 import org.sparkzorder.stats.ColumnKey
 
@@ -40,7 +41,7 @@ object IndexFile {
     }
     def block(raw: Array[Byte]): Block = {
       val bytes = Block.pack(id, raw)
-      val at = Block(offset, bytes.length, raw.length, Block.crc(bytes))
+      val at = Block(offset, bytes.length, raw.length, Checksum.crc32(bytes))
       put(bytes)
       at
     }
@@ -55,7 +56,7 @@ object IndexFile {
       IndexFooter(id, files.files, block(files.toRaw), columns, contents.properties, intervals, origins).toJson
     require(footer.length <= IndexFooter.MaxBytes, s"${columns.length} columns are too many for an index")
     put(footer)
-    put(ByteBuffer.allocate(8).putInt(footer.length).putInt(Block.crc(footer).toInt).array)
+    put(ByteBuffer.allocate(8).putInt(footer.length).putInt(Checksum.crc32(footer).toInt).array)
     put(Magic)
     out.flush()
   }
@@ -80,7 +81,7 @@ object IndexFile {
       val bytes = new BytesWithTail(source)
       val at = footerOf(bytes, limit)
       val json = bytes.read(at.offset, at.length)
-      if (Block.crc(json).toInt != at.crc) throw new IndexFormatException("the footer has a wrong checksum")
+      if (Checksum.crc32(json).toInt != at.crc) throw new IndexFormatException("the footer has a wrong checksum")
       val footer = IndexFooter.parse(json, blocksEnd = at.offset, limit, source.name)
       val block = footer.fileBlock
       val files =

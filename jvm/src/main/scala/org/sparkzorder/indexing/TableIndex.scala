@@ -2,13 +2,10 @@ package org.sparkzorder.indexing
 
 import java.io.ByteArrayOutputStream
 
-import scala.jdk.CollectionConverters._
-
-import com.fasterxml.jackson.core.JsonProcessingException
-import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.types.TimestampType
 
+import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.TableFolder
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.TableState
@@ -63,11 +60,9 @@ object TableIndex {
     IndexableColumns.all(table.dataSchema).filterNot(c => excluded.covers(c.path))
 
   /** The columns that CREATE SKIPPING INDEX named; None when the index is about all columns. */
-  def restriction(snapshot: IndexSnapshot): Option[Set[Seq[String]]] = snapshot.properties.get(columnsProperty).map {
-    json =>
-      try new ObjectMapper().readTree(json).elements.asScala.map(_.elements.asScala.map(_.asText).toVector).toSet
-      catch { case _: JsonProcessingException => Set.empty[Seq[String]] }
-  }
+  def restriction(snapshot: IndexSnapshot): Option[Set[Seq[String]]] =
+    snapshot.properties.get(columnsProperty)
+      .map(json => Json.parse(json).toSeq.flatMap(Json.elements).map(Json.texts).toSet[Seq[String]])
 
   /**
    * Collects the statistics of files that others wrote. Files that change meanwhile are left out.
@@ -208,13 +203,9 @@ object TableIndex {
       origins: Map[FileId, String]
   ): Unit = {
     val properties = columns.map { paths =>
-      val mapper = new ObjectMapper()
-      val array = mapper.createArrayNode()
-      paths.foreach { path =>
-        val names = array.addArray()
-        path.foreach(names.add)
-      }
-      columnsProperty -> mapper.writeValueAsString(array)
+      val array = Json.newArray()
+      paths.foreach(path => Json.addAll(array.addArray(), path))
+      columnsProperty -> Json.text(array)
     }
     // Files that did not change keep the statistics of the previous index, and so its spelling of
     // names.

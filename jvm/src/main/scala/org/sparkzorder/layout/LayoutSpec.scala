@@ -1,9 +1,6 @@
 package org.sparkzorder.layout
 
-import scala.jdk.CollectionConverters._
-
-import com.fasterxml.jackson.databind.ObjectMapper
-
+import org.sparkzorder.codec.Json
 import org.sparkzorder.compat._
 
 /**
@@ -28,7 +25,7 @@ final case class LayoutSpec(
 
   /** The layout as JSON. Equal layouts give equal texts. */
   def json: String = {
-    val node = LayoutSpec.mapper.createObjectNode()
+    val node = Json.newObject()
     node.put("curve", curve).put("mapping", mapping).put("cuts", cuts)
     bytes.foreach { b =>
       node.put("varLengthContribution", b.varLengthContribution).put("maxOutputSize", b.maxOutputSize)
@@ -37,11 +34,10 @@ final case class LayoutSpec(
     val list = node.putArray("columns")
     columns.foreach { case (path, weight) =>
       val column = list.addObject()
-      val names = column.putArray("path")
-      path.foreach(names.add)
+      Json.addAll(column.putArray("path"), path)
       column.put("weight", weight)
     }
-    LayoutSpec.mapper.writeValueAsString(node)
+    Json.text(node)
   }
 }
 
@@ -64,15 +60,11 @@ object LayoutSpec {
   val AlignedCuts = "aligned"
   val EqualCuts = "equal"
 
-  private val mapper = new ObjectMapper()
-
   /** None when the text is not that of a layout. Then no file counts as laid out. */
   def parse(json: String): Option[LayoutSpec] =
-    try {
-      val node = mapper.readTree(json)
-      val columns = node.path("columns").elements.asScala.map { c =>
-        c.path("path").elements.asScala.map(_.asText).toVector -> c.path("weight").asDouble(1.0)
-      }.toVector
+    Json.parse(json).flatMap { node =>
+      val columns =
+        Json.elements(node.path("columns")).map(c => Json.texts(c.path("path")) -> c.path("weight").asDouble(1.0))
       val mapping = node.path("mapping").asText
       val bytes = Option.when(mapping == BytesMapping) {
         val (length, size) = (node.path("varLengthContribution").asInt, node.path("maxOutputSize").asInt)
@@ -84,5 +76,5 @@ object LayoutSpec {
         val (curve, cuts) = (node.path("curve").asText, node.path("cuts").asText)
         Some(LayoutSpec(curve, mapping, cuts, columns, bytes.flatten, queryShare))
       }
-    } catch { case _: com.fasterxml.jackson.core.JsonProcessingException => None }
+    }
 }

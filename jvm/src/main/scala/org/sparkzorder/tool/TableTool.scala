@@ -4,12 +4,12 @@ import java.io.{FileNotFoundException, IOException}
 import java.net.URI
 import java.nio.file.{AccessDeniedException, Files, Paths}
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
 import org.apache.hadoop.security.AccessControlException
 
+import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.{
   CommitException,
   ConcurrentOperationException,
@@ -28,8 +28,6 @@ import org.sparkzorder.commit.storage.ObjectStores
  */
 object TableTool {
 
-  private val mapper = new ObjectMapper()
-
   /** `command path lockTimeoutSeconds [flag]` */
   def main(arguments: Array[String]): Unit = {
     require(Seq(3, 4).contains(arguments.length), "usage: command path lockTimeoutSeconds [flag]")
@@ -39,7 +37,7 @@ object TableTool {
     val local = new LocalFileSystem()
     local.initialize(URI.create("file:///"), new Configuration())
     val result = answer(command, path, timeout.toLong, flag, _ => local)
-    println(mapper.writeValueAsString(result))
+    println(Json.text(result))
     System.out.flush()
     // Heartbeats end with the process.
     Runtime.getRuntime.halt(result.get("exitCode").asInt)
@@ -51,7 +49,7 @@ object TableTool {
    * @param flag `force` of `unlock`, `keep-visible` of `recover`, or empty
    */
   def run(command: String, path: String, timeoutSeconds: Long, flag: String, settings: Configuration): String =
-    mapper.writeValueAsString(answer(command, path, timeoutSeconds, flag, _.getFileSystem(settings)))
+    Json.text(answer(command, path, timeoutSeconds, flag, _.getFileSystem(settings)))
 
   private def answer(
       command: String,
@@ -60,7 +58,7 @@ object TableTool {
       flag: String,
       fileSystem: Path => FileSystem
   ): ObjectNode = {
-    val node = mapper.createObjectNode()
+    val node = Json.newObject()
     node.put("command", command)
     node.put("path", path)
     try {

@@ -2,10 +2,10 @@ package org.sparkzorder.workload
 
 import java.io.IOException
 
-import scala.jdk.CollectionConverters._
-
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+
+import org.sparkzorder.codec.Json
 
 /** A workload file was not written by this project, or it is damaged. */
 final class SketchFormatException(reason: String, cause: Throwable = null) extends IOException(reason, cause)
@@ -21,7 +21,6 @@ object SketchJson {
 
   private val Version = 1
   private val MaxName = 1024
-  private val mapper = new ObjectMapper()
 
   /**
    * At most [[MaxBytes]]. If there are too many kinds, those with the fewest queries are left out.
@@ -34,7 +33,7 @@ object SketchJson {
   private def isShort(use: ColumnUse): Boolean = use.path.map(_.length).sum <= MaxName
 
   private def bytes(sketch: WorkloadSketch): Array[Byte] = {
-    val root = mapper.createObjectNode()
+    val root = Json.newObject()
     root.put("version", Version)
     val kinds = root.putArray("kinds")
     sketch.ranked.foreach { case (kind, s) =>
@@ -43,14 +42,13 @@ object SketchJson {
       val columns = node.putArray("columns")
       kind.zip(s.uses).foreach { case (use, where) =>
         val column = columns.addObject()
-        val path = column.putArray("path")
-        use.path.foreach(path.add)
+        Json.addAll(column.putArray("path"), use.path)
         column.put("form", use.form.name)
         put(column, "starts", where.starts)
         put(column, "ends", where.ends)
       }
     }
-    mapper.writeValueAsBytes(root)
+    Json.bytes(root)
   }
 
   private def put(column: ObjectNode, name: String, positions: Positions): Unit =
@@ -62,10 +60,8 @@ object SketchJson {
   /** @throws SketchFormatException when the bytes are not those of a sketch */
   def read(bytes: Array[Byte]): WorkloadSketch = {
     if (bytes.length > MaxBytes) throw new SketchFormatException(s"${bytes.length} bytes are more than $MaxBytes")
-    val root =
-      try mapper.readTree(bytes)
-      catch { case e: IOException => throw new SketchFormatException("it is not JSON", e) }
-    if (root == null || root.path("version").asInt(-1) != Version) fail("it is not of version 1")
+    val root = Json.parse(bytes).getOrElse(fail("it is not JSON"))
+    if (root.path("version").asInt(-1) != Version) fail("it is not of version 1")
     val kinds = array(root, "kinds").map { node =>
       val queries = node.path("queries")
       if (!queries.isIntegralNumber || !queries.canConvertToLong) fail("a number of queries is not a whole number")
@@ -102,7 +98,7 @@ object SketchJson {
     }
 
   private def array(node: JsonNode, name: String): Seq[JsonNode] = node.path(name) match {
-    case list: ArrayNode => list.elements.asScala.toVector
+    case list: ArrayNode => Json.elements(list)
     case _               => fail(s"'$name' is not a list")
   }
 

@@ -13,6 +13,7 @@ import com.github.luben.zstd.Zstd
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.Mutation
+import org.sparkzorder.codec.Checksum
 import org.sparkzorder.predicate._
 import org.sparkzorder.stats._
 
@@ -41,7 +42,9 @@ class IndexFuzzSuite extends AnyFunSuite {
   private val originals = (1L to 40L).map(new Original(_))
 
   private def sealing(blocks: Array[Byte], footer: Array[Byte]): Array[Byte] = blocks ++ footer ++
-    ByteBuffer.allocate(8).putInt(footer.length).putInt(Block.crc(footer).toInt).array ++ "ZORDIDX\n".getBytes(UTF_8)
+    ByteBuffer.allocate(8).putInt(footer.length).putInt(Checksum.crc32(footer).toInt).array ++ "ZORDIDX\n".getBytes(
+      UTF_8
+    )
 
   /** The contents of one block are changed, and all checksums are made right again. */
   private def withBlock(o: Original, random: Random, change: Array[Byte] => Array[Byte]): Array[Byte] = {
@@ -56,7 +59,7 @@ class IndexFuzzSuite extends AnyFunSuite {
     place.put(
       "offset",
       o.footerFrom
-    ).put("length", block.length).put("rawLength", raw.length).put("crc", Block.crc(block))
+    ).put("length", block.length).put("rawLength", raw.length).put("crc", Checksum.crc32(block))
     sealing(o.bytes.take(o.footerFrom) ++ block, mapper.writeValueAsBytes(footer))
   }
 

@@ -7,6 +7,7 @@ import java.util.Arrays
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
+import org.sparkzorder.codec.Checksum
 import org.sparkzorder.stats._
 
 /** Indexes in memory, and random contents for them. */
@@ -43,7 +44,7 @@ object Indexes {
     val length = ByteBuffer.wrap(bytes).getInt(from)
     val footer = change(new String(bytes, from - length, length, UTF_8)).getBytes(UTF_8)
     bytes.take(from - length) ++ footer ++
-      ByteBuffer.allocate(8).putInt(footer.length).putInt(Block.crc(footer).toInt).array ++ bytes.drop(from + 8)
+      ByteBuffer.allocate(8).putInt(footer.length).putInt(Checksum.crc32(footer).toInt).array ++ bytes.drop(from + 8)
   }
 
   /** Files with statistics of a collector. Some columns are missing, others are unknown. */

@@ -2,10 +2,9 @@ package org.sparkzorder.commit.log
 
 import java.io.{FileNotFoundException, IOException}
 
-import com.fasterxml.jackson.core.JsonProcessingException
-import com.fasterxml.jackson.databind.ObjectMapper
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.{Record, TableFolder}
 
 /**
@@ -23,7 +22,6 @@ final case class Outcome(reason: String, by: Option[String])
  */
 object Outcome {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
-  private val mapper = new ObjectMapper()
 
   private val MostBytes = 1L << 20
   private val MostCharacters = 4000
@@ -59,17 +57,15 @@ object Outcome {
     }
 
   private[commit] def write(outcome: Outcome): Array[Byte] = {
-    val root = mapper.createObjectNode()
+    val root = Json.newObject()
     root.put("reason", outcome.reason.take(MostCharacters))
     outcome.by.foreach(by => root.put("by", by.take(MostCharacters)))
-    mapper.writeValueAsBytes(root)
+    Json.bytes(root)
   }
 
   private[commit] def parse(bytes: Array[Byte]): Option[Outcome] =
-    try {
-      val root = mapper.readTree(bytes)
-      Option(root).flatMap(r => Option(r.get("reason"))).filter(_.isTextual).map { reason =>
-        Outcome(reason.asText, Option(root.get("by")).filter(_.isTextual).map(_.asText))
-      }
-    } catch { case _: JsonProcessingException => None }
+    for {
+      root <- Json.parse(bytes)
+      reason <- Json.text(root, "reason")
+    } yield Outcome(reason, Json.text(root, "by"))
 }

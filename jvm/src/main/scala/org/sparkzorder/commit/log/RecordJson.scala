@@ -2,15 +2,14 @@ package org.sparkzorder.commit.log
 
 import java.io.IOException
 import java.nio.charset.StandardCharsets.{ISO_8859_1, US_ASCII}
-import java.util.zip.CRC32
 
 import scala.collection.mutable
 
 import com.fasterxml.jackson.core.{JsonFactory, JsonParser, JsonProcessingException, JsonToken, StreamReadConstraints}
-import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.codec.{Checksum, Json}
 import org.sparkzorder.commit.{
   CatalogPartition,
   InputFile,
@@ -42,8 +41,6 @@ object RecordJson {
 
   private val Format = 1L
 
-  private val mapper = new ObjectMapper()
-
   private val factory = {
     val made = new JsonFactory()
     // A layout of a wide table may be long, but no name is longer than this.
@@ -54,11 +51,11 @@ object RecordJson {
   }
 
   /** @throws java.io.IOException when it is longer than the limit for reading it */
-  def write(record: Record): Array[Byte] = written(record, mapper.createObjectNode())
+  def write(record: Record): Array[Byte] = written(record, Json.newObject())
 
   /** The same for an operation whose retired files are gone. It is one line. */
   private[commit] def writeLine(line: HistoryLine): Array[Byte] = {
-    val root = mapper.createObjectNode()
+    val root = Json.newObject()
     line.publishMillis.foreach(root.put("publishMillis", _))
     root.put("time", line.time)
     line.outcome.foreach { o =>
@@ -85,7 +82,7 @@ object RecordJson {
       val switches = root.putArray("switches")
       record.switches.foreach(s => writeSwitch(switches.addObject(), s))
     }
-    val bytes = sealing(mapper.writeValueAsBytes(root))
+    val bytes = sealing(Json.bytes(root))
     if (bytes.length > ReadLimit) {
       throw new IOException(
         s"the record of ${record.inputs.length + record.outputs.length} files is longer than $ReadLimit"
@@ -127,21 +124,16 @@ object RecordJson {
 
   /** The object with its checksum as one more field. */
   private[commit] def sealing(json: Array[Byte]): Array[Byte] =
-    json.dropRight(1) ++ s""","$Checksum":${crc(json, json.length - 1)}}""".getBytes(US_ASCII)
+    json.dropRight(1) ++ s""","$Crc":${Checksum.crc32(json, json.length - 1)}}""".getBytes(US_ASCII)
 
-  private val Checksum = "crc"
-  private val Ending = s""".*(,"$Checksum":(\\d+)\\})""".r
-
-  private def crc(bytes: Array[Byte], length: Int): Long = {
-    val sum = new CRC32
-    sum.update(bytes, 0, length)
-    sum.getValue
-  }
+  private val Crc = "crc"
+  private val Ending = s""".*(,"$Crc":(\\d+)\\})""".r
 
   private def isSealed(bytes: Array[Byte], asRead: Long): Boolean =
     new String(bytes, math.max(0, bytes.length - 24), math.min(24, bytes.length), ISO_8859_1) match {
-      case Ending(end, digits) => digits == asRead.toString && crc(bytes, bytes.length - end.length) == asRead
-      case _                   => false
+      case Ending(end, digits) =>
+        digits == asRead.toString && Checksum.crc32(bytes, bytes.length - end.length) == asRead
+      case _ => false
     }
 
   /** @throws UnreadableRecordException naming `from` */
@@ -207,7 +199,7 @@ object RecordJson {
     private def root: Fields = {
       json.nextToken()
       val all = fields()
-      if (!all.optionalLong(Checksum).forall(isSealed)) fail("it has another checksum")
+      if (!all.optionalLong(Crc).forall(isSealed)) fail("it has another checksum")
       if (json.nextToken() != null) fail("something follows the record")
       all
     }
@@ -371,7 +363,7 @@ object RecordJson {
         "by"
       )
     private val longs =
-      Set("format", "version", "timestamp", "length", "modificationTime", "rows", "publishMillis", "time", Checksum)
+      Set("format", "version", "timestamp", "length", "modificationTime", "rows", "publishMillis", "time", Crc)
     val known: Set[String] = lists ++ objects ++ texts ++ longs ++ Set("switches", "partition")
   }
 }

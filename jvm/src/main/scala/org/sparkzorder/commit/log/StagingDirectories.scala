@@ -2,12 +2,10 @@ package org.sparkzorder.commit.log
 
 import java.io.FileNotFoundException
 
-import scala.jdk.CollectionConverters._
-
 import com.fasterxml.jackson.core.JsonProcessingException
-import com.fasterxml.jackson.databind.ObjectMapper
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.{FileMeta, Record, TableFolder}
 import org.sparkzorder.commit.storage.AtomicFile
 
@@ -17,7 +15,6 @@ import org.sparkzorder.commit.storage.AtomicFile
  * after the staging.
  */
 private[commit] object StagingDirectories {
-  private val mapper = new ObjectMapper()
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.log.StagingDirectories")
 
   private val Name = """_staging-(.+)\.json""".r
@@ -32,20 +29,18 @@ private[commit] object StagingDirectories {
 
   /** @param dirs relative to the root */
   def write(folder: TableFolder, operationId: String, dirs: Seq[String]): Unit = {
-    val root = mapper.createObjectNode()
+    val root = Json.newObject()
     root.put("operationId", operationId)
-    val folders = root.putArray("folders")
-    dirs.foreach(folders.add)
-    val bytes = mapper.writeValueAsBytes(root)
-    AtomicFile.put(folder.ops, folder.newTemporary(), folder.manifest(operationId), bytes)(())
+    Json.addAll(root.putArray("folders"), dirs)
+    AtomicFile.put(folder.ops, folder.newTemporary(), folder.manifest(operationId), Json.bytes(root))(())
   }
 
   /** Its folders; none when there is no manifest. If it cannot be read, that is logged. */
   def read(folder: TableFolder, operationId: String): Seq[String] = {
     val path = folder.manifest(operationId)
     try {
-      val root = mapper.readTree(folder.ops.read(path, RecordJson.ReadLimit))
-      val dirs = Option(root.get("folders")).toSeq.flatMap(_.elements.asScala).filter(_.isTextual).map(_.textValue)
+      val root = Json.read(folder.ops.read(path, RecordJson.ReadLimit))
+      val dirs = Json.elements(root.path("folders")).filter(_.isTextual).map(_.textValue)
       dirs.filter(dir => dir.isEmpty || Record.isDataName(dir))
     } catch {
       case _: FileNotFoundException   => Nil

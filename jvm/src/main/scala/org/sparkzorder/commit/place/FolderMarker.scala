@@ -3,9 +3,9 @@ package org.sparkzorder.commit.place
 import java.nio.charset.StandardCharsets.UTF_8
 
 import com.fasterxml.jackson.core.JsonProcessingException
-import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.{
   ConcurrentOperationException,
   Decision,
@@ -92,11 +92,11 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
     Marked(operationId, folder.root.toString, state, etag)
 
   private def content(operationId: String, state: Decision): Array[Byte] = {
-    val root = mapper.createObjectNode()
+    val root = Json.newObject()
     root.put("operationId", operationId)
     root.put("table", folder.root.toString)
     root.put("state", state.name)
-    mapper.writeValueAsBytes(root)
+    Json.bytes(root)
   }
 }
 
@@ -107,11 +107,10 @@ private[commit] object FolderMarker {
 
   /** How often to try again when others write the marker at the same time. */
   private val MostClaims = 5
-  private val mapper = new ObjectMapper()
 
   private def parse(path: Path, found: StoredBytes): Marked =
     try {
-      val root = mapper.readTree(found.bytes)
+      val root = Json.read(found.bytes)
       val state = Decision.all.find(_.name == root.path("state").asText)
         .getOrElse(throw new UnreadableRecordException(path, "it says no state"))
       Marked(root.path("operationId").asText, root.path("table").asText, state, found.etag)

@@ -2,9 +2,10 @@ package org.sparkzorder.footer.traits
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.core.JsonProcessingException
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ObjectNode
+
+import org.sparkzorder.codec.Json
 
 /**
  * The value of `geo` (GeoParquet). Box and kinds of geometries describe the rows of one file. The
@@ -25,18 +26,17 @@ private[footer] final class GeoMetadata(json: ObjectNode) {
 
   /** The boxes and kinds alone. */
   def extent: String = {
-    val mapper = new ObjectMapper()
-    val all = mapper.createObjectNode()
+    val all = Json.newObject()
     columns.foreach { case (name, c) =>
       val own = all.putObject(name)
       Extent.foreach(k => Option(c.get(k)).foreach(own.set[JsonNode](k, _)))
     }
-    mapper.writeValueAsString(all)
+    Json.text(all)
   }
 
   /** The value with the extents of these files. */
   def covering(extents: Seq[String]): String = {
-    val parsed = extents.map(new ObjectMapper().readTree(_))
+    val parsed = extents.map(Json.read)
     val copy = new GeoMetadata(json.deepCopy())
     copy.columns.foreach { case (name, c) =>
       val own = parsed.map(_.path(name))
@@ -55,7 +55,7 @@ private[footer] final class GeoMetadata(json: ObjectNode) {
     copy.text
   }
 
-  private def text: String = new ObjectMapper().writeValueAsString(json)
+  private def text: String = Json.text(json)
 }
 
 private[footer] object GeoMetadata {
@@ -63,12 +63,7 @@ private[footer] object GeoMetadata {
   private val Extent = Seq("bbox", "geometry_types")
 
   def parse(text: String): Option[GeoMetadata] =
-    try
-      new ObjectMapper().readTree(text) match {
-        case o: ObjectNode => Some(new GeoMetadata(o))
-        case _             => None
-      }
-    catch { case _: JsonProcessingException => None }
+    Json.parse(text).collect { case o: ObjectNode => new GeoMetadata(o) }
 
   private def boxOf(node: JsonNode): Option[Seq[Double]] = {
     val numbers = node.elements.asScala.toVector

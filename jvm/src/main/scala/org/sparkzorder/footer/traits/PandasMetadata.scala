@@ -2,9 +2,10 @@ package org.sparkzorder.footer.traits
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.core.JsonProcessingException
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ObjectNode
+
+import org.sparkzorder.codec.Json
 
 /**
  * The value of `pandas`: which columns are the index, and the types of all columns. Of a RangeIndex
@@ -48,12 +49,7 @@ private[footer] final class PandasMetadata(json: ObjectNode) {
 private[footer] object PandasMetadata {
 
   def parse(text: String): Option[PandasMetadata] =
-    try
-      new ObjectMapper().readTree(text) match {
-        case o: ObjectNode => Some(new PandasMetadata(o))
-        case _             => None
-      }
-    catch { case _: JsonProcessingException => None }
+    Json.parse(text).collect { case o: ObjectNode => new PandasMetadata(o) }
 
   /**
    * One value for all the files, and the columns that it leaves out because the files disagree on

@@ -1,10 +1,6 @@
 package org.sparkzorder.optimize.plan
 
-import scala.jdk.CollectionConverters._
-
-import com.fasterxml.jackson.core.JsonProcessingException
-import com.fasterxml.jackson.databind.ObjectMapper
-
+import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.Record
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
@@ -104,11 +100,7 @@ private[sparkzorder] object LayoutChoice {
 
   private def clusteredBy(table: PlainTable): Option[Seq[WeightedColumn]] =
     table.catalogTable.flatMap(_.properties.get(clusteringProperty)).flatMap { json =>
-      try {
-        val columns = new ObjectMapper().readTree(json).elements.asScala.map { c =>
-          WeightedColumn(c.elements.asScala.map(_.asText).toVector, None)
-        }.toVector
-        if (columns.isEmpty || columns.exists(_.parts.isEmpty)) None else Some(columns)
-      } catch { case _: JsonProcessingException => None }
+      val columns = Json.parse(json).toSeq.flatMap(Json.elements).map(c => WeightedColumn(Json.texts(c), None))
+      if (columns.isEmpty || columns.exists(_.parts.isEmpty)) None else Some(columns)
     }
 }

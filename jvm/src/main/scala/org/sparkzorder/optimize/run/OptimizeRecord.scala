@@ -1,8 +1,8 @@
 package org.sparkzorder.optimize.run
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.security.UserGroupInformation
 
+import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.{InputFile, Record}
 import org.sparkzorder.compat._
 import org.sparkzorder.footer.Encryption
@@ -70,12 +70,11 @@ private[optimize] final class OptimizeRecord(
     if (plan.reappeared.isEmpty) Map.empty else Map("numReappearedFiles" -> plan.reappeared.size.toString)
 
   private def parameters: Map[String, String] = {
-    val mapper = new ObjectMapper()
-    val zOrderBy = mapper.createArrayNode()
-    plan.keys.foreach(k => zOrderBy.add(k.path.mkString(".")))
+    val zOrderBy = Json.newArray()
+    Json.addAll(zOrderBy, plan.keys.map(_.path.mkString(".")))
     Map(
       "predicate" -> statement.where.fold("")(_.text),
-      "zOrderBy" -> mapper.writeValueAsString(zOrderBy),
+      "zOrderBy" -> Json.text(zOrderBy),
       "isFull" -> statement.full.toString
     ) ++ plan.auto.map("auto" -> _.layout) ++ plan.options.asGiven ++
       plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++

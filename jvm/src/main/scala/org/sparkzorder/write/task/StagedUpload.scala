@@ -2,11 +2,11 @@ package org.sparkzorder.write.task
 
 import java.io.IOException
 
-import scala.jdk.CollectionConverters._
-
 import com.fasterxml.jackson.core.JsonProcessingException
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
 import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.codec.Json
 
 /**
  * The parts of a file that are on an object store, while the upload is open. S3A leaves an upload
@@ -18,8 +18,6 @@ import org.apache.hadoop.fs.Path
 final case class StagedUpload(id: String, parts: Seq[String])
 
 object StagedUpload {
-  private val mapper = new ObjectMapper()
-
   private val Suffix = ".pending"
 
   /**
@@ -31,8 +29,8 @@ object StagedUpload {
   private[write] def read(path: Path, bytes: Path => Array[Byte]): (StagedUpload, Long) = {
     val pending = path.suffix(Suffix)
     try {
-      val root = mapper.readTree(bytes(pending))
-      val parts = root.path("etags").elements.asScala.map(part).toVector
+      val root = Json.read(bytes(pending))
+      val parts = Json.elements(root.path("etags")).map(part)
       val id = root.path("uploadId").asText
       if (id.isEmpty || parts.isEmpty || parts.exists(_.isEmpty) || !root.path("length").isNumber)
         throw new IOException(s"no upload in $pending")
