@@ -66,7 +66,8 @@ object DescribeHistoryCommand {
     else {
       val locations = LocationHistory.read(folder)
       history.filter(_.record.way == Way.Catalog).map { e =>
-        val left = e.record.switches.filter(c => locations.leftBy(c.from).exists(_.operationId == e.record.operationId))
+        val left =
+          e.record.locationChanges.filter(c => locations.leftBy(c.from).exists(_.operationId == e.record.operationId))
         val files = if (e.state == History.Vacuumed) Nil else left.flatMap(_.inputs)
         e.record.operationId -> ((files.size.toLong, files.map(_.length).sum))
       }.toMap

@@ -46,7 +46,7 @@ private[command] object RestoreByCatalog {
         CatalogRestore.change(w, CopyForward.carried(folder, lock, w.brought, w.to).zip(w.brought))
       }
       CachedTable.following(table) {
-        try committer.commit(recordOf(plan).copy(inputs = Nil, outputs = Nil, switches = changes))
+        try committer.commit(recordOf(plan).copy(inputs = Nil, outputs = Nil, locationChanges = changes))
         finally table.refreshCaches()
       }
     }

@@ -9,8 +9,8 @@ package org.sparkzorder.commit
  * @param parameters as `DESCRIBE HISTORY` shows them
  * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows which files it
  *               may leave
- * @param switches what an operation did that moved the table to new folders. Such an operation has
- *                 no inputs and outputs of its own, since no file of the table was moved
+ * @param locationChanges what an operation did that moved the table to new folders. Such an operation
+ *                        has no inputs and outputs of its own, since no file of the table was moved
  * @param root the table's root when files were exchanged, by which a copy of the table is known
  */
 final case class Record(
@@ -25,12 +25,12 @@ final case class Record(
     outputs: Seq[OutputFile],
     layout: Option[String] = None,
     way: Way = Way.InPlace,
-    switches: Seq[LocationChange] = Nil,
+    locationChanges: Seq[LocationChange] = Nil,
     root: Option[String] = None
 ) {
 
   /** All files that the operation wrote or brought over. */
-  def brought: Seq[OutputFile] = if (switches.isEmpty) outputs else outputs ++ switches.flatMap(_.outputs)
+  def brought: Seq[OutputFile] = if (locationChanges.isEmpty) outputs else outputs ++ locationChanges.flatMap(_.outputs)
 
   /** The work by folder, ordered by folder. */
   lazy val folders: Seq[FolderWork] = {
@@ -59,12 +59,12 @@ object Record {
     val names = record.inputs.map(_.path) ++ record.outputs.map(_.path)
     val numbers =
       record.inputs.flatMap(f => Seq(f.length, f.rows)) ++ record.outputs.flatMap(f => Seq(f.length, f.rows))
-    val ofSwitches =
-      record.switches.flatMap(s => s.inputs.map(_.rows) ++ s.outputs.map(_.rows) ++ s.inputs.map(_.length))
+    val ofChanges =
+      record.locationChanges.flatMap(s => s.inputs.map(_.rows) ++ s.outputs.map(_.rows) ++ s.inputs.map(_.length))
     names.find(!isDataName(_)).map(n => s"not a file below the table: '$n'")
       .orElse(record.outputs.find(!isFromTrash(_)).map(o => s"not a file below a side folder: '${o.source.get}'"))
       .orElse(if (names.distinct.length < names.length) Some("a file is named twice") else None)
-      .orElse(if ((numbers ++ ofSwitches).exists(_ < 0)) Some("a negative size") else None)
+      .orElse(if ((numbers ++ ofChanges).exists(_ < 0)) Some("a negative size") else None)
       .orElse(if (record.inputs.map(_.rows).sum != record.outputs.map(_.rows).sum) Some("rows come or go") else None)
       .orElse(if (record.version < 0 || record.version > SideNames.MaxVersion) Some("a version that is none")
       else None)

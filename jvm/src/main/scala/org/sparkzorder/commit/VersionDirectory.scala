@@ -14,14 +14,14 @@ private[sparkzorder] object VersionDirectory {
   private val Name = """v\d{10,18}-[0-9A-Za-z-]+""".r
 
   /** Where all generations of a table are. None for the root of a file system, which has no name. */
-  def parentOf(home: Path): Option[Path] =
-    Option.when(home.getName.nonEmpty && home.getParent != null)(
-      FileNames.child(home.getParent, home.getName + Suffix)
+  def parentOf(tableRoot: Path): Option[Path] =
+    Option.when(tableRoot.getName.nonEmpty && tableRoot.getParent != null)(
+      FileNames.child(tableRoot.getParent, tableRoot.getName + Suffix)
     )
 
   /** @throws IllegalArgumentException for the root of a file system */
-  def of(home: Path, version: Long, operationId: String): Path = {
-    val parent = parentOf(home).getOrElse(throw new IllegalArgumentException(s"no folder is beside $home"))
+  def of(tableRoot: Path, version: Long, operationId: String): Path = {
+    val parent = parentOf(tableRoot).getOrElse(throw new IllegalArgumentException(s"no folder is beside $tableRoot"))
     FileNames.child(parent, s"${SideNames.versionName(version)}-$operationId")
   }
 
@@ -38,18 +38,18 @@ private[sparkzorder] object VersionDirectory {
       Name.matches(p.getName) && p.getParent.getName.endsWith(Suffix) && p.getParent.getName.length > Suffix.length
     }
 
-  /** The home of the table that a generation belongs to, by the path alone. */
-  def homeOf(path: Path): Option[Path] = generationOf(path).flatMap(g => homeBeside(g.getParent))
+  /** The root of the table that a generation belongs to, by the path alone. */
+  def tableRootOf(path: Path): Option[Path] = generationOf(path).flatMap(g => tableRootBeside(g.getParent))
 
-  /** The home if this may be the folder with all its generations. */
-  def homeBeside(path: Path): Option[Path] =
+  /** The root of the table if this may be the folder with all its generations. */
+  def tableRootBeside(path: Path): Option[Path] =
     Option.when(path.getName.endsWith(Suffix) && path.getName.length > Suffix.length)(
       FileNames.child(path.getParent, path.getName.stripSuffix(Suffix))
     )
 
-  /** Whether a folder is the home, is in it, or is a generation of it. */
-  def isOf(home: Path, path: Path): Boolean = {
-    val (root, other) = (home.toString.stripSuffix("/"), path.toString)
-    other == root || other.startsWith(s"$root/") || homeOf(path).contains(home)
+  /** Whether a folder is the table's root, is in it, or is a generation of it. */
+  def isOf(tableRoot: Path, path: Path): Boolean = {
+    val (root, other) = (tableRoot.toString.stripSuffix("/"), path.toString)
+    other == root || other.startsWith(s"$root/") || tableRootOf(path).contains(tableRoot)
   }
 }

@@ -158,14 +158,14 @@ object ZOrderErrors {
 
   /**
    * @param now the table's location
-   * @param partition a folder that an operation on `home` made
+   * @param partition a folder that an operation on `root` made
    */
-  def locationChanged(target: String, now: String, partition: String, home: String): Throwable = analysis(
+  def locationChanged(target: String, now: String, partition: String, root: String): Throwable = analysis(
     "ZORDER_LOCATION_CHANGED",
     "table" -> target,
     "location" -> now,
     "partition" -> partition,
-    "home" -> home
+    "root" -> root
   )
 
   /**

@@ -128,11 +128,11 @@ private[scan] object ScanSnapshots {
     table match {
       case Some(t) =>
         val location = Targets.qualified(session, new Path(t.location))
-        (home(location) +: tablesAbove(session, location)).distinct
+        (tableRoot(location) +: tablesAbove(session, location)).distinct
       case None =>
         val files = named.fold(Set.empty[Path])(_.paths)
         (listing.of.rootPaths.filterNot(files) ++ named.toSeq.flatMap(_.folders))
-          .flatMap(p => home(ForeignFormats.withTablesAbove(p).last) +: tablesAbove(session, p)).distinct
+          .flatMap(p => tableRoot(ForeignFormats.withTablesAbove(p).last) +: tablesAbove(session, p)).distinct
     }
 
   /** A folder that is named like a partition belongs to the table above. A link may lead to one. */
@@ -140,7 +140,7 @@ private[scan] object ScanSnapshots {
     Targets.spellings(session, folder).filter(ForeignFormats.isPartition).map(ForeignFormats.withTablesAbove(_).last)
 
   /** Of a folder that an operation has made, the folder with the table's side folder. */
-  private def home(folder: Path): Path = VersionDirectory.homeOf(folder).getOrElse(folder)
+  private def tableRoot(folder: Path): Path = VersionDirectory.tableRootOf(folder).getOrElse(folder)
 
   /** @param tables that the query reads */
   private def view(
@@ -169,7 +169,7 @@ private[scan] object ScanSnapshots {
 
   /** Where the newest operation has put a table without partitions, if it moves to new folders. */
   private def movedTo(state: TableState.SideFolder): Option[Path] =
-    try state.lastRecord.flatMap(_.switches.find(_.partition.isTable)).map(change => new Path(change.to))
+    try state.lastRecord.flatMap(_.locationChanges.find(_.partition.isTable)).map(change => new Path(change.to))
     catch { case _: FileNotFoundException | _: UnreadableRecordException => None }
 
   private def overlay(

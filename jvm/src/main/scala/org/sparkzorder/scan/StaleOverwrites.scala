@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand
 
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.table.{Homes, Targets}
+import org.sparkzorder.table.{TableRoots, Targets}
 
 /**
  * Refuses to overwrite a folder that a table has left, because another driver has moved it since this session
@@ -26,7 +26,7 @@ class StaleOverwrites(session: SparkSession) extends (LogicalPlan => Unit) {
   private def refuse(output: Path, table: CatalogTable): Unit = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     val path = Targets.qualified(classicSession, output)
-    if (Homes.hasLeft(session, path))
+    if (TableRoots.hasLeft(session, path))
       MovedTables.locationOf(classicSession, table).filter(_ != path).foreach { now =>
         classicSession.sessionState.catalog.refreshTable(table.identifier)
         throw ZOrderErrors.tableMoved(table.identifier.quotedString, now.toUri.getPath)

@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.StructType
 import org.sparkzorder.commit.upkeep.RestorePlan
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
-import org.sparkzorder.table.{Homes, PlacedFile, PlacedFiles, Targets}
+import org.sparkzorder.table.{TableRoots, PlacedFile, PlacedFiles, Targets}
 import org.sparkzorder.write.WrittenNames
 
 /**
@@ -61,7 +61,7 @@ private[stream] final class TableStreamSource(
 
   /** Such a table gets a new folder with each operation, and the stream's log knows files of one folder. */
   private def refuseCatalogTable(): Unit =
-    if (!SparkOwn.isPattern(base) && Homes.isMoving(session, base))
+    if (!SparkOwn.isPattern(base) && TableRoots.isMoving(session, base))
       throw ZOrderErrors.streamOfCatalogTable(base.toUri.getPath)
 
   override def latestOffset(start: ReadOffset, limit: ReadLimit): ReadOffset = {

@@ -38,7 +38,7 @@ final class PlainTable(place: TableLocation, val formatName: String, val relatio
    */
   lazy val listed: Seq[DataFolder] = {
     val all = inListing()
-    if (catalogTable.isDefined) Homes.refuseChanged(this, all.map(_.path))
+    if (catalogTable.isDefined) TableRoots.refuseChanged(this, all.map(_.path))
     all
   }
 

@@ -48,10 +48,10 @@ object PlainTables {
     if (metadata.bucketSpec.isDefined) throw ZOrderErrors.bucketedTable(target.sql)
     val location = Targets.qualified(session, new Path(metadata.location))
     refuseForeign(Targets.fileSystem(session, location), location)
-    val home = Homes.of(session, location)
-    refusePartition(home)
-    if (home == location) Homes.refuseOverwritten(session, target.sql, location)
-    new TableLocation(session, target, target.sql, home, Some(metadata))
+    val root = TableRoots.of(session, location)
+    refusePartition(root)
+    if (root == location) TableRoots.refuseOverwritten(session, target.sql, location)
+    new TableLocation(session, target, target.sql, root, Some(metadata))
   }
 
   private def ofFolder(session: classic.SparkSession, target: PathTarget, root: Path): TableLocation = {

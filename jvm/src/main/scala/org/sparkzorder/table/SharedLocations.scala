@@ -24,7 +24,7 @@ private[sparkzorder] object SharedLocations {
       if (path.toUri.getScheme == table.root.toUri.getScheme) Seq(path, ops.realPath(path)).distinct else Seq(path)
     others.foreach { other =>
       // A location of another file system that cannot be reached is not ours.
-      val location = VersionDirectory.homeOf(new Path(other.location)).getOrElse(new Path(other.location))
+      val location = VersionDirectory.tableRootOf(new Path(other.location)).getOrElse(new Path(other.location))
       val theirs = names(location)
       mine.find(folder => names(folder).exists(name => theirs.exists(overlaps(name, _)))).foreach { folder =>
         throw ZOrderErrors.sharedLocation(

@@ -119,7 +119,7 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
           LocationUpdate(partition, from, VersionDirectory.partition(directory, relative(partition)))
         }
         committer.begin(moves, Some(directory))
-        val switches = moves.map { m =>
+        val changes = moves.map { m =>
           val inputs = ops.list(m.from).filter(StaleAppends.isVisible).sortBy(_.name)
           val (kept, rewritten) = if (keeps) inputs.splitAt(1) else (Nil, inputs)
           val rows = rewritten.flatMap(i => fs.file(i.path.toUri.getPath).toSeq.flatMap(_.rows))
@@ -136,7 +136,7 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
         }
         // The call hangs, and the process is taken for dead.
         catalog.hangs = hangs
-        committer.commit(recordOf(id, "OPTIMIZE", switches))
+        committer.commit(recordOf(id, "OPTIMIZE", changes))
       } catch {
         case e @ (_: IOException | _: CommitException) =>
           committer.abort()
@@ -147,7 +147,7 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
     catalog
   }
 
-  private def recordOf(id: String, operation: String, switches: Seq[LocationChange]) =
+  private def recordOf(id: String, operation: String, changes: Seq[LocationChange]) =
     Record(
       0L,
       id,
@@ -158,7 +158,7 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
       Map.empty,
       Nil,
       Nil,
-      switches = switches
+      locationChanges = changes
     )
 
   def restore(ops: MemoryOps, id: String, to: Long): Unit = {
@@ -171,11 +171,11 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
         val committer = new CatalogCommitter(here, lock, catalog, rowsOf)
         try {
           committer.begin(ways.map(w => LocationUpdate(w.partition, w.from, w.to)), None)
-          val switches = ways.map { w =>
+          val changes = ways.map { w =>
             CopyForward.announce(here, lock, w.brought, w.to)
             CatalogRestore.change(w, CopyForward.carried(here, lock, w.brought, w.to).zip(w.brought))
           }
-          val record = recordOf(id, History.RestoreOperation, switches)
+          val record = recordOf(id, History.RestoreOperation, changes)
           committer.commit(record.copy(parameters = Map(History.RestoreParameter -> to.toString)))
         } catch {
           case e @ (_: IOException | _: CommitException) =>

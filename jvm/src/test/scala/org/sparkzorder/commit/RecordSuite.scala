@@ -121,7 +121,7 @@ class RecordSuite extends AnyFunSuite {
 
   test("what was told to the catalog survives writing and reading") {
     val copy = OutputFile("file:/t__zorder/v/c.parquet", 3, 4, 5, source = Some("file:/t/p=1/a b%.parquet"))
-    val switch = LocationChange(
+    val change = LocationChange(
       CatalogPartition(Seq("p" -> "ü/=", "q" -> "")),
       "file:/t/p=1",
       "file:/t__zorder/v/p=1",
@@ -129,7 +129,7 @@ class RecordSuite extends AnyFunSuite {
       Seq(copy)
     )
     val told =
-      record.copy(way = Way.Catalog, inputs = Nil, outputs = Nil, switches = Seq(switch))
+      record.copy(way = Way.Catalog, inputs = Nil, outputs = Nil, locationChanges = Seq(change))
     assert(RecordJson.parse(RecordJson.write(told), new Path("r")) == told)
     assert(told.brought == Seq(copy))
   }

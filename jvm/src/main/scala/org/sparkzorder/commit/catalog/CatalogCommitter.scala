@@ -103,9 +103,9 @@ final class CatalogCommitter(
     val complete = withAppended(record.copy(way = Way.Catalog))
     val numbered = complete.copy(version = nextVersion())
     Record.fault(numbered).foreach(why => throw new IllegalArgumentException(why))
-    refuseMoved(numbered.switches.map(_.move))
-    if (made.isEmpty) numbered.switches.foreach(dropStale)
-    numbered.switches.foreach(leaveSentinel)
+    refuseMoved(numbered.locationChanges.map(_.move))
+    if (made.isEmpty) numbered.locationChanges.foreach(dropStale)
+    numbered.locationChanges.foreach(leaveSentinel)
     Failpoints.hit("after-sentinels")
     val path = home.record(numbered, RecordState.Moving)
     lock.check()
@@ -140,7 +140,7 @@ final class CatalogCommitter(
 
   /** The record with the files that others appended since, once these are in the new folders. */
   private def withAppended(record: Record): Record =
-    record.copy(switches = WorkerThreads.map(record.switches, home.threads)(withAppended(_, Rounds)))
+    record.copy(locationChanges = WorkerThreads.map(record.locationChanges, home.threads)(withAppended(_, Rounds)))
 
   @scala.annotation.tailrec
   private def withAppended(switch: LocationChange, rounds: Int): LocationChange = {
@@ -185,12 +185,12 @@ final class CatalogCommitter(
   private def exchange(record: Record, interrupted: () => Boolean): Record = {
     if (interrupted()) throw new InterruptedException("interrupted before the commit point")
     lock.check()
-    refuseMoved(record.switches.map(_.move))
+    refuseMoved(record.locationChanges.map(_.move))
     refuseGone(record)
     val started = System.nanoTime()
     val failure =
       try {
-        catalog.move(record.switches.map(_.move))
+        catalog.move(record.locationChanges.map(_.move))
         None
       } catch { case e: IOException => Some(e) }
     failure.foreach(e => log.warn(s"the catalog's answer for ${home.root} was an error, looking at the locations", e))
@@ -210,7 +210,7 @@ final class CatalogCommitter(
     finally lock.publishing = false
   }
 
-  private def refuseGone(record: Record): Unit = record.switches.foreach { s =>
+  private def refuseGone(record: Record): Unit = record.locationChanges.foreach { s =>
     if (!ops.status(new Path(s.to)).exists(_.isDirectory))
       throw new CommitConflictException(Seq(s.to), "the new folder was deleted")
   }
@@ -221,7 +221,7 @@ final class CatalogCommitter(
    */
   private def putBack(record: Record): Option[String] =
     try {
-      val changed = WorkerThreads.map(record.switches, home.threads)(s => s -> changedInputs(s)).filter(_._2.nonEmpty)
+      val changed = WorkerThreads.map(record.locationChanges, home.threads)(s => s -> changedInputs(s)).filter(_._2.nonEmpty)
       if (changed.isEmpty) None
       else {
         lock.check()

@@ -85,16 +85,16 @@ private[sparkzorder] object CatalogRecovery {
   ): Record = {
     // By folder: a partition may have got another name meanwhile.
     val now = catalog.all().values.map(_.toString).toSet
-    val (moved, left) = record.switches.partition(s => now(s.to))
+    val (moved, left) = record.locationChanges.partition(s => now(s.to))
     val listed = lock.listing()
     // Another operation may have got the number meanwhile, if this one was taken for dead.
     val newest = SideListing.newestPublished(listed)
     val isThere = isInHistory(home, listed, record)
     val ended =
-      record.copy(switches = moved, version = if (!isThere && newest >= record.version) newest + 1 else record.version)
+      record.copy(locationChanges = moved, version = if (!isThere && newest >= record.version) newest + 1 else record.version)
     if (left.nonEmpty) {
       // A call may still be on its way to the catalog, so the folders stay, and the history knows them.
-      put(home, lock, home.undone(record), record.copy(switches = left))
+      put(home, lock, home.undone(record), record.copy(locationChanges = left))
       Outcome.note(home, record, failure.getOrElse("the catalog names other locations"), by)
     }
     if (moved.nonEmpty) {

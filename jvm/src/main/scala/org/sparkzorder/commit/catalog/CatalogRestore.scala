@@ -100,18 +100,18 @@ private[sparkzorder] object CatalogRestore {
       current: Map[CatalogPartition, Path],
       ops: FileOps
   ): Seq[WayBack] = {
-    records.find(r => r.switches.isEmpty && (r.inputs.nonEmpty || r.outputs.nonEmpty)).foreach { r =>
+    records.find(r => r.locationChanges.isEmpty && (r.inputs.nonEmpty || r.outputs.nonEmpty)).foreach { r =>
       throw new NotRestorableException(
         version,
         RestoreObstacle.Gone,
         Seq(s"files of version ${r.version}, which was published in place")
       )
     }
-    records.flatMap(_.switches.map(_.partition)).distinct.flatMap { partition =>
+    records.flatMap(_.locationChanges.map(_.partition)).distinct.flatMap { partition =>
       // A partition that was dropped does not come back.
       current.get(partition).map { folder =>
         val walk = new Walk(version, history, ops, folder)
-        records.flatMap(_.switches.filter(_.partition == partition)).foreach(walk.back)
+        records.flatMap(_.locationChanges.filter(_.partition == partition)).foreach(walk.back)
         walk.ended(partition)
       }
     }.filter(way => way.from != way.to)

@@ -122,7 +122,7 @@ private[sparkzorder] object CatalogVacuum {
       !home.ops.list(new Path(change.from)).exists(m => StaleAppends.isVisible(m) && isReplaced(m))
     }
     SideListing.records(lock.listing()).filter(_.state == RecordState.Vacuumed)
-      .filter(file => History.readable(home, file).exists(_.switches.forall(isGone))).map(_.version).toSet
+      .filter(file => History.readable(home, file).exists(_.locationChanges.forall(isGone))).map(_.version).toSet
   }
 
   /** RESTORE goes back to none of these operations' earlier folders any more. */

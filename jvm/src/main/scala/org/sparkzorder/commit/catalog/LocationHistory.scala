@@ -173,7 +173,7 @@ object LocationHistory {
     )
 
   private def changes(entries: Seq[HistoryEntry], isVacuumed: HistoryEntry => Boolean): Seq[PastChange] =
-    for { e <- entries; c <- e.record.switches } yield PastChange(
+    for { e <- entries; c <- e.record.locationChanges } yield PastChange(
       e.record.version,
       e.record.operationId,
       e.record.timestamp,

@@ -111,7 +111,7 @@ private[commit] object HistoryWriter {
   ): Seq[HistoryLine] = {
     val newest = lines.headOption ++ lines.find(_.record.layout.isDefined) ++
       lines.find(_.record.operation == History.RestoreOperation) ++
-      lines.flatMap(l => l.record.switches.map(_.partition -> l)).distinctBy(_._1).map(_._2)
+      lines.flatMap(l => l.record.locationChanges.map(_.partition -> l)).distinctBy(_._1).map(_._2)
     val needed = newest.map(_.version).toSet
     def isYoung(line: HistoryLine) = now.forall(_ - line.time <= settings.retentionMillis)
     lines.zipWithIndex.collect {

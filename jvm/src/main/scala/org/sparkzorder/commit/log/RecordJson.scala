@@ -78,9 +78,9 @@ object RecordJson {
     record.layout.foreach(root.put("layout", _))
     record.root.foreach(root.put("root", _))
     writeFiles(root, record.inputs, record.outputs)
-    if (record.switches.nonEmpty) {
-      val switches = root.putArray("switches")
-      record.switches.foreach(s => writeSwitch(switches.addObject(), s))
+    if (record.locationChanges.nonEmpty) {
+      val changes = root.putArray("locationChanges")
+      record.locationChanges.foreach(s => writeChange(changes.addObject(), s))
     }
     val bytes = sealing(Json.bytes(root))
     if (bytes.length > ReadLimit) {
@@ -112,14 +112,14 @@ object RecordJson {
     }
   }
 
-  private def writeSwitch(node: ObjectNode, switch: LocationChange): Unit = {
+  private def writeChange(node: ObjectNode, change: LocationChange): Unit = {
     // An array, since the order of partition columns counts.
-    switch.partition.values.foldLeft(node.putArray("partition")) { case (array, (column, value)) =>
+    change.partition.values.foldLeft(node.putArray("partition")) { case (array, (column, value)) =>
       array.add(column).add(value)
     }
-    node.put("from", switch.from)
-    node.put("to", switch.to)
-    writeFiles(node, switch.inputs, switch.outputs)
+    node.put("from", change.from)
+    node.put("to", change.to)
+    writeFiles(node, change.inputs, change.outputs)
   }
 
   /** The object with its checksum as one more field. */
@@ -219,7 +219,7 @@ object RecordJson {
         root.files("outputs"),
         root.optional("layout"),
         Way.all.find(_.name == root.text("way")).getOrElse(fail(s"the way '${root.text("way")}' is not known")),
-        root.switches("switches"),
+        root.locationChanges("locationChanges"),
         root.optional("root")
       )
       Record.fault(record).foreach(fail)
@@ -240,7 +240,7 @@ object RecordJson {
             found(name) = json.getLongValue
           case JsonToken.START_ARRAY if Reader.lists(name)    => found(name) = files()
           case JsonToken.START_OBJECT if Reader.objects(name) => found(name) = texts(name)
-          case JsonToken.START_ARRAY if name == "switches"    => found(name) = switches()
+          case JsonToken.START_ARRAY if name == "locationChanges"    => found(name) = locationChanges()
           case JsonToken.START_ARRAY if name == "partition"   => found(name) = partition()
           case JsonToken.VALUE_NULL                           => ()
           case _                                              =>
@@ -269,7 +269,7 @@ object RecordJson {
       all.toVector
     }
 
-    private def switches(): Seq[LocationChange] = {
+    private def locationChanges(): Seq[LocationChange] = {
       val all = mutable.ArrayBuffer.empty[LocationChange]
       while (json.nextToken() != JsonToken.END_ARRAY) {
         val f = fields()
@@ -327,7 +327,7 @@ object RecordJson {
       }
 
       /** Empty when there is none. */
-      def switches(name: String): Seq[LocationChange] = found.get(name) match {
+      def locationChanges(name: String): Seq[LocationChange] = found.get(name) match {
         case None            => Nil
         case Some(s: Seq[_]) => s.asInstanceOf[Seq[LocationChange]]
         case _               => fail(s"'$name' is not an array")
@@ -364,6 +364,6 @@ object RecordJson {
       )
     private val longs =
       Set("format", "version", "timestamp", "length", "modificationTime", "rows", "publishMillis", "time", Crc)
-    val known: Set[String] = lists ++ objects ++ texts ++ longs ++ Set("switches", "partition")
+    val known: Set[String] = lists ++ objects ++ texts ++ longs ++ Set("locationChanges", "partition")
   }
 }

@@ -14,7 +14,7 @@ import org.sparkzorder.statement.PathTarget
 import org.sparkzorder.table.{
   DataFolder,
   FolderBeside,
-  Homes,
+  TableRoots,
   PlainTable,
   SessionCatalogLocations,
   SharedLocations,
@@ -85,7 +85,7 @@ private[sparkzorder] object CommitMode {
     folders.map { f =>
       val partition = all.getOrElse(f.path, throw ZOrderErrors.publishFolder(table.name, f.path.toUri.getPath))
       val isOurs = f.path == table.root || table.names.isBelow(f.path) ||
-        VersionDirectory.homeOf(f.path).contains(table.root)
+        VersionDirectory.tableRootOf(f.path).contains(table.root)
       if (!isOurs) throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
       f.path -> partition
     }.toMap
@@ -98,6 +98,6 @@ private[sparkzorder] object CommitMode {
    * @param looked the state of its side folder, if it is known
    */
   def refusePath(session: SparkSession, table: TableLocation, looked: Option[TableState] = None): Unit =
-    if (table.catalogTable.isEmpty && (looked.exists(LocationHistory.isUsedBy) || Homes.isMoving(session, table.root)))
+    if (table.catalogTable.isEmpty && (looked.exists(LocationHistory.isUsedBy) || TableRoots.isMoving(session, table.root)))
       throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)
 }

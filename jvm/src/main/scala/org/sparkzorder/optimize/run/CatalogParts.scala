@@ -26,7 +26,7 @@ private[optimize] final class CatalogParts(table: PlainTable, committer: Catalog
    *
    * @param outputs the new files of this folder with their rows
    */
-  def switch(folder: DataFolder, move: LocationUpdate, outputs: Seq[(FileMeta, Long)]): LocationChange = {
+  def change(folder: DataFolder, move: LocationUpdate, outputs: Seq[(FileMeta, Long)]): LocationChange = {
     val (inputs, rest) = folder.files.partition(f => rewritten(f.getPath))
     val rowsOfRest = Input.read(table, rest, Nil).map(_.footer.rows)
     val (found, kept) = (inputs.map(atBegin(folder, _)), rest.map(atBegin(folder, _)))

@@ -93,14 +93,14 @@ private[optimize] final class OptimizeByCatalog(
       NewFile(o, name, published = Some(FileId(name, m.length, m.modificationTime)))
     }
     val parts = new CatalogParts(table, committer, plan)
-    val switches = folders.map { f =>
+    val changes = folders.map { f =>
       val outputs = result.outputs.zip(placed).filter { case (o, _) => plan.rewrites(o.unit).folder.path == f.path }
-      parts.switch(f, moves(f.path), outputs.map { case (o, m) => m -> o.rows })
+      parts.change(f, moves(f.path), outputs.map { case (o, m) => m -> o.rows })
     }
     NewFile.addToIndex(plan, statement, folder, lock, snapshot, newFiles, encryption, excluded, parts.copies)
     val record =
       new OptimizeRecord(statement, plan, excluded).of(lock.operationId, Nil, result, groups.size, encryption)
-    (record.copy(inputs = Nil, switches = switches), result, newFiles.map(_.id))
+    (record.copy(inputs = Nil, locationChanges = changes), result, newFiles.map(_.id))
   }
 
   private def staging(from: Path): Path =
