@@ -3,12 +3,16 @@ package org.apache.spark.sql.zorder
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.SparkContext
 import org.apache.spark.deploy.SparkHadoopUtil
+import org.apache.spark.internal.config
 import org.apache.spark.sql.{classic, Row}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.PruneFileSourcePartitions
 
-/** Calls to methods that are private to Spark's packages. */
+/** Methods and types that are private to Spark's packages. */
 object SparkOwn {
+  type ConfigBuilder = config.ConfigBuilder
+  type ConfigEntry[T] = config.ConfigEntry[T]
+
   def rows(session: classic.SparkSession, plan: LogicalPlan): classic.Dataset[Row] =
     classic.Dataset.ofRows(session, plan)
 
