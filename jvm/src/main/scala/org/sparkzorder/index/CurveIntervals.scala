@@ -84,11 +84,7 @@ private[index] object CurveIntervals {
       val number = kept.map(_._1).zipWithIndex.toMap
       val buffer = new ByteArrayOutputStream
       val out = new DataOutputStream(buffer)
-      out.writeInt(kept.length)
-      kept.foreach { case (_, bytes) =>
-        out.writeInt(bytes.length)
-        out.write(bytes)
-      }
+      SizedParts.write(out, kept.map(_._2))
       files.foreach { interval =>
         interval.filter(i => number.contains(i.frame.id)) match {
           case Some(i) =>
@@ -162,7 +158,7 @@ private[index] object CurveIntervals {
 
   private def read(files: Int, raw: Array[Byte]): CurveIntervals = {
     val in = new DataInputStream(new ByteArrayInputStream(raw))
-    val frames = readFrames(in, raw.length).map(frame)
+    val frames = SizedParts.read(in, "frame", MaxFrameBytes).map(frame)
     if (files > in.available / 4) throw new IndexFormatException("fewer intervals than files")
     // Frames that cannot be read are left out, so that the others get new numbers.
     val numbers = frames.indices.scanLeft(0)((n, i) => n + frames(i).size)
@@ -187,23 +183,7 @@ private[index] object CurveIntervals {
       }
     }
     if (in.available > 0) throw new IndexFormatException("more intervals than files")
-    new CurveIntervals(frames.toIndexedSeq.flatten, frameOf, low, high, layer)
-  }
-
-  /** The bytes of each frame. All sizes are checked before the first frame is made of its bytes. */
-  private def readFrames(in: DataInputStream, length: Int): Array[Array[Byte]] = {
-    val count = in.readInt()
-    if (count < 0 || count > length / 4) throw new IndexFormatException(s"$count frames")
-    var left = MaxFrameBytes
-    Array.fill(count) {
-      val size = in.readInt()
-      if (size < 0 || size > in.available) throw new IndexFormatException(s"a frame of $size bytes")
-      if (size > left) throw new IndexFormatException(s"frames of more than $MaxFrameBytes bytes")
-      left -= size
-      val bytes = new Array[Byte](size)
-      in.readFully(bytes)
-      bytes
-    }
+    new CurveIntervals(frames.flatten, frameOf, low, high, layer)
   }
 
   /** The frame; None when this Spark does not know the type of one of its columns. */

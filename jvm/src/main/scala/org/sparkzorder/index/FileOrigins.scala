@@ -34,11 +34,7 @@ private[index] object FileOrigins {
     Option.when(kept.nonEmpty) {
       val buffer = new ByteArrayOutputStream
       val out = new DataOutputStream(buffer)
-      out.writeInt(kept.length)
-      kept.foreach { case (_, bytes) =>
-        out.writeInt(bytes.length)
-        out.write(bytes)
-      }
+      SizedParts.write(out, kept.map(_._2))
       val number = kept.map(_._1).zipWithIndex.toMap
       origins.foreach(o => out.writeInt(o.flatMap(number.get).getOrElse(-1)))
       buffer.toByteArray
@@ -49,18 +45,10 @@ private[index] object FileOrigins {
   def fromRaw(files: Int, raw: Array[Byte]): FileOrigins =
     try {
       val in = new DataInputStream(new ByteArrayInputStream(raw))
-      val count = in.readInt()
-      if (count < 0 || count > raw.length / 4) throw new IndexFormatException(s"$count origins")
-      val texts = Vector.fill(count) {
-        val size = in.readInt()
-        if (size < 0 || size > in.available) throw new IndexFormatException(s"an origin of $size bytes")
-        val text = new Array[Byte](size)
-        in.readFully(text)
-        new String(text, UTF_8)
-      }
+      val texts = SizedParts.read(in, "origin", MaxTextBytes).map(new String(_, UTF_8))
       if (in.available != 4L * files) throw new IndexFormatException("not one origin for each file")
       val textOf = Array.fill(files)(in.readInt())
-      textOf.find(t => t < -1 || t >= count).foreach(t => throw new IndexFormatException(s"origin $t of $count"))
+      textOf.find(t => t < -1 || t >= texts.length).foreach(t => throw new IndexFormatException(s"origin $t of ${texts.length}"))
       new FileOrigins(texts, textOf)
     } catch { case e: EOFException => throw new IndexFormatException("the origins are cut off", e) }
 }

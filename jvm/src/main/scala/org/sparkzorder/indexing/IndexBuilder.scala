@@ -48,18 +48,8 @@ object IndexBuilder extends Logging {
       schema: StructType,
       columns: Seq[ColumnKey],
       idOf: FileStatus => FileId,
-      setting: Setting = Setting()
-  ): Seq[(FileId, FileStats)] = build(spark, files, format, schema, columns, idOf, setting, PastTime.system)
-
-  private[sparkzorder] def build(
-      spark: SparkSession,
-      files: Seq[FileStatus],
-      format: DataFormat,
-      schema: StructType,
-      columns: Seq[ColumnKey],
-      idOf: FileStatus => FileId,
-      setting: Setting,
-      pastTime: PastTime
+      setting: Setting = Setting(),
+      pastTime: PastTime = PastTime.system
   ): Seq[(FileId, FileStats)] = {
     val builder = new IndexBuilder(spark, format, schema, columns, setting)
     val intact = builder.intact(builder.past(files, pastTime))

@@ -2,6 +2,8 @@ package org.sparkzorder.layout
 
 import java.util.{Arrays, Comparator}
 
+import scala.reflect.ClassTag
+
 import org.sparkzorder.compat.ByteArrays
 
 /**
@@ -117,12 +119,14 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
  * @param below `below` of the distribution that has one boundary for each group
  */
 private[layout] final class ValueGroups(starts: Array[Int], val below: Array[Int]) {
-  def length: Int = starts.length - 1
+  private def isSingle(group: Int): Boolean = starts(group + 1) == starts(group) + 1
 
-  /** The index of the group's first value. */
-  def first(group: Int): Int = starts(group)
-
-  def isSingle(group: Int): Boolean = starts(group + 1) == starts(group) + 1
+  /** The boundary of each group: its value if it has one, else one between it and the group before. */
+  def boundaries[A: ClassTag](values: Array[A])(between: (A, A) => A): Array[A] =
+    Array.tabulate(starts.length - 1) { g =>
+      val i = starts(g)
+      if (isSingle(g)) values(i) else between(values(i - 1), values(i))
+    }
 }
 
 /** For a column with the encoding `Longs`. */
@@ -136,11 +140,7 @@ final class LongDistribution private[layout] (val values: Array[Long], nulls: In
     if (distinct <= most) this
     else {
       val kept = groups(most, files)
-      val boundaries = Array.tabulate(kept.length) { g =>
-        val i = kept.first(g)
-        if (kept.isSingle(g)) values(i) else ValueDistribution.between(values(i - 1), values(i))
-      }
-      new LongDistribution(boundaries, nulls, kept.below)
+      new LongDistribution(kept.boundaries(values)(ValueDistribution.between), nulls, kept.below)
     }
 }
 
@@ -156,11 +156,7 @@ final class BytesDistribution private[layout] (val values: Array[Array[Byte]], n
     if (distinct <= most) this
     else {
       val kept = groups(most, files)
-      val boundaries = Array.tabulate(kept.length) { g =>
-        val i = kept.first(g)
-        if (kept.isSingle(g)) values(i) else ValueDistribution.between(values(i - 1), values(i))
-      }
-      new BytesDistribution(boundaries, nulls, kept.below)
+      new BytesDistribution(kept.boundaries(values)(ValueDistribution.between), nulls, kept.below)
     }
 }
 

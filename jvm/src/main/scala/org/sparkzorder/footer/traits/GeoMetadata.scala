@@ -36,7 +36,7 @@ private[footer] final class GeoMetadata(json: ObjectNode) {
 
   /** The value with the extents of these files. */
   def covering(extents: Seq[String]): String = {
-    val parsed = extents.map(Json.read)
+    val parsed = extents.map(Json.read(_))
     val copy = new GeoMetadata(json.deepCopy())
     copy.columns.foreach { case (name, c) =>
       val own = parsed.map(_.path(name))
