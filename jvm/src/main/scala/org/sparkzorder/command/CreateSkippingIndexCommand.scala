@@ -30,8 +30,7 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    TableRecovery.recover(place)
-    CatalogTables.copyForward(place, operation)
+    TableRecovery.settle(place, operation)
     val table = PlainTables.open(place)
     val chosen = CreateSkippingIndexCommand.chosen(table, columns)
     val folder = TableSideFolder.of(table)

@@ -28,8 +28,7 @@ final case class DescribeHistoryCommand(target: Target) extends NamedCommand {
 
   override protected def work(session: SparkSession): Seq[Row] = {
     val table = PlainTables.locate(session, target)
-    TableRecovery.recover(table)
-    if (TableState.look(table.root, TableSideFolder.of(table).ops) == TableState.NoSideFolder) {
+    if (TableRecovery.recover(table) == TableState.NoSideFolder) {
       // Throws an error if there is no table.
       PlainTables.open(table)
       Nil

@@ -20,11 +20,9 @@ final case class DropSkippingIndexCommand(target: Target) extends NamedCommand {
 
   override protected def work(session: SparkSession): Seq[Row] = {
     val table = PlainTables.locate(session, target)
-    TableRecovery.recover(table)
-    val folder = TableSideFolder.of(table)
-    if (TableIndex.of(table, folder).isEmpty) throw ZOrderErrors.indexNotFound(table.name)
+    if (TableIndex.of(table, TableRecovery.recover(table)).isEmpty) throw ZOrderErrors.indexNotFound(table.name)
     TableLocking.locked(table, "DROP SKIPPING INDEX", UUID.randomUUID().toString) { lock =>
-      IndexFiles.drop(folder, lock)
+      IndexFiles.drop(TableSideFolder.of(table), lock)
     }
     Nil
   }

@@ -12,12 +12,12 @@ import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit.CommitConflictException
 import org.sparkzorder.commit.lock.Lock
-import org.sparkzorder.commit.log.{History, HistorySettings}
+import org.sparkzorder.commit.log.{History, HistorySettings, TableState}
 import org.sparkzorder.compat._
 import org.sparkzorder.footer.files.UnchangedFiles
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.check.CommitMode
-import org.sparkzorder.optimize.plan.{OptimizePlan, OptimizePlanner}
+import org.sparkzorder.optimize.plan.{OptimizePlan, OptimizePlanner, StatementContext}
 import org.sparkzorder.optimize.report.{
   ColumnClustering,
   OptimizeMetrics,
@@ -51,7 +51,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, statement.target)
     val started = System.nanoTime()
-    val plan = TableLocking.looking(place, operation)(planned(session, place))
+    val plan = TableLocking.looking(place, operation)(planned(place))
     def millis = Some((System.nanoTime() - started) / 1000000)
     val metrics =
       if (statement.dryRun) TableLocking.looking(place, operation)(predicted(plan))
@@ -69,18 +69,16 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     Seq(Row(plan.table.root.toString, metrics.row, OptimizeSummary.of(metrics)))
   }
 
-  private def planned(session: SparkSession, place: TableLocation): OptimizePlan = {
-    TableRecovery.recover(place)
-    val looked = Option.when(place.catalogTable.isEmpty)(OptimizePlanner.look(place))
-    CommitMode.refusePath(session, place, looked)
-    if (!statement.dryRun) CatalogTables.copyForward(place, "OPTIMIZE")
-    val listed = OptimizePlanner.list(place, looked.getOrElse(OptimizePlanner.look(place)))
-    OptimizePlanner.check(listed.table, statement)
+  private def planned(place: TableLocation): OptimizePlan = {
+    val state = if (statement.dryRun) TableRecovery.recover(place) else TableRecovery.settle(place, operation)
+    CommitMode.refusePath(place, state)
+    val context = StatementContext.of(statement, place, state)
+    OptimizePlanner.check(context)
     if (!statement.dryRun)
-      TableLocking.translated(listed.table, operation) {
-        RenameCheck.refuseChanging(listed.table, operation, OptimizePlanner.isByCatalog(listed, statement))
+      TableLocking.translated(place, operation) {
+        RenameCheck.refuseChanging(context.table, operation, context.isByCatalog)
       }
-    OptimizePlanner.plan(listed, statement)
+    OptimizePlanner.plan(context)
   }
 
   private def enterRewriting(plan: OptimizePlan, until: Double): Unit = StatementProgress.current.foreach { progress =>
@@ -142,26 +140,20 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
       session: SparkSession,
       planned: OptimizePlan,
       operations: OptimizeOperation
-  ): Started = underLock(planned.table) { lock =>
-    val plan = currentPlan(session, planned, lock)
+  ): Started = underLock(planned.table) { (lock, state) =>
+    val plan = currentPlan(session, planned, state)
     if (plan ne planned) enterRewriting(plan, UntilWritten)
     val commits = plan.options.fileGroups.commits(plan.rewrites)
-    val first = commits.headOption.map(groups => operations.run(plan.only(groups.flatten, Nil), groups, lock))
+    val first = commits.headOption.map(groups => operations.run(plan.only(groups.flatten, Nil), groups, lock, state))
     Started(plan, commits, first)
   }
 
   /**
    * The plan, made anew if another operation has changed the table since it was listed.
    */
-  private def currentPlan(session: SparkSession, planned: OptimizePlan, lock: Lock): OptimizePlan = {
-    val state = OptimizePlanner.look(planned.table)
+  private def currentPlan(session: SparkSession, planned: OptimizePlan, state: TableState): OptimizePlan =
     if (TableSideFolder.version(state) == planned.version) planned
-    else {
-      val plan = OptimizePlanner.plan(OptimizePlanner.list(PlainTables.locate(session, statement.target)), statement)
-      enterRewriting(plan, until = 0.98)
-      plan
-    }
-  }
+    else OptimizePlanner.plan(StatementContext.of(statement, PlainTables.locate(session, statement.target), state))
 
   private def laterCommit(
       session: SparkSession,
@@ -172,9 +164,9 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   ): CommittedRewrite = {
     val table = started.plan.table
     val part = started.plan.only(groups.flatten, before.flatMap(_.written))
-    try underLock(table) { lock =>
+    try underLock(table) { (lock, state) =>
         refuseChanged(session, part)
-        operations.run(part, groups, lock)
+        operations.run(part, groups, lock, state)
       }
     catch {
       case NonFatal(e) =>
@@ -184,8 +176,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     }
   }
 
-  private def underLock[T](table: PlainTable)(work: Lock => T): T =
-    TableLocking.locked(table, "OPTIMIZE", UUID.randomUUID().toString)(work)
+  private def underLock[T](table: PlainTable)(work: (Lock, TableState) => T): T =
+    TableLocking.lockedAsIs(table, "OPTIMIZE", UUID.randomUUID().toString)(work)
 
   /**
    * Refuses a commit if others changed its inputs. Between two commits the lock is free. The

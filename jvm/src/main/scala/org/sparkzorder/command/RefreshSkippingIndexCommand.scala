@@ -29,8 +29,7 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LongCommand
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    TableRecovery.recover(place)
-    CatalogTables.copyForward(place, operation)
+    TableRecovery.settle(place, operation)
     val folder = TableSideFolder.of(place)
     def current(): IndexSnapshot = TableIndex.of(place, folder).getOrElse(throw ZOrderErrors.indexNotFound(place.name))
     val before = current()

@@ -46,23 +46,24 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    CommitMode.refusePath(place.session, place)
-    TableRecovery.recover(place)
-    CatalogTables.copyForward(place, operation)
+    val state = TableRecovery.settle(place, operation)
+    CommitMode.refusePath(place, state)
     val table = PlainTables.open(place)
-    val byCatalog = CatalogTables.isOne(table)
     // These checks come before the lock, which would create the side folder of a table that has no
     // versions.
-    val current = TableSideFolder.version(table)
+    val current = TableSideFolder.version(state)
     val version = RestoreCommand.versionOf(table, to)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
     UnsafeTables.refuseShared(table, table.listed)
-    TableLocking.translated(table, operation)(RenameCheck.refuseChanging(table, operation, byCatalog))
+    TableLocking.translated(table, operation) {
+      RenameCheck.refuseChanging(table, operation, CommitMode.isNewLocation(table, state))
+    }
     val metrics =
       if (version == current) RestoreMetrics.of(table.listed.flatMap(_.files), RestorePlan(Nil, Nil))
       else
-        TableLocking.locked(table, operation, UUID.randomUUID().toString) { lock =>
-          if (byCatalog) executeByCatalog(table, version, lock) else execute(table, version, lock)
+        TableLocking.lockedAsIs(table, operation, UUID.randomUUID().toString) { (lock, now) =>
+          if (CommitMode.isNewLocation(table, now)) executeByCatalog(table, version, lock)
+          else execute(table, version, lock, now)
         }
     table.refreshCaches()
     show(
@@ -74,10 +75,9 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
     Seq(metrics.row)
   }
 
-  private def execute(table: PlainTable, version: Long, lock: Lock): RestoreMetrics = {
+  private def execute(table: PlainTable, version: Long, lock: Lock, state: TableState): RestoreMetrics = {
     val folder = TableSideFolder.of(table)
     val plan = Restore.plan(folder, lock, version)
-    val state = TableState.look(table.root, folder.ops)
     val files = table.folders().flatMap(_.files)
     TableSideFolder.reappeared(table, state, files)
     val metrics = RestoreMetrics.of(files, plan)

@@ -18,6 +18,7 @@ import org.sparkzorder.commit.WorkerThreads
 import org.sparkzorder.commit.lock.LockState
 import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.compat._
+import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.optimize.report.ClusteringStatus
 import org.sparkzorder.shim.SparkShim.conditionOf
 import org.sparkzorder.statement.TableTarget
@@ -61,9 +62,10 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
       if (metadata.tableType == CatalogTableType.VIEW) without("not ours: it is a view")
       else {
         val place = PlainTables.locate(session, TableTarget(table.database.toSeq :+ table.table))
-        val state = stateOf(session, TableState.look(place.root, TableSideFolder.of(place).ops))
+        val looked = TableSideFolder.look(place)
+        val state = stateOf(session, looked)
         val opened = PlainTables.open(place)
-        val stale = if (CatalogTables.isOne(place)) CatalogTables.staleAppends(place).count(!_.isCopied) else 0
+        val stale = if (CommitMode.isNewLocation(place, looked)) CatalogTables.staleAppends(place).count(!_.isCopied) else 0
         TableRow(name, Some(opened.formatName), state, Some(ClusteringStatus.of(opened)), Some(stale.toLong))
       }
     } catch {

@@ -25,7 +25,7 @@ import org.sparkzorder.commit.{
 }
 import org.sparkzorder.commit.lock.{Lock, LockSettings, LockState, Locking}
 import org.sparkzorder.commit.log.TableState
-import org.sparkzorder.commit.machine.{Recovered, Recovery}
+import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.commit.side.NestedTables
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.{DiskFull, ZOrderErrors, ZOrderRuntimeException}
@@ -43,8 +43,8 @@ object TableLocking {
    * Runs a recovery. Its errors are about the operation that was left behind, not about the
    * statement, and say so.
    */
-  private[command] def recovering(table: TableLocation)(work: => Recovered): Unit =
-    try { work; () }
+  private[command] def recovering[A](table: TableLocation)(work: => A): A =
+    try work
     catch {
       case e: IOException if !isDenied(table, e) => throw ZOrderErrors.recoveryFailed(table.name, e)
       case e: UnreadableRecordException          => throw ZOrderErrors.recoveryFailed(table.name, e)
@@ -55,7 +55,7 @@ object TableLocking {
    * yet.
    */
   def refuseBusy(table: TableLocation): Unit = translated(table, "Locking") {
-    TableState.look(table.root, TableSideFolder.of(table).ops) match {
+    TableSideFolder.look(table) match {
       case s: TableState.SideFolder =>
         s.lockState(settings(table.session)) match {
           case LockState.Live(owner) => throw new ConcurrentOperationException(table.root, owner)
@@ -67,15 +67,22 @@ object TableLocking {
 
   /** Runs work under the table's lock and translates its errors, as [[translated]] does. */
   def locked[T](table: TableLocation, operation: String, operationId: String)(work: Lock => T): T =
+    lockedAsIs(table, operation, operationId)((lock, _) => work(lock))
+
+  /** The same for work that needs the state of the side folder, which is read under the lock. */
+  def lockedAsIs[T](table: TableLocation, operation: String, operationId: String)(work: (Lock, TableState) => T): T =
     translated(table, operation) {
-      CommitMode.refusePath(table.session, table)
+      // The root has a side folder. Another folder of a table that moves would get one.
+      CommitMode.refusePath(table, TableState.NoSideFolder)
       val lock = Locking.acquire(TableSideFolder.of(table), operationId, settings(table.session), operation)
       val result =
         try {
           NestedTables.refuseAbove(TableSideFolder.of(table))
           recovering(table)(Recovery.recoverUnder(TableSideFolder.of(table), lock, settings(table.session)))
+          val state = TableSideFolder.look(table)
+          CommitMode.refusePath(table, state)
           ExcludedColumns.remember(table, lock)
-          work(lock)
+          work(lock, state)
         } catch {
           // The operation is past its commit point. The lock stays like that of a dead owner, so
           // that the next statement finishes the operation.

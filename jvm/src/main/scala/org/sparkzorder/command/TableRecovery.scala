@@ -2,7 +2,9 @@ package org.sparkzorder.command
 
 import org.apache.spark.sql.SparkSession
 
+import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.commit.machine.Recovery
+import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation, TableSideFolder}
 
@@ -23,11 +25,29 @@ private[command] object TableRecovery {
   /**
    * Finishes or undoes the operation that a dead owner left behind, if there is one. Statements
    * call it before they list the table's files.
+   *
+   * @return the state of the side folder after that
    */
-  def recover(table: TableLocation): Unit = TableLocking.translated(table, "Recovery") {
-    TableLocking.recovering(table) {
-      Recovery.recover(TableSideFolder.of(table), TableLocking.settings(table.session))
+  def recover(table: TableLocation): TableState = TableLocking.translated(table, "Recovery") {
+    val settings = TableLocking.settings(table.session)
+    TableLocking.recovering(table)(TableSideFolder.look(table) match {
+      case state if Recovery.isNeeded(state, settings) =>
+        Recovery.recover(TableSideFolder.of(table), settings)
+        TableSideFolder.look(table)
+      case state => state
+    }) match {
+      case side: TableState.SideFolder if side.moving.nonEmpty =>
+        CatalogTables.recover(table)
+        TableSideFolder.look(table)
+      case state => state
     }
-    CatalogTables.recover(table)
+  }
+
+  /** The same, and copies stale appends forward, for statements that change a table. */
+  def settle(table: TableLocation, operation: String): TableState = recover(table) match {
+    case state if CommitMode.isNewLocation(table, state) =>
+      CatalogTables.copyForward(table, operation)
+      TableSideFolder.look(table)
+    case state => state
   }
 }

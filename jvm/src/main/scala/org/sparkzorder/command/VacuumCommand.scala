@@ -38,11 +38,12 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    CommitMode.refusePath(place.session, place)
-    TableRecovery.recover(place)
+    val state = TableRecovery.recover(place)
+    CommitMode.refusePath(place, state)
     val folder = TableSideFolder.of(place)
     val isOld = VacuumCommand.isOld(retainHours, System.currentTimeMillis())
-    if (CatalogTables.isOne(place)) byCatalog(session, place, isOld) else byRenames(session, place, folder, isOld)
+    if (CommitMode.isNewLocation(place, state)) byCatalog(session, place, isOld)
+    else byRenames(session, place, folder, state, isOld)
   }
 
   private def byCatalog(session: SparkSession, table: TableLocation, isOld: Record => Boolean): Seq[Row] =
@@ -61,11 +62,11 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
       session: SparkSession,
       place: TableLocation,
       folder: TableFolder,
+      state: TableState,
       isOld: Record => Boolean
   ): Seq[Row] = {
     // A partition that was moved or copied took its trash along. No record knows of it, so all data
     // folders are searched.
-    val state = TableState.look(place.root, folder.ops)
     val table = PlainTables.open(place, FolderColumns.Nothing)
     val data = table.listed
     TableSideFolder.reappeared(table, state, data.flatMap(_.files))

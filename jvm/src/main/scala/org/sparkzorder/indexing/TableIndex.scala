@@ -30,11 +30,15 @@ object TableIndex {
 
   /** The newest readable index, if there is one. */
   def of(table: TableLocation, folder: TableFolder): Option[IndexSnapshot] =
-    TableState.look(folder.root, folder.ops) match {
+    of(table, TableState.look(folder.root, folder.ops))
+
+  /** The same by what is known of the side folder. */
+  def of(table: TableLocation, state: TableState): Option[IndexSnapshot] =
+    state match {
       case s: TableState.SideFolder if s.indexes.nonEmpty =>
         val statuses = s.indexes.map(_.status(table.fileSystem))
         val memory = IndexMemory.of(table.session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
-        new IndexStore(table.fileSystem, memory, ObjectFileOps.reader(folder)).newest(statuses)
+        new IndexStore(table.fileSystem, memory, ObjectFileOps.reader(s.folder)).newest(statuses)
       case _ => None
     }
 

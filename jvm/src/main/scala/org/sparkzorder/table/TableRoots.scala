@@ -26,8 +26,11 @@ private[sparkzorder] object TableRoots {
   }
 
   /** Whether a folder is the root of a table that moves to new folders, is one of these, or is above them. */
-  def isMoving(session: SparkSession, folder: Path): Boolean =
-    (folder +: (VersionDirectory.tableRootOf(folder) ++ VersionDirectory.tableRootBeside(folder)).toSeq).exists(tells(session, _))
+  def isMoving(session: SparkSession, folder: Path): Boolean = tells(session, folder) || isOfMoving(session, folder)
+
+  /** The same without the root. Most folders are known by their names not to be one. */
+  def isOfMoving(session: SparkSession, folder: Path): Boolean =
+    (VersionDirectory.tableRootOf(folder) ++ VersionDirectory.tableRootBeside(folder)).exists(tells(session, _))
 
   /** Whether a table has left this folder for another one. */
   def hasLeft(session: SparkSession, folder: Path): Boolean = {

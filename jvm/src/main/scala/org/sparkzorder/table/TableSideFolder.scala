@@ -20,9 +20,10 @@ object TableSideFolder extends Logging {
 
   def of(table: TableLocation): TableFolder = TableFolder(table.root, ObjectStores.ops(table.fileSystem))
 
-  /** The last published version; 0 before the first operation. */
-  def version(table: TableLocation): Long = version(TableState.look(table.root, of(table).ops))
+  /** Its state now, by one listing. */
+  def look(table: TableLocation): TableState = TableState.look(table.root, of(table).ops)
 
+  /** The last published version; 0 before the first operation. */
   def version(state: TableState): Long = state match {
     case s: TableState.SideFolder => s.version
     case _                        => 0L

@@ -57,18 +57,18 @@ object Recovery {
    * @throws java.io.IOException when we may not write there: see [[ReadAround]]
    */
   def recover(folder: TableFolder, settings: LockSettings = LockSettings(), withoutAway: Boolean = false): Recovered =
-    if (!isNeeded(folder, settings)) Recovered(Nil)
+    if (!isNeeded(TableState.look(folder.root, folder.ops), settings)) Recovered(Nil)
     else {
       val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
       try recoverUnder(folder, lock, settings, withoutAway)
       finally lock.release()
     }
 
-  private def isNeeded(folder: TableFolder, settings: LockSettings): Boolean =
-    TableState.look(folder.root, folder.ops) match {
-      case state: TableState.SideFolder => state.needsRecovery(settings)
-      case TableState.NoSideFolder      => false
-    }
+  /** Whether a dead owner left something behind. */
+  def isNeeded(state: TableState, settings: LockSettings): Boolean = state match {
+    case side: TableState.SideFolder => side.needsRecovery(settings)
+    case TableState.NoSideFolder     => false
+  }
 
   /**
    * Recovers under a lock that is held, as every statement does before it starts. If it fails the

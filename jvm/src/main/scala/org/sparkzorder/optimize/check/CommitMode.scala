@@ -1,7 +1,6 @@
 package org.sparkzorder.optimize.check
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType
 
 import org.sparkzorder.commit.{CatalogPartition, VersionDirectory}
@@ -91,13 +90,12 @@ private[sparkzorder] object CommitMode {
     }.toMap
   }
 
-  /**
-   * Refuses a folder of a table that moves to new ones, in a statement that names it by
-   * its path.
-   *
-   * @param looked the state of its side folder, if it is known
-   */
-  def refusePath(session: SparkSession, table: TableLocation, looked: Option[TableState] = None): Unit =
-    if (table.catalogTable.isEmpty && (looked.exists(LocationHistory.isUsedBy) || TableRoots.isMoving(session, table.root)))
+  /** Whether statements on the table tell the catalog of new folders. */
+  def isNewLocation(table: TableLocation, state: TableState): Boolean =
+    table.catalogTable.isDefined && LocationHistory.isUsedBy(state)
+
+  /** Refuses a folder of a table that moves to new ones, in a statement that names it by its path. */
+  def refusePath(table: TableLocation, state: TableState): Unit =
+    if (table.catalogTable.isEmpty && (LocationHistory.isUsedBy(state) || TableRoots.isOfMoving(table.session, table.root)))
       throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)
 }

@@ -20,9 +20,9 @@ import org.sparkzorder.optimize.check.{
   UnsafeTables
 }
 import org.sparkzorder.optimize.keep.{BloomFilters, KeptByFormat, WriteSettings}
-import org.sparkzorder.optimize.options.{OptimizeOptions, OptionTable, OptionsOfTable}
+import org.sparkzorder.optimize.options.{OptimizeOptions, OptionTable}
 import org.sparkzorder.optimize.{ChosenLayout, Input, Rewrite}
-import org.sparkzorder.statement.{LayoutClause, OptimizeStatement}
+import org.sparkzorder.statement.LayoutClause
 import org.sparkzorder.table.{DataFolder, PartitionPredicate, PlainTable, TableSideFolder}
 import org.sparkzorder.write.KeyColumn
 
@@ -35,27 +35,21 @@ private final case class DriftedException(drift: SchemaDrift) extends RuntimeExc
  * The steps from a statement to its plan: which folders, which layout, which files, and how they
  * are written. Each step refuses what it finds wrong, before anything is changed.
  */
-private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatement) {
+private final class PlanningSteps(context: StatementContext) {
+  import context.{options => asked, statement, state, table}
 
-  private val table = listed.table
   private val sideFolder = TableSideFolder.of(table)
-  private lazy val asked = OptimizeOptions.parse(
-    OptionsOfTable.merged(table, statement.options),
-    table.formatName,
-    tableBytes = table.listed.flatMap(_.files).map(_.getLen).sum
-  )
   private val maxRecords = math.max(0L, table.session.sessionState.conf.maxRecordsPerFile)
 
   // The history is read only as far as it is looked at.
-  private lazy val history: Seq[Record] = LazyList.from(History.newestFirst(listed.state).map(_.record))
+  private lazy val history: Seq[Record] = LazyList.from(History.newestFirst(state).map(_.record))
 
   /** @throws DriftedException when a file does not fit the schema that the table was opened with */
   def plan: OptimizePlan = {
-    val version = TableSideFolder.version(listed.state)
     val scope = scopeOfStatement
     val layout = layoutFor(scope)
     val partitions =
-      if (CommitMode.isCatalog(table, listed.state, asked.commitMode)) Some(CommitMode.partitions(table, scope.folders))
+      if (context.isByCatalog) Some(CommitMode.partitions(table, scope.folders))
       else {
         refusePartitionsOutside(scope)
         None
@@ -80,7 +74,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
       inputs = inputs,
       considered = scope.files.size.toLong,
       listed = scope.allFiles.map(TableIndex.idOf(table, _)).toSet,
-      version = version,
+      version = context.version,
       writeConf = writeConf,
       writeOptions = WriteSettings.options(table, layout.options),
       bloomFilters = BloomFilters.parse(table, layout.options.bloomFilters),
@@ -89,7 +83,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
       untouched = work.rewrites.flatMap(_.rest).map(f => selection.indexed.of(TableIndex.idOf(table, f))),
       auto = layout.auto,
       density = layout.chosen.flatMap(AutoLayout.density(table, _)),
-      reappeared = TableSideFolder.reappeared(table, listed.state, scope.allFiles),
+      reappeared = TableSideFolder.reappeared(table, state, scope.allFiles),
       partitions = partitions
     )
   }
@@ -126,7 +120,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
   private def selectionFor(scope: Scope, layout: PlannedLayout): Selection = {
     lazy val snapshot = TableIndex.of(table, sideFolder)
     val indexed = new IndexedBounds(snapshot, ChosenLayout.columnsOf(layout.keys))
-    val writers = new FileWriters(table.names, snapshot, History.newestFirst(listed.state))
+    val writers = new FileWriters(table.names, snapshot, History.newestFirst(state))
     val files = new FileSelection(scope.folders, layout.options, statement.full, maxRecords, writers)
     val rewrites = layout.chosen match {
       case Some(chosen) =>

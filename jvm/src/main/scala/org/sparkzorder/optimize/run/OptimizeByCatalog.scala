@@ -15,6 +15,7 @@ import org.sparkzorder.commit.catalog.{CatalogCommitter, CatalogOutputs, PlacedO
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.storage.ObjectFileOps
 import org.sparkzorder.compat._
+import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{CompleteFiles, ExcludedColumns, TableIndex}
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.plan.OptimizePlan
@@ -36,6 +37,7 @@ private[optimize] final class OptimizeByCatalog(
     groups: Seq[Seq[Rewrite]],
     folder: TableFolder,
     lock: Lock,
+    snapshot: Option[IndexSnapshot],
     partitions: Map[Path, CatalogPartition]
 ) {
   private val table = plan.table
@@ -79,7 +81,6 @@ private[optimize] final class OptimizeByCatalog(
   /** Everything up to the commit point. */
   private def prepare(): (Record, RewriteResult, Seq[FileId]) = {
     committer.begin(folders.map(f => moves(f.path)), Some(directory))
-    val snapshot = TableIndex.of(table, folder)
     val excluded = ExcludedColumns.checked(table)
     val columns = TableIndex.columnsOf(table, snapshot, excluded)
     val result =

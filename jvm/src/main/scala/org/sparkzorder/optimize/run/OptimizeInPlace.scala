@@ -8,6 +8,7 @@ import org.sparkzorder.commit.{CommitConflictException, TableFolder}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.machine.FolderCommitter
 import org.sparkzorder.errors.ZOrderRuntimeException
+import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.plan.OptimizePlan
@@ -20,7 +21,8 @@ private[optimize] final class OptimizeInPlace(
     plan: OptimizePlan,
     groups: Seq[Seq[Rewrite]],
     folder: TableFolder,
-    lock: Lock
+    lock: Lock,
+    snapshot: Option[IndexSnapshot]
 ) {
   private val committer = new FolderCommitter(folder, lock)
 
@@ -49,7 +51,6 @@ private[optimize] final class OptimizeInPlace(
   /** Everything up to the commit point. */
   private def prepare(): CommittedRewrite = {
     committer.stage(plan.folders)
-    val snapshot = TableIndex.of(plan.table, folder)
     val excluded = ExcludedColumns.checked(plan.table)
     val columns = TableIndex.columnsOf(plan.table, snapshot, excluded)
     val result = new PlanJobs(plan, groups).run(folder, lock.operationId, columns)

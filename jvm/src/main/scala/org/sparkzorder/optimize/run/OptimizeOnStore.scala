@@ -29,15 +29,14 @@ private[optimize] final class OptimizeOnStore(
     groups: Seq[Seq[Rewrite]],
     folder: TableFolder,
     lock: Lock,
+    snapshot: Option[IndexSnapshot],
     store: ObjectStore
 ) extends Logging {
-  import OptimizeOnStore.Statistics
-
   private val committer =
     new ObjectCommitter(store, folder, lock.operationId, () => lock.checkInARow(), folder.threads)
 
   def run(): CommittedRewrite = {
-    val (before, result, newFiles) =
+    val (excluded, result, newFiles) =
       try prepare()
       catch {
         case e: Throwable =>
@@ -49,7 +48,7 @@ private[optimize] final class OptimizeOnStore(
     val written = record.outputs.map(o => o.path -> FileId(o.path, o.length, o.modificationTime)).toMap
     val published = newFiles.flatMap(f => written.get(f.name).map(id => f.copy(published = Some(id))))
     // The rows are in place. Without statistics queries read the new files.
-    try NewFile.addToIndex(plan, statement, folder, lock, before.index, published, Encryption.none, before.excluded)
+    try NewFile.addToIndex(plan, statement, folder, lock, snapshot, published, Encryption.none, excluded)
     catch {
       case e @ (_: IOException | _: CommitException) =>
         logWarning(s"No statistics of the new files of ${plan.table.name}", e)
@@ -60,25 +59,19 @@ private[optimize] final class OptimizeOnStore(
   }
 
   /** Everything up to the commit point. */
-  private def prepare(): (Statistics, RewriteResult, Seq[NewFile]) = {
+  private def prepare(): (ExcludedNames, RewriteResult, Seq[NewFile]) = {
     EncryptedFiles.refuseOnStore(plan.inputs)
     committer.mark(plan.folders)
-    val before = Statistics(TableIndex.of(plan.table, folder), ExcludedColumns.checked(plan.table))
-    val columns = TableIndex.columnsOf(plan.table, before.index, before.excluded)
+    val excluded = ExcludedColumns.checked(plan.table)
+    val columns = TableIndex.columnsOf(plan.table, snapshot, excluded)
     val result = new PlanJobs(plan, groups).run(folder, lock.operationId, columns, Some(store))
     StatementProgress.current.foreach(_.stepTo("checking"))
     RowVerification.check(plan, result, result.outputs.map(_.rows))
     val newFiles = result.outputs.map(NewFile.inPlace(plan, _))
     val record =
-      new OptimizeRecord(statement, plan, before.excluded)
+      new OptimizeRecord(statement, plan, excluded)
         .of(lock.operationId, newFiles, result, groups.size, Encryption.none)
     committer.prepare(record, keepsRetired = plan.options.retainHours > 0)
-    (before, result, newFiles)
+    (excluded, result, newFiles)
   }
-}
-
-private object OptimizeOnStore {
-
-  /** What the table's statistics are when the operation begins. */
-  private final case class Statistics(index: Option[IndexSnapshot], excluded: ExcludedNames)
 }

@@ -1,7 +1,9 @@
 package org.sparkzorder.optimize.run
 
 import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.commit.storage.ObjectFileOps
+import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.optimize.report.OptimizeMetrics
@@ -17,13 +19,15 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
    * Writes, checks and publishes the rewrites of a plan, either all of them or none.
    *
    * @param groups the plan's rewrites; those of a group are one job
+   * @param state of the side folder, read under the lock
    */
-  def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock): CommittedRewrite = {
+  def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock, state: TableState): CommittedRewrite = {
     val folder = TableSideFolder.of(plan.table)
+    val index = TableIndex.of(plan.table, state)
     (plan.partitions, ObjectFileOps.storeOf(folder)) match {
-      case (Some(partitions), _) => new OptimizeByCatalog(statement, plan, groups, folder, lock, partitions).run()
-      case (None, Some(store))   => new OptimizeOnStore(statement, plan, groups, folder, lock, store).run()
-      case (None, None)          => new OptimizeInPlace(statement, plan, groups, folder, lock).run()
+      case (Some(partitions), _) => new OptimizeByCatalog(statement, plan, groups, folder, lock, index, partitions).run()
+      case (None, Some(store))   => new OptimizeOnStore(statement, plan, groups, folder, lock, index, store).run()
+      case (None, None)          => new OptimizeInPlace(statement, plan, groups, folder, lock, index).run()
     }
   }
 

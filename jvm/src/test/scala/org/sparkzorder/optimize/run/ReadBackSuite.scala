@@ -17,8 +17,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.command.{OptimizeCommand, TableLocking}
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.optimize.plan.OptimizePlanner
-import org.sparkzorder.table.PlainTables
+import org.sparkzorder.optimize.plan.{OptimizePlanner, StatementContext}
+import org.sparkzorder.table.{PlainTables, TableSideFolder}
 import org.sparkzorder.write.preserve.PreservedMetadata
 
 /** Writers that do not write what they get. OPTIMIZE must end before it publishes anything. */
@@ -55,10 +55,12 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
   private def optimize(folder: File, format: String, fault: Fault): Unit = {
     val sql = s"OPTIMIZE $format.`$folder` ZORDER BY (k) OPTIONS ('num-files' = '2')"
     val statement = spark.sessionState.sqlParser.parsePlan(sql).asInstanceOf[OptimizeCommand].statement
-    val plan = OptimizePlanner.plan(OptimizePlanner.list(PlainTables.locate(spark, statement.target)), statement)
+    val place = PlainTables.locate(spark, statement.target)
+    val plan = OptimizePlanner.plan(StatementContext.of(statement, place, TableSideFolder.look(place)))
     val faulty = plan.copy(kept = plan.kept.copy(files = plan.kept.files.map(new FaultyWriters(_, fault))))
-    TableLocking.locked(plan.table, "OPTIMIZE", UUID.randomUUID().toString) { lock =>
-      new OptimizeOperation(statement).run(faulty, faulty.options.fileGroups.commits(faulty.rewrites).flatten, lock)
+    TableLocking.lockedAsIs(plan.table, "OPTIMIZE", UUID.randomUUID().toString) { (lock, state) =>
+      val groups = faulty.options.fileGroups.commits(faulty.rewrites).flatten
+      new OptimizeOperation(statement).run(faulty, groups, lock, state)
     }
     ()
   }
