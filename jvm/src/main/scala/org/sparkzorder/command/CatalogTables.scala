@@ -5,8 +5,15 @@ import java.util.UUID
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 
-import org.sparkzorder.commit.{CatalogPartition, StaleAppendsUnclearException, WorkerThreads}
-import org.sparkzorder.commit.catalog.{CatalogRecovery, CopyForward, LocationHistory, StaleAppend, StaleAppends}
+import org.sparkzorder.commit.WorkerThreads
+import org.sparkzorder.commit.catalog.{
+  CatalogRecovery,
+  CatalogView,
+  CopyForward,
+  LocationHistory,
+  StaleAppend,
+  StaleAppends
+}
 import org.sparkzorder.commit.lock.{Lock, LockState}
 import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.errors.ZOrderErrors
@@ -24,7 +31,10 @@ private[command] object CatalogTables extends Logging {
   /** Ends an operation that a dead owner left behind. */
   def recover(table: TableLocation): Unit = if (table.catalogTable.isDefined) look(table) match {
     case side: TableState.SideFolder if side.moving.nonEmpty && !isHeld(table, side) =>
-      TableLocking.locked(table, "Recovery", UUID.randomUUID().toString)(recoverUnder(table, _))
+      TableLocking.locked(table, "Recovery", UUID.randomUUID().toString) { lock =>
+        recoverUnder(table, lock)
+        ()
+      }
     case _ => ()
   }
 
@@ -34,14 +44,21 @@ private[command] object CatalogTables extends Logging {
       case _                 => false
     }
 
-  /** Copies files forward that others have written to earlier folders. Nothing is locked if there are none. */
-  def copyForward(table: TableLocation, operation: String): Unit = if (isOne(table)) {
-    def isGivenUp = {
-      val history = LocationHistory.read(TableSideFolder.of(table))
-      located(table).exists(folder => history.headOfGivenUp(folder.toString).isDefined)
+  /**
+   * Whether the next statement under the lock has files to copy forward, or a location to set right.
+   *
+   * @throws org.apache.spark.sql.AnalysisException as [[staleAppends]] does
+   */
+  def hasWork(table: TableLocation, operation: String): Boolean = isOne(table) &&
+    TableLocking.translated(table, operation) {
+      val view = viewOf(table)
+      view.givenUp.nonEmpty || staleAppends(table, view).nonEmpty
     }
-    val hasWork = TableLocking.translated(table, operation)(isGivenUp || staleAppends(table).nonEmpty)
-    if (hasWork) TableLocking.locked(table, operation, UUID.randomUUID().toString)(settleUnder(table, _))
+
+  /** Settles the table for a statement that needs no lock for its own work. False when there was nothing to do. */
+  def settle(table: TableLocation, operation: String): Boolean = hasWork(table, operation) && {
+    TableLocking.locked(table, operation, UUID.randomUUID().toString)(settleUnder(table, _))
+    true
   }
 
   /**
@@ -50,64 +67,56 @@ private[command] object CatalogTables extends Logging {
    * @throws org.apache.spark.sql.AnalysisException when a location was set back, or it cannot be told whether
    *   the rows of some files count
    */
-  def staleAppends(table: TableLocation): Seq[StaleAppend] = {
+  def staleAppends(table: TableLocation, operation: String): Seq[StaleAppend] =
+    TableLocking.translated(table, operation)(staleAppends(table, viewOf(table)))
+
+  private def staleAppends(table: TableLocation, view: CatalogView): Seq[StaleAppend] = {
     val folder = TableSideFolder.of(table)
-    val history = LocationHistory.read(folder)
-    val current = new SessionCatalogLocations(table).all()
-    refuseSetBack(table, history, current)
-    val appends = new StaleAppends(history, current.map(_.swap), folder.ops)
-    unclearTold(table)(WorkerThreads.map(current.values.toSeq, folder.threads)(appends.of)).flatten
+    refuseSetBack(table, view)
+    val appends = new StaleAppends(view, folder.ops)
+    WorkerThreads.map(view.current.values.toSeq, folder.threads)(appends.of).flatten
   }
+
+  private def viewOf(table: TableLocation): CatalogView =
+    CatalogView.read(TableSideFolder.of(table), new SessionCatalogLocations(table))
 
   /** Ends what dead owners left, for a statement that holds the lock. */
-  def recoverUnder(table: TableLocation, lock: Lock): Unit = {
-    val locations = new SessionCatalogLocations(table)
-    val folder = TableSideFolder.of(table)
-    CatalogRecovery.settle(folder, lock, locations)
-    CatalogRecovery.returnGivenUp(folder, lock, locations, locations.all(), LocationHistory.read(folder))
-  }
+  def recoverUnder(table: TableLocation, lock: Lock): CatalogView =
+    CatalogRecovery.settle(TableSideFolder.of(table), lock, new SessionCatalogLocations(table))
 
-  /** The same, and copies files forward. */
-  def settleUnder(table: TableLocation, lock: Lock): Unit = {
-    recoverUnder(table, lock)
-    val folder = TableSideFolder.of(table)
-    val history = LocationHistory.read(folder)
-    val current = new SessionCatalogLocations(table).all()
-    refuseSetBack(table, history, current)
+  /**
+   * The same, and copies files forward. Every statement that rewrites or deletes files does so under its own lock: a
+   * copy that another statement has left without a note would be rewritten, and the file copied again.
+   *
+   * @return whether files were copied
+   */
+  def settleUnder(table: TableLocation, lock: Lock): Boolean =
+    isOne(table) && copyForward(table, lock, recoverUnder(table, lock))
+
+  /** @return whether there were files to copy */
+  def copyForward(table: TableLocation, lock: Lock, view: CatalogView): Boolean = {
+    refuseSetBack(table, view)
     val opened = PlainTables.open(table)
-    unclearTold(table)(CopyForward.run(folder, lock, history, current.map(_.swap), CompleteFiles.rowsOf(opened)))
+    val copied = CopyForward.run(TableSideFolder.of(table), lock, view, CompleteFiles.rowsOf(opened))
     opened.refreshCaches()
+    copied > 0
   }
 
   /**
    * A folder that the table has left may have other rows than the one to which they have moved. Only a person knows
    * which count, unless one of them has none.
    */
-  private def refuseSetBack(
-      table: TableLocation,
-      history: LocationHistory,
-      current: Map[CatalogPartition, Path]
-  ): Unit = {
+  private def refuseSetBack(table: TableLocation, view: CatalogView): Unit = {
     val ops = TableSideFolder.of(table).ops
-    val located = current.values.toSet
+    val located = view.located.keySet
     // A link may lead back as well.
-    val known = history.folders.map(f => ops.realPath(new Path(f)) -> new Path(f)).toMap
+    val known = view.history.folders.map(f => ops.realPath(new Path(f)) -> new Path(f)).toMap
     for {
-      back <- history.setBack(located ++ located.flatMap(l => known.get(ops.realPath(l))))
+      back <- view.history.setBack(located ++ located.flatMap(l => known.get(ops.realPath(l))))
       if ops.list(back.newer).exists(StaleAppends.isVisible)
     }
       throw ZOrderErrors.locationSetBack(table.name, shown(back.current), back.version, shown(back.newer))
   }
 
   private def shown(path: Path): String = path.toUri.getPath
-
-  /** The folders that the catalog names. */
-  def located(table: TableLocation): Set[Path] = new SessionCatalogLocations(table).located().keySet
-
-  private def unclearTold[A](table: TableLocation)(work: => A): A =
-    try work
-    catch {
-      case e: StaleAppendsUnclearException =>
-        throw ZOrderErrors.lateFilesUnclear(table.name, e.folder, e.current, e.files, e.reason, e)
-    }
 }

@@ -51,12 +51,12 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, statement.target)
     val started = System.nanoTime()
-    val plan = TableLocking.looking(place, operation)(planned(place))
+    val (plan, isSettled) = TableLocking.looking(place, operation)(planned(place))
     def millis = Some((System.nanoTime() - started) / 1000000)
     val metrics =
       if (statement.dryRun) TableLocking.looking(place, operation)(predicted(plan))
-      else if (plan.rewrites.isEmpty) metricsOfNothing(plan).copy(millis = millis)
-      else commit(session, plan).copy(millis = millis)
+      else if (plan.rewrites.isEmpty && isSettled) metricsOfNothing(plan).copy(millis = millis)
+      else commit(session, plan, isSettled).copy(millis = millis)
     if (!statement.dryRun)
       show(
         session,
@@ -69,16 +69,18 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     Seq(Row(plan.table.root.toString, metrics.row, OptimizeSummary.of(metrics)))
   }
 
-  private def planned(place: TableLocation): OptimizePlan = {
-    val state = if (statement.dryRun) TableRecovery.recover(place) else TableRecovery.settle(place, operation)
+  /** The plan, and whether files in earlier folders need not be copied forward before. */
+  private def planned(place: TableLocation): (OptimizePlan, Boolean) = {
+    val state = TableRecovery.recover(place)
     CommitMode.refusePath(place, state)
+    val isSettled = statement.dryRun || !CatalogTables.hasWork(place, operation)
     val context = StatementContext.of(statement, place, state)
     OptimizePlanner.check(context)
     if (!statement.dryRun)
       TableLocking.translated(place, operation) {
         RenameCheck.refuseChanging(context.table, operation, context.isByCatalog)
       }
-    OptimizePlanner.plan(context)
+    (OptimizePlanner.plan(context), isSettled)
   }
 
   private def enterRewriting(plan: OptimizePlan, until: Double): Unit = StatementProgress.current.foreach { progress =>
@@ -120,11 +122,11 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
    * Carries a plan out: in one operation, or with partial progress in several, one after the other.
    * Each of them is complete by itself.
    */
-  private def commit(session: SparkSession, planned: OptimizePlan): OptimizeMetrics = {
+  private def commit(session: SparkSession, planned: OptimizePlan, isSettled: Boolean): OptimizeMetrics = {
     val operations = new OptimizeOperation(statement)
     planned.kept.warn(planned.table)
     enterRewriting(planned, UntilWritten)
-    val started = firstCommit(session, planned, operations)
+    val started = firstCommit(session, planned, isSettled, operations)
     val published = started.laterCommits.foldLeft(started.published.toVector) { (before, groups) =>
       before :+ laterCommit(session, started, before, groups, operations)
     }
@@ -139,9 +141,10 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   private def firstCommit(
       session: SparkSession,
       planned: OptimizePlan,
+      isSettled: Boolean,
       operations: OptimizeOperation
-  ): Started = underLock(planned.table) { (lock, state) =>
-    val plan = currentPlan(session, planned, state)
+  ): Started = underLock(planned.table) { (lock, state, hasCopied) =>
+    val plan = currentPlan(session, planned, state, isSettled && !hasCopied)
     if (plan ne planned) enterRewriting(plan, UntilWritten)
     val commits = plan.options.fileGroups.commits(plan.rewrites)
     val first = commits.headOption.map(groups => operations.run(plan.only(groups.flatten, Nil), groups, lock, state))
@@ -149,11 +152,22 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   }
 
   /**
-   * The plan, made anew if another operation has changed the table since it was listed.
+   * The plan, made anew if another operation has changed the table since it was listed, or files were copied forward.
    */
-  private def currentPlan(session: SparkSession, planned: OptimizePlan, state: TableState): OptimizePlan =
-    if (TableSideFolder.version(state) == planned.version) planned
-    else OptimizePlanner.plan(StatementContext.of(statement, PlainTables.locate(session, statement.target), state))
+  private def currentPlan(
+      session: SparkSession,
+      planned: OptimizePlan,
+      state: TableState,
+      isSettled: Boolean
+  ): OptimizePlan =
+    if (isSettled && TableSideFolder.version(state) == planned.version) planned
+    else {
+      val place = PlainTables.locate(session, statement.target)
+      // The lock is that of the table's root.
+      if (place.root != planned.table.root)
+        throw new CommitConflictException(Seq("."), "the location of the table was changed")
+      OptimizePlanner.plan(StatementContext.of(statement, place, state))
+    }
 
   private def laterCommit(
       session: SparkSession,
@@ -164,7 +178,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   ): CommittedRewrite = {
     val table = started.plan.table
     val part = started.plan.only(groups.flatten, before.flatMap(_.written))
-    try underLock(table) { (lock, state) =>
+    try underLock(table) { (lock, state, _) =>
         refuseChanged(session, part)
         operations.run(part, groups, lock, state)
       }
@@ -176,8 +190,15 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     }
   }
 
-  private def underLock[T](table: PlainTable)(work: (Lock, TableState) => T): T =
-    TableLocking.lockedAsIs(table, "OPTIMIZE", UUID.randomUUID().toString)(work)
+  /** Settles the table and runs work that is told the state after that, and whether files were copied forward. */
+  private def underLock[T](table: PlainTable)(work: (Lock, TableState, Boolean) => T): T =
+    TableLocking.lockedAsIs(table, operation, UUID.randomUUID().toString) { (lock, state) =>
+      if (!CommitMode.isNewLocation(table, state)) work(lock, state, false)
+      else {
+        val hasCopied = CatalogTables.settleUnder(table, lock)
+        work(lock, TableSideFolder.look(table), hasCopied)
+      }
+    }
 
   /**
    * Refuses a commit if others changed its inputs. Between two commits the lock is free. The

@@ -1,9 +1,8 @@
 package org.sparkzorder.command
 
 import org.sparkzorder.commit.{InputFile, LocationUpdate, NotRestorableException, OutputFile, Record, RestoreObstacle}
-import org.sparkzorder.commit.catalog.{CatalogCommitter, CatalogRestore, CopyForward, LocationHistory}
+import org.sparkzorder.commit.catalog.{CatalogCommitter, CatalogRestore, CatalogView, CopyForward}
 import org.sparkzorder.commit.lock.Lock
-import org.sparkzorder.commit.log.History
 import org.sparkzorder.commit.upkeep.{Restore, RestorePlan}
 import org.sparkzorder.indexing.CompleteFiles
 import org.sparkzorder.table.{CachedTable, PlainTable, SessionCatalogLocations, TableSideFolder}
@@ -12,6 +11,7 @@ import org.sparkzorder.table.{CachedTable, PlainTable, SessionCatalogLocations, 
 private[command] object RestoreByCatalog {
 
   /**
+   * @param table as it is once it was settled under the lock
    * @param version to go back to
    * @param recordOf makes the record of files that leave the table and files that come back
    * @return the files that left, and those that are back
@@ -23,12 +23,9 @@ private[command] object RestoreByCatalog {
       recordOf: RestorePlan => Record
   ): RestorePlan = {
     val folder = TableSideFolder.of(table)
-    CatalogTables.settleUnder(table, lock)
     val locations = new SessionCatalogLocations(table)
-    val since = History.newestFirst(folder).takeWhile(_.record.version > version).toVector
-    Restore.refuseLines(version, since.filter(_.isLine).map(_.record.version))
-    val records = since.map(_.record)
-    val ways = CatalogRestore.plan(version, records, LocationHistory.read(folder), locations.all(), folder.ops)
+    val records = Restore.recordsSince(folder, lock, version)
+    val ways = CatalogRestore.plan(version, records, CatalogView.read(folder, locations), folder.ops)
     val rowsOf = CompleteFiles.rowsOf(table)
     val damaged = ways.flatMap(w => w.there ++ w.brought).filter(rowsOf(_).isEmpty)
     CompleteFiles.refuseSecret(table, damaged)

@@ -28,7 +28,7 @@ import org.sparkzorder.optimize.plan.FileOrigin
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.{RestorePoint, Target}
 import org.sparkzorder.stats.FileId
-import org.sparkzorder.table.{PlainTable, PlainTables, TableSideFolder}
+import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideFolder}
 
 /**
  * `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so
@@ -46,7 +46,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    val state = TableRecovery.settle(place, operation)
+    val state = TableRecovery.recover(place)
     CommitMode.refusePath(place, state)
     val table = PlainTables.open(place)
     // These checks come before the lock, which would create the side folder of a table that has no
@@ -59,10 +59,12 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       RenameCheck.refuseChanging(table, operation, CommitMode.isNewLocation(table, state))
     }
     val metrics =
-      if (version == current) RestoreMetrics.of(table.listed.flatMap(_.files), RestorePlan(Nil, Nil))
-      else
+      if (version == current) {
+        TableRecovery.settle(place, operation)
+        RestoreMetrics.of(PlainTables.open(place).listed.flatMap(_.files), RestorePlan(Nil, Nil))
+      } else
         TableLocking.lockedAsIs(table, operation, UUID.randomUUID().toString) { (lock, now) =>
-          if (CommitMode.isNewLocation(table, now)) executeByCatalog(table, version, lock)
+          if (CommitMode.isNewLocation(table, now)) executeByCatalog(place, version, lock)
           else execute(table, version, lock, now)
         }
     table.refreshCaches()
@@ -96,7 +98,9 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
     metrics
   }
 
-  private def executeByCatalog(table: PlainTable, version: Long, lock: Lock): RestoreMetrics = {
+  private def executeByCatalog(place: TableLocation, version: Long, lock: Lock): RestoreMetrics = {
+    CatalogTables.settleUnder(place, lock)
+    val table = PlainTables.open(PlainTables.locate(place.session, target))
     val before = table.folders().flatMap(_.files)
     val plan = RestoreByCatalog.run(
       table,

@@ -65,7 +65,10 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
         val looked = TableSideFolder.look(place)
         val state = stateOf(session, looked)
         val opened = PlainTables.open(place)
-        val stale = if (CommitMode.isNewLocation(place, looked)) CatalogTables.staleAppends(place).count(!_.isCopied) else 0
+        val stale =
+          if (CommitMode.isNewLocation(place, looked))
+            CatalogTables.staleAppends(place, "SHOW CLUSTERING").count(!_.isCopied)
+          else 0
         TableRow(name, Some(opened.formatName), state, Some(ClusteringStatus.of(opened)), Some(stale.toLong))
       }
     } catch {

@@ -18,6 +18,7 @@ import org.sparkzorder.commit.{
   NestedTableException,
   NotRestorableException,
   RestoreObstacle,
+  StaleAppendsUnclearException,
   TiedFileException,
   UnreadableRecordException,
   UploadsExpiredException,
@@ -142,6 +143,8 @@ object TableLocking {
           case RestoreObstacle.Forgotten => ZOrderErrors.restoreForgottenVersions(table.name, e.version, e.paths)
           case RestoreObstacle.Damaged   => ZOrderErrors.restoreDamagedFiles(table.name, e.version, e.paths, e)
         }
+      case e: StaleAppendsUnclearException      =>
+        throw ZOrderErrors.lateFilesUnclear(table.name, e.folder, e.current, e.files, e.reason, e)
       case e: TiedFileException                 => throw TiedFiles.errorOf(table, e)
       case e: CommitException                   => throw ZOrderErrors.operationFailed(operation, table.name, e)
       case e @ DiskFull(reason)                 => throw ZOrderErrors.diskFull(operation, table.name, reason, e)

@@ -45,8 +45,7 @@ private[command] object TableRecovery {
 
   /** The same, and copies stale appends forward, for statements that change a table. */
   def settle(table: TableLocation, operation: String): TableState = recover(table) match {
-    case state if CommitMode.isNewLocation(table, state) =>
-      CatalogTables.copyForward(table, operation)
+    case state if CommitMode.isNewLocation(table, state) && CatalogTables.settle(table, operation) =>
       TableSideFolder.look(table)
     case state => state
   }

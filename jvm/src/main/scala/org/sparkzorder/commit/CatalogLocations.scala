@@ -22,9 +22,6 @@ trait CatalogLocations {
    */
   def all(): Map[CatalogPartition, Path]
 
-  /** The same by location. */
-  final def located(): Map[Path, CatalogPartition] = all().map(_.swap)
-
   /**
    * Changes locations, in as few calls as possible. A partition that is not at `from` any more is
    * left as it is.
@@ -50,5 +47,14 @@ final case class LocationChange(
     inputs: Seq[InputFile],
     outputs: Seq[OutputFile]
 ) {
+  /** Its inputs in the folder that it leaves. */
+  def replaced: Seq[InputFile] = inputs.filter(i => FileNames.parent(i.path) == from)
+
+  /** Paths of those that are not among the files of that folder any more, or were changed. */
+  def changed(files: Seq[FileMeta]): Seq[String] = {
+    val now = files.map(m => m.name -> m).toMap
+    replaced.filterNot(i => now.get(FileNames.name(i.path)).exists(i.isSame)).map(_.path)
+  }
+
   def move: LocationUpdate = LocationUpdate(partition, new Path(from), new Path(to))
 }

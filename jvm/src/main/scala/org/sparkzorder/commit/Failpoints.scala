@@ -41,6 +41,7 @@ object Failpoints {
 
   /** Those that an OPTIMIZE reaches that moves the table to a new folder. */
   val byCatalog: Seq[String] = Seq(
+    "before-listing",
     "after-manifest",
     "after-stage-folders",
     "after-sentinels",

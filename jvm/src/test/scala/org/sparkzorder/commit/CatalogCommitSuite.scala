@@ -1,5 +1,6 @@
 package org.sparkzorder.commit
 
+import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.commit.catalog.SetBack
@@ -186,10 +187,7 @@ class CatalogCommitSuite extends AnyFunSuite {
 
   test("files of an earlier folder that another program compacts are not doubled") {
     val table = optimizedOnce(Seq(CatalogPartition(Seq("p" -> "1"))))
-    val folder = table.first.values.head
-    val old = table.dataIn(folder)
-    table.append(folder, "compacted", old.flatMap(p => table.fs.file(p).get.rows).toSet)
-    old.take(2).foreach(table.fs.nodes.remove)
+    compact(table, table.first.values.head)
     assert(isUnclear(table) && table.plainRows == table.allRows)
   }
 
@@ -306,5 +304,113 @@ class CatalogCommitSuite extends AnyFunSuite {
     table.fs.nodes(record) = table.fs.file(record).get.copy(bytes = "torn".getBytes)
     assert(table.attempt("op-2")(table.next("op-2")).isDefined)
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
+  }
+
+  /** Another program writes the rows of two files of a folder to a new one, and deletes the two. */
+  private def compact(table: MemoryCatalogTable, folder: Path): Unit = {
+    val old = table.dataIn(folder).take(2)
+    table.append(folder, "compacted", old.flatMap(p => table.fs.file(p).get.rows).toSet)
+    old.foreach(table.fs.nodes.remove)
+  }
+
+  test("VACUUM of one partition's folder does not excuse missing files in another's") {
+    val (one, two) = (CatalogPartition(Seq("p" -> "1")), CatalogPartition(Seq("p" -> "2")))
+    val table = optimizedOnce(Seq(one, two))
+    // While the catalog does not know the partition, VACUUM leaves its first folder as it is.
+    val location = table.locations.remove(two).get
+    table.vacuum(new MemoryOps(table.fs), "op-1")
+    table.locations(two) = location
+    assert(table.dataIn(table.first(one)).isEmpty && table.dataIn(table.first(two)).size == 3)
+    compact(table, table.first(two))
+    assert(isUnclear(table) && table.plainRows == table.allRows)
+  }
+
+  test("a stale append that is changed after it was copied is not copied again, wherever VACUUM died") {
+    for (partitions <- shapes) atEachCall { at =>
+      val table = optimizedOnce(partitions)
+      table.append(table.first(partitions.head), "late", Set(9000))
+      val ops = new MemoryOps(table.fs, at, Fault.DieBefore)
+      table.attempt("op-1")(table.vacuum(ops, "op-1"))
+      table.dataIn(table.first(partitions.head)).find(_.endsWith("late.parquet")).foreach { late =>
+        new MemoryOps(table.fs).touch(new Path(s"mem:$late"))
+      }
+      table.attempt("op-2")(table.next("op-2"))
+      assert(table.plainRows == (table.allRows :+ 9000).sorted, s"at call $at")
+      ops.calls
+    }
+  }
+
+  test("a stale append that is changed after it was copied, and its copy rewritten, is refused") {
+    val table = optimizedOnce(Seq(CatalogPartition.Table))
+    table.append(table.first(CatalogPartition.Table), "late", Set(9000))
+    table.optimize(new MemoryOps(table.fs), "op-1")
+    new MemoryOps(table.fs).touch(new Path(table.first(CatalogPartition.Table), "late.parquet"))
+    assert(isUnclear(table) && table.plainRows == (table.allRows :+ 9000).sorted)
+  }
+
+  private val TwoDays = 48L * 3600 * 1000
+
+  /** A table with an operation that was given up, and the folder of that operation. */
+  private def givenUp(age: Long): (MemoryCatalogTable, Path) = {
+    val table = optimizedOnce(Seq(CatalogPartition.Table))
+    table.age = age
+    val hung = table.optimize(new MemoryOps(table.fs), "op-1", hangs = true)
+    table.liveness.running -= "op-1"
+    table.next()
+    (table, hung.hanging.head.to)
+  }
+
+  test("an append to a folder that was given up counts, before and after VACUUM has deleted it") {
+    for (age <- Seq(0L, TwoDays); vacuums <- 0 to 2) {
+      val (table, folder) = givenUp(age)
+      (1 to vacuums).foreach(n => table.vacuum(new MemoryOps(table.fs), s"op-2$n"))
+      assert(table.dataIn(folder).isEmpty == (age > 0 && vacuums > 0))
+      table.append(folder, "late", Set(9000))
+      table.next("op-3")
+      assert(table.plainRows == (table.allRows :+ 9000).sorted)
+      table.append(folder, "later", Set(9001))
+      table.vacuum(new MemoryOps(table.fs), "op-4")
+      table.append(folder, "latest", Set(9002))
+      table.next("op-5")
+      assert(table.plainRows == (table.allRows ++ Seq(9000, 9001, 9002)).sorted)
+    }
+  }
+
+  test("files of a folder that was given up that another program compacts are not doubled") {
+    for (age <- Seq(0L, TwoDays)) {
+      val (table, folder) = givenUp(age)
+      table.append(folder, "compacted", table.dataIn(folder).take(1).flatMap(p => table.fs.file(p).get.rows).toSet)
+      table.fs.nodes.remove(table.dataIn(folder).filterNot(_.contains("compacted")).head)
+      assert(isUnclear(table) && table.plainRows == table.allRows)
+    }
+  }
+
+  test("RESTORE goes back over no record that is damaged or gone") {
+    val (one, two) = (CatalogPartition(Seq("p" -> "1")), CatalogPartition(Seq("p" -> "2")))
+    def only(table: MemoryCatalogTable, partition: CatalogPartition, id: String): Unit = {
+      val other = if (partition == one) two else one
+      val location = table.locations.remove(other).get
+      table.optimize(new MemoryOps(table.fs), id)
+      table.locations(other) = location
+    }
+    for (isGone <- Seq(false, true)) {
+      val table = optimizedOnce(Seq(one, two))
+      only(table, one, "op-1")
+      only(table, two, "op-2")
+      val at = table.locations.toMap
+      val record = table.fs.below("/t/_zorder").find(_.startsWith("/t/_zorder/_v0000000002")).get
+      if (isGone) table.fs.nodes.remove(record)
+      else table.fs.nodes(record) = table.fs.file(record).get.copy(bytes = "torn".getBytes)
+      assert(table.attempt("op-3")(table.restore(new MemoryOps(table.fs), "op-3", 1)).isDefined)
+      assert(table.locations.toMap == at && table.plainRows == table.allRows)
+    }
+  }
+
+  test("an operation that was undone leaves no gap over which RESTORE would not go") {
+    val (table, _) = givenUp(0L)
+    table.optimize(new MemoryOps(table.fs), "op-2")
+    table.fs.below("/t/_zorder").filter(_.endsWith(".undone")).foreach(table.fs.nodes.remove)
+    table.restore(new MemoryOps(table.fs), "op-3", 0)
+    assert(table.locations == table.first && table.plainRows == table.allRows)
   }
 }

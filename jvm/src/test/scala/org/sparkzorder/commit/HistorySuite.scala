@@ -8,6 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.commit.lock.Locking
 import org.sparkzorder.commit.log.{
   History,
+  HistoryLine,
   HistoryLines,
   HistorySettings,
   Reappeared,
@@ -157,6 +158,28 @@ class HistorySuite extends AnyFunSuite {
       val read = History.newestFirst(TableFolder(copy.root, reader)).map(_.record.version).toList
       assert(read == List(5L, 4L, 3L, 2L, 1L), s"at call $at")
     }
+  }
+
+  test("a history of many lines takes hardly longer than the reading of its file") {
+    val (t, lines) = (optimized(1), 60000)
+    val record = t.history.head.record
+    def put(name: String, bytes: Array[Byte]): Unit =
+      t.fs.nodes(s"/t/_zorder/$name") = File(bytes.length.toLong, 1L, Set.empty, bytes)
+    put(f"_v${lines + 1}%010d-1ms.json", RecordJson.write(record.copy(version = lines + 1L)))
+    val texts = (lines to 1 by -1).map { i =>
+      new String(RecordJson.writeLine(HistoryLine(record.copy(version = i.toLong), None, 1L, None)), UTF_8).trim
+    }
+    put("_history-0000000001.jsonl", texts.mkString("\n").getBytes(UTF_8))
+    def millis(work: => Int): Long = {
+      val started = System.nanoTime()
+      assert(work >= lines)
+      (System.nanoTime() - started) / 1000000
+    }
+    def read = HistoryLines.read(folder(t), () => ops(t).list(folder(t).side)).size
+    millis(read)
+    val alone = millis(read)
+    val whole = millis(versions(t).size)
+    assert(whole < 3 * alone + 500)
   }
 
   test("the newest operations, and the version, are known without the lines") {

@@ -11,6 +11,7 @@ import org.sparkzorder.commit.catalog.{
   CatalogRecovery,
   CatalogRestore,
   CatalogVacuum,
+  CatalogView,
   CopyForward,
   LocationHistory,
   SetBack,
@@ -19,6 +20,7 @@ import org.sparkzorder.commit.catalog.{
 import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.commit.machine.Recovery
+import org.sparkzorder.commit.upkeep.Restore
 
 /**
  * A table that moves to new folders, in a catalog in memory. Each partition begins with three files of two
@@ -94,13 +96,10 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
     val lock = Locking.acquire(folder(ops), id, settings)
     try {
       Recovery.recoverUnder(folder(ops), lock, settings)
-      CatalogRecovery.settle(folder(ops), lock, catalog)
-      CatalogRecovery.returnGivenUp(folder(ops), lock, catalog, catalog.all(), history(ops))
-      val located = catalog.all().values.toSet
-      history(ops).setBack(located).find(b => ops.list(b.newer).exists(StaleAppends.isVisible)).foreach { b =>
-        throw new MemoryCatalogTable.Refused(b)
-      }
-      CopyForward.run(folder(ops), lock, history(ops), catalog.located(), rowsOf)
+      val view = CatalogRecovery.settle(folder(ops), lock, catalog)
+      view.history.setBack(view.located.keySet).filter(b => ops.list(b.newer).exists(StaleAppends.isVisible))
+        .foreach(b => throw new MemoryCatalogTable.Refused(b))
+      CopyForward.run(folder(ops), lock, view, rowsOf)
       work(lock)
     } finally lock.release()
   }
@@ -165,8 +164,8 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
     val catalog = new Catalog(ops)
     locked(ops, catalog, id) { lock =>
       val here = folder(ops)
-      val since = records(ops).takeWhile(_.version > to)
-      val ways = CatalogRestore.plan(to, since, history(ops), catalog.all(), ops)
+      val since = Restore.recordsSince(here, lock, to)
+      val ways = CatalogRestore.plan(to, since, CatalogView.read(here, catalog), ops)
       if (ways.nonEmpty) {
         val committer = new CatalogCommitter(here, lock, catalog, rowsOf)
         try {
@@ -191,9 +190,9 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
     val catalog = new Catalog(ops)
     locked(ops, catalog, id) { lock =>
       val here = folder(ops)
-      val (located, now) = (catalog.all().values.toSet, System.currentTimeMillis())
-      val gone = CatalogVacuum.expired(here, history(ops), located, _ => true, now)
-      CatalogVacuum.run(here, lock, gone, history(ops), located, now)
+      val (view, now) = (CatalogView.read(here, catalog), System.currentTimeMillis())
+      val gone = CatalogVacuum.expired(here, view, _ => true, now)
+      CatalogVacuum.run(here, lock, gone, view.history, now)
     }
   }
 

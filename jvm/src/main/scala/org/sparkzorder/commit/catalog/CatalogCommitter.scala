@@ -84,11 +84,7 @@ final class CatalogCommitter(
    *
    * @return the copies, in the order of the files
    */
-  def copied(some: Seq[FileMeta], to: Path): Seq[FileMeta] = {
-    CopyForward.copy(home, lock, some.map(m => m -> FileNames.child(to, m.name)), to)
-    val there = ops.list(to).map(m => m.name -> m).toMap
-    some.map(m => there.getOrElse(m.name, throw new IOException(s"the copy of ${m.path} in $to vanished")))
-  }
+  def copied(some: Seq[FileMeta], to: Path): Seq[FileMeta] = CopyForward.copied(home, lock, some, to)(_.name)
 
   /**
    * Everything from the last look at the old folders to the history.
@@ -105,7 +101,11 @@ final class CatalogCommitter(
     Record.fault(numbered).foreach(why => throw new IllegalArgumentException(why))
     refuseMoved(numbered.locationChanges.map(_.move))
     if (made.isEmpty) numbered.locationChanges.foreach(dropStale)
-    numbered.locationChanges.foreach(leaveSentinel)
+    // Others may append to an old folder, and overwrite it, without knowing that the table has left it.
+    numbered.locationChanges.foreach { s =>
+      lock.check()
+      FolderNotes.leave(new Path(s.from), FolderNotes.left(lock.operationId), ops)
+    }
     Failpoints.hit("after-sentinels")
     val path = home.record(numbered, RecordState.Moving)
     lock.check()
@@ -116,17 +116,9 @@ final class CatalogCommitter(
     WorkerThreads.toTheEnd(s"zorder-commit-${lock.operationId}", alone = home.threads > 1)(exchange(numbered, _))
   }
 
-  /** Others may append to an old folder, and overwrite it, without knowing that the table has left it. */
-  private def leaveSentinel(change: LocationChange): Unit = {
-    lock.check()
-    val path = StaleAppends.sentinel(new Path(change.from), lock.operationId)
-    ops.mkdirs(path.getParent)
-    if (!ops.exists(path)) ops.writeNew(path, Array.emptyByteArray)
-  }
-
   private def nextVersion(): Long = {
-    val listed = lock.listing()
-    val newest = (SideListing.records(listed).map(_.version) :+ SideListing.newestPublished(listed)).max
+    // An operation that was undone leaves no gap in the history.
+    val newest = SideListing.newestPublished(lock.listing())
     if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
     newest + 1
   }
@@ -146,12 +138,9 @@ final class CatalogCommitter(
   private def withAppended(switch: LocationChange, rounds: Int): LocationChange = {
     val from = new Path(switch.from)
     val now = ops.list(from).filter(StaleAppends.isVisible)
-    val byName = now.map(m => m.name -> m).toMap
-    val inputs = switch.inputs.filter(i => FileNames.parent(i.path) == switch.from)
-    val changed = inputs.filterNot(i => byName.get(FileNames.name(i.path)).exists(i.isThis(_, timed = true)))
-    if (changed.nonEmpty)
-      throw new CommitConflictException(changed.map(_.path), "they are gone, or were changed or replaced")
-    val known = inputs.map(i => FileNames.name(i.path)).toSet
+    val changed = switch.changed(now)
+    if (changed.nonEmpty) throw new CommitConflictException(changed, "they are gone, or were changed or replaced")
+    val known = switch.replaced.map(i => FileNames.name(i.path)).toSet
     val complete = now.filterNot(m => known(m.name)).flatMap(m => rowsOf(m).map(m -> _))
     if (complete.isEmpty || rounds == 0) switch
     else {
@@ -200,14 +189,17 @@ final class CatalogCommitter(
     val overwritten = putBack(record)
     val millis = (System.nanoTime() - started) / 1000000
     lock.publishing = true
-    try orLeave(record) {
-        val ended =
-          CatalogRecovery.end(home, lock, catalog, record, millis, failure.map(_.getMessage).orElse(overwritten))
-        copyForward()
-        tidy()
-        ended
-      }
-    finally lock.publishing = false
+    try {
+      val ended =
+        CatalogRecovery.end(home, lock, catalog, record, millis, failure.map(_.getMessage).orElse(overwritten))
+      copyForward()
+      tidy()
+      ended
+    } catch {
+      case e: IOException =>
+        lock.abandon()
+        throw new IncompletePublishException(home.record(record, RecordState.Moving), e)
+    } finally lock.publishing = false
   }
 
   private def refuseGone(record: Record): Unit = record.locationChanges.foreach { s =>
@@ -221,7 +213,9 @@ final class CatalogCommitter(
    */
   private def putBack(record: Record): Option[String] =
     try {
-      val changed = WorkerThreads.map(record.locationChanges, home.threads)(s => s -> changedInputs(s)).filter(_._2.nonEmpty)
+      val changed = WorkerThreads.map(record.locationChanges, home.threads) { s =>
+        s -> s.changed(ops.list(new Path(s.from)))
+      }.filter(_._2.nonEmpty)
       if (changed.isEmpty) None
       else {
         lock.check()
@@ -234,15 +228,9 @@ final class CatalogCommitter(
         None
     }
 
-  private def changedInputs(s: LocationChange): Seq[String] = {
-    val now = ops.list(new Path(s.from)).map(m => m.name -> m).toMap
-    s.inputs.filter(i => FileNames.parent(i.path) == s.from)
-      .filterNot(i => now.get(FileNames.name(i.path)).exists(i.isThis(_, timed = true))).map(_.path)
-  }
-
   /** The operation has succeeded by now, and the next statement would do it as well. */
   private def copyForward(): Unit =
-    try CopyForward.run(home, lock, LocationHistory.read(home), catalog.located(), rowsOf)
+    try CopyForward.run(home, lock, CatalogView.read(home, catalog), rowsOf)
     catch {
       case e @ (_: IOException | _: CommitException) =>
         log.warn(s"files that others have just written to an earlier folder of ${home.root} stay there for now", e)
@@ -255,14 +243,6 @@ final class CatalogCommitter(
       UndoneRecords.prune(home, lock, statuses)
     } catch {
       case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${home.root}", e)
-    }
-
-  private def orLeave[A](record: Record)(step: => A): A =
-    try step
-    catch {
-      case e: IOException =>
-        lock.abandon()
-        throw new IncompletePublishException(home.record(record, RecordState.Moving), e)
     }
 
   /** Removes the new folders, unless the catalog may have been told of them. */

@@ -7,11 +7,9 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit.{
   CatalogLocations,
-  CatalogPartition,
   CommitConflictException,
   Failpoints,
   FileMeta,
-  LocationUpdate,
   Record,
   RecordState,
   SideListing,
@@ -52,8 +50,12 @@ private[sparkzorder] object CatalogRecovery {
     VersionDirectory.parentOf(root.root).toSeq.flatMap(root.ops.list)
       .filter(m => m.isDirectory && VersionDirectory.isOf(m.name, operationId)).map(_.path)
 
-  /** Ends what dead owners left. Needs the lock, so that they cannot be alive. */
-  def settle(home: TableFolder, lock: Lock, catalog: CatalogLocations): Unit =
+  /**
+   * Ends what dead owners left. Needs the lock, so that they cannot be alive.
+   *
+   * @return where the table is then
+   */
+  def settle(home: TableFolder, lock: Lock, catalog: CatalogLocations): CatalogView = {
     SideListing.moving(lock.listing()).foreach { file =>
       try {
         val record = RecordJson.read(home, file)
@@ -65,6 +67,9 @@ private[sparkzorder] object CatalogRecovery {
         case e: CommitConflictException => log.warn(s"Recovery of ${home.root}: undid an operation in part or whole", e)
       }
     }
+    val view = CatalogView.read(home, catalog)
+    if (returnGivenUp(home, lock, catalog, view)) view.copy(current = catalog.all()) else view
+  }
 
   /**
    * Writes an operation into the history, with the partitions that have moved. Can be done again.
@@ -118,17 +123,9 @@ private[sparkzorder] object CatalogRecovery {
    * that had hung took effect later. If others have changed such a folder since, the location stays as it is, and
    * counts as set back.
    */
-  def returnGivenUp(
-      home: TableFolder,
-      lock: Lock,
-      catalog: CatalogLocations,
-      current: Map[CatalogPartition, Path],
-      history: LocationHistory
-  ): Unit = {
-    val moves = current.toSeq.flatMap { case (partition, path) =>
-      history.headOfGivenUp(path.toString).map(to => LocationUpdate(partition, path, new Path(to)))
-        .filter(m => !current.values.exists(_ == m.to) && history.isUnchanged(path, home.ops))
-    }
+  private def returnGivenUp(home: TableFolder, lock: Lock, catalog: CatalogLocations, view: CatalogView): Boolean = {
+    val moves = view.givenUp
+      .filter(m => !view.located.contains(m.to) && view.history.isUnchanged(m.from, home.ops))
     if (moves.nonEmpty) {
       log.warn(
         s"Recovery of ${home.root}: the catalog names folders of operations that were given up, and is told again"
@@ -136,6 +133,7 @@ private[sparkzorder] object CatalogRecovery {
       lock.check()
       catalog.move(moves)
     }
+    moves.nonEmpty
   }
 
   private def isInHistory(home: TableFolder, listed: Seq[FileMeta], record: Record): Boolean =

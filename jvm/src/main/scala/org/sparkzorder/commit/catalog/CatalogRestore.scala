@@ -76,9 +76,10 @@ private[sparkzorder] object CatalogRestore {
       val kept = there ++ back.map(m => originals(CarriedName.of(m)))
       // The original of a file that was copied forward, and whose copy was deleted since.
       val isReplaced = history.replacedIn(at.toString)
-      val isCarried = StaleAppends.carried(at, ops)
+      val carried = FolderNotes.in(at, ops).carried
       val deleted = visible(at).filter { m =>
-        (isReplaced(m) || isCarried(m)) && !CarriedName.isOne(m.name) && !kept.exists(_.path == m.path)
+        !CarriedName.isOne(m.name) && !kept.exists(_.path == m.path) &&
+        (isReplaced(m) || carried.has(m) || carried.hasOther(m))
       }
       if (deleted.nonEmpty)
         throw new NotRestorableException(version, RestoreObstacle.Changed, deleted.map(_.path.toString))
@@ -90,16 +91,9 @@ private[sparkzorder] object CatalogRestore {
    * The ways back of all partitions that have moved since a version. Stale appends have been copied forward.
    *
    * @param records published operations after that version, newest first
-   * @param current where the catalog says that the partitions are
    * @throws NotRestorableException when files of the version are gone, or others have changed the table
    */
-  def plan(
-      version: Long,
-      records: Seq[Record],
-      history: LocationHistory,
-      current: Map[CatalogPartition, Path],
-      ops: FileOps
-  ): Seq[WayBack] = {
+  def plan(version: Long, records: Seq[Record], view: CatalogView, ops: FileOps): Seq[WayBack] = {
     records.find(r => r.locationChanges.isEmpty && (r.inputs.nonEmpty || r.outputs.nonEmpty)).foreach { r =>
       throw new NotRestorableException(
         version,
@@ -109,8 +103,8 @@ private[sparkzorder] object CatalogRestore {
     }
     records.flatMap(_.locationChanges.map(_.partition)).distinct.flatMap { partition =>
       // A partition that was dropped does not come back.
-      current.get(partition).map { folder =>
-        val walk = new Walk(version, history, ops, folder)
+      view.current.get(partition).map { folder =>
+        val walk = new Walk(version, view.history, ops, folder)
         records.flatMap(_.locationChanges.filter(_.partition == partition)).foreach(walk.back)
         walk.ended(partition)
       }

@@ -22,9 +22,10 @@ import org.sparkzorder.commit.log.{History, HistorySettings, HistoryWriter}
 /**
  * An earlier folder whose files VACUUM deletes.
  *
- * @param versions that made the table leave it; empty if it was given up
+ * @param left how the table left it
  */
-final case class ExpiredFolder(folder: Path, versions: Set[Long], files: Seq[FileMeta]) {
+private[sparkzorder] final case class ExpiredFolder(left: LeftFolder, files: Seq[FileMeta]) {
+  def folder: Path = new Path(left.folder)
   def bytes: Long = files.map(_.length).sum
 }
 
@@ -36,32 +37,26 @@ private[sparkzorder] object CatalogVacuum {
    * What may be deleted: files of folders that the table has left whose rows are known to be in the folder that the
    * catalog names.
    *
-   * @param located the folders that the catalog names
    * @param isOld whether the files that an operation replaced may go, by its id
    * @param now milliseconds since 1970
    */
-  def expired(
-      home: TableFolder,
-      history: LocationHistory,
-      located: Set[Path],
-      isOld: String => Boolean,
-      now: Long
-  ): Seq[ExpiredFolder] = earlier(history, located).filter { left =>
-    // The catalog may still come to name the folder of an operation that was given up.
-    if (left.isGivenUp) StaleAppends.isUnused(left, now) else isOld(left.last.operationId)
-  }.map { left =>
-    val folder = new Path(left.folder)
-    val listed = home.ops.list(folder)
-    lazy val carried = StaleAppends.carried(folder, home.ops)
-    val files = listed.filter(m => StaleAppends.isVisible(m) && (left.isReplaced(m) || carried(m)))
-    TiedNames.refuse(listed, files.map(_.name).toSet, TiedFileException.Deletes)
-    ExpiredFolder(folder, left.versions, files)
+  def expired(home: TableFolder, view: CatalogView, isOld: String => Boolean, now: Long): Seq[ExpiredFolder] = {
+    val (located, history) = (view.located.keySet, view.history)
+    // The table has left them, and has their rows elsewhere.
+    val earlier = located.toSeq.flatMap(folder => history.earlier(folder.toString))
+      .filterNot(left => located(new Path(left.folder))).sortBy(_.folder)
+    earlier.filter { left =>
+      // The catalog may still come to name the folder of an operation that was given up.
+      if (left.isGivenUp) StaleAppends.isUnused(left, now) else isOld(left.last.operationId)
+    }.map { left =>
+      val folder = new Path(left.folder)
+      val listed = home.ops.list(folder)
+      lazy val carried = FolderNotes.in(folder, home.ops).carried
+      val files = listed.filter(m => StaleAppends.isVisible(m) && (left.isReplaced(m) || carried.has(m)))
+      TiedNames.refuse(listed, files.map(_.name).toSet, TiedFileException.Deletes)
+      ExpiredFolder(left, files)
+    }
   }
-
-  /** Folders whose rows are in a folder that the catalog names, and that it does not name themselves. */
-  private def earlier(history: LocationHistory, located: Set[Path]): Seq[LeftFolder] =
-    located.toSeq.flatMap(folder => history.earlier(folder.toString)).filterNot(l => located(new Path(l.folder)))
-      .sortBy(_.folder)
 
   /**
    * Deletes the files. Needs the lock.
@@ -73,24 +68,22 @@ private[sparkzorder] object CatalogVacuum {
       lock: Lock,
       expired: Seq[ExpiredFolder],
       history: LocationHistory,
-      located: Set[Path],
       now: Long,
       settings: HistorySettings = HistorySettings()
   ): Unit = {
-    mark(home, lock, expired.flatMap(_.versions).toSet)
+    mark(home, lock, expired.flatMap(_.left.versions).toSet)
     Failpoints.hit("vacuum-record")
-    expired.foreach { e =>
+    expired.filter(_.files.nonEmpty).foreach { e =>
+      lock.check()
+      FolderNotes.leave(e.folder, FolderNotes.vacuumed(e.left.last.operationId), home.ops)
       WorkerThreads.each(e.files, home.threads) { f =>
         lock.checkInARow()
         home.ops.delete(f.path)
       }
       Failpoints.hit("vacuum-1")
     }
-    val expiredNow = expired.map(_.folder).toSet
-    earlier(history, located)
-      .filter(l => expiredNow(new Path(l.folder)) && StaleAppends.isUnused(l, now))
-      .foreach(l => removeIfEmpty(home, lock, new Path(l.folder)))
-    HistoryWriter.gather(home, lock, settings, vacuumed(home, lock))
+    expired.filter(e => StaleAppends.isUnused(e.left, now)).foreach(e => removeIfEmpty(home, lock, e.folder))
+    HistoryWriter.gather(home, lock, settings, vacuumed(home, lock, history))
   }
 
   /** Removes a folder that an operation made, once it has no data any more. */
@@ -101,7 +94,8 @@ private[sparkzorder] object CatalogVacuum {
         log.info(s"deletes $folder, which the catalog does not name any more")
         // Only what is ours: a file may come at this moment.
         val side = new Path(folder, SideNames.Side)
-        home.ops.list(side).filter(StaleAppends.isNote).foreach(note => home.ops.delete(note.path))
+        // VACUUM's own note goes last: without it the files would be missing from a folder that has the other notes.
+        home.ops.list(side).filter(FolderNotes.isOne).sortBy(_.name).foreach(note => home.ops.delete(note.path))
         home.ops.deleteEmpty(side)
         home.ops.deleteEmpty(folder)
         // The version's folder goes with its last partition, and their parent with the last version.
@@ -114,8 +108,7 @@ private[sparkzorder] object CatalogVacuum {
    * Versions of which no file is left in the folders that the table left: their records need not name the files any
    * more. A file that stays would be taken for a stale append without its record.
    */
-  private def vacuumed(home: TableFolder, lock: Lock): Set[Long] = {
-    val history = LocationHistory.read(home)
+  private def vacuumed(home: TableFolder, lock: Lock, history: LocationHistory): Set[Long] = {
     // The record of a present location tells which files were brought there.
     def isGone(change: LocationChange): Boolean = history.leftBy(change.to).isDefined && {
       val isReplaced = history.replacedIn(change.from)

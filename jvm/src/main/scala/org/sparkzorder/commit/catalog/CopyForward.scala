@@ -7,7 +7,6 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit.{
   CarriedName,
-  CatalogPartition,
   Failpoints,
   FileMeta,
   FileNames,
@@ -30,9 +29,15 @@ private[sparkzorder] object CopyForward {
    * Copies files to a folder. Each appears there whole. One that is there already is not copied again:
    * names of copies tell whose copies they are.
    *
-   * @param some the files with the paths of their copies
+   * @return the copies, in the order of the files
    */
-  def copy(home: TableFolder, lock: Lock, some: Seq[(FileMeta, Path)], to: Path): Unit = if (some.nonEmpty) {
+  def copied(home: TableFolder, lock: Lock, files: Seq[FileMeta], to: Path)(name: FileMeta => String): Seq[FileMeta] = {
+    if (files.nonEmpty) copy(home, lock, files.map(m => m -> FileNames.child(to, name(m))), to)
+    val there = home.ops.list(to).map(m => m.name -> m).toMap
+    files.map(m => there.getOrElse(name(m), throw new FileNotFoundException(s"the copy of ${m.path} in $to vanished")))
+  }
+
+  private def copy(home: TableFolder, lock: Lock, some: Seq[(FileMeta, Path)], to: Path): Unit = {
     val staging = new Path(new Path(new Path(to, SideNames.Side), SideNames.StagingName), s"_${lock.operationId}")
     lock.check()
     home.ops.mkdirs(staging)
@@ -69,32 +74,20 @@ private[sparkzorder] object CopyForward {
     files.groupBy(_.path.getParent).foreach { case (from, some) =>
       TiedNames.refuse(home.ops.list(from), some.map(_.name).toSet, TiedFileException.Moves)
     }
-    copy(home, lock, files.map(m => m -> FileNames.child(to, CarriedName.of(m))), to)
-    val there = home.ops.list(to).map(m => m.name -> m).toMap
-    files.map { m =>
-      val name = CarriedName.of(m)
-      there.getOrElse(name, throw new FileNotFoundException(s"${FileNames.child(to, name)} vanished"))
-    }
+    copied(home, lock, files, to)(CarriedName.of)
   }
 
   /**
    * Copies stale appends to the folder that the catalog names, and then leaves a note beside each. A file that is not
    * complete stays for the next statement.
    *
-   * @param located which partition has its location where, by the catalog
    * @param rowsOf as for [[CatalogCommitter]]
    * @return how many files were copied
    * @throws StaleAppendsUnclearException when it cannot be told whether the rows of some files count
    */
-  def run(
-      home: TableFolder,
-      lock: Lock,
-      history: LocationHistory,
-      located: Map[Path, CatalogPartition],
-      rowsOf: FileMeta => Option[Long]
-  ): Int = {
-    val appends = new StaleAppends(history, located, home.ops)
-    val found = WorkerThreads.map(located.keys.toSeq, home.threads)(folder => folder -> appends.of(folder))
+  def run(home: TableFolder, lock: Lock, view: CatalogView, rowsOf: FileMeta => Option[Long]): Int = {
+    val appends = new StaleAppends(view, home.ops)
+    val found = WorkerThreads.map(view.located.keys.toSeq, home.threads)(folder => folder -> appends.of(folder))
     val copied = found.filter(_._2.nonEmpty).map { case (folder, stale) =>
       val (before, missing) = stale.partition(_.isCopied)
       val complete = missing.map(_.meta).filter(rowsOf(_).isDefined)
@@ -104,28 +97,22 @@ private[sparkzorder] object CopyForward {
         )
       carried(home, lock, complete, folder)
       Failpoints.hit("after-carried")
-      note(home, lock, before.map(_.meta) ++ complete)
+      (before.map(_.meta) ++ complete).foreach(m => note(home, lock, m, m.path.getParent))
       complete.size
     }.sum
     if (copied > 0) log.info(s"$copied files were copied from earlier folders of ${home.root}")
     copied
   }
 
-  /** Says that the rows of these files are in a later folder, wherever copies go from there. */
-  private def note(home: TableFolder, lock: Lock, files: Seq[FileMeta]): Unit =
-    files.foreach(m => mark(home, lock, m.path.getParent, m))
-
   /**
    * Comes before copies of these files in an earlier folder: these are no stale appends, also if the table does not
    * go back there.
    */
   def announce(home: TableFolder, lock: Lock, files: Seq[FileMeta], to: Path): Unit =
-    files.foreach(mark(home, lock, to, _))
+    files.foreach(note(home, lock, _, to))
 
-  private def mark(home: TableFolder, lock: Lock, folder: Path, file: FileMeta): Unit = {
+  private def note(home: TableFolder, lock: Lock, file: FileMeta, folder: Path): Unit = {
     lock.checkInARow()
-    val mark = StaleAppends.mark(folder, CarriedName.of(file))
-    home.ops.mkdirs(mark.getParent)
-    if (!home.ops.exists(mark)) home.ops.writeNew(mark, Array.emptyByteArray)
+    FolderNotes.leave(folder, FolderNotes.carried(file), home.ops)
   }
 }

@@ -25,7 +25,7 @@ import org.sparkzorder.compat._
  * One change of a location, as the history has it.
  *
  * @param version of the operation
- * @param isVacuumed whether VACUUM may have deleted the files that it replaced
+ * @param isVacuumed whether VACUUM may have deleted files that the operation replaced, in any folder
  */
 final case class PastChange(
     version: Long,
@@ -38,8 +38,7 @@ final case class PastChange(
   def to: String = change.to
 
   /** The files in the folder that was left whose rows went to the other one. */
-  def replaced: Seq[KnownFile] =
-    change.inputs.filter(i => FileNames.parent(i.path) == from).map(KnownFile.of(_: InputFile))
+  def replaced: Seq[KnownFile] = change.replaced.map(KnownFile.of(_: InputFile))
 }
 
 /** A data file as a record names it. */
@@ -76,6 +75,15 @@ final case class LeftFolder(folder: String, last: PastChange, versions: Set[Long
 
   /** The files that were there at last. */
   def lastReplaced: Seq[KnownFile] = if (isGivenUp) replaced else last.replaced
+
+  /** Of these files, those that are not among the files of the folder any more, or were changed. */
+  def gone(visible: Seq[FileMeta]): Seq[KnownFile] = {
+    val there = visible.map(m => m.name -> m).toMap
+    lastReplaced.filterNot(r => there.get(r.name).exists(r.is))
+  }
+
+  /** Whether VACUUM has deleted the files, and the history does not name them any more. */
+  def isForgotten: Boolean = last.isVacuumed && lastReplaced.isEmpty
 
   /** Whether the rows of the file are in the folder that is in use. */
   def isReplaced(meta: FileMeta): Boolean = byName.get(meta.name).exists(_.exists(_.is(meta)))
@@ -128,8 +136,8 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
   private lazy val neverUsed = givenUp.filterNot(c => newest.contains(c.to))
 
   /**
-   * Folders that the catalog names although the table has left them or never came to them, and does not name the ones to which their rows
-   * have gone. If it names both, the folder has become that of another partition.
+   * Folders that the catalog names although the table has left them or never came to them, and does not name the ones
+   * to which their rows have gone. If it names both, the folder has become that of another partition.
    *
    * @param located all folders that the catalog names
    */

@@ -49,6 +49,14 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
   private var outcomes = Set.empty[String]
   private var files = List.empty[RecordFile]
   private var lines: () => List[HistoryLine] = () => Nil
+
+  /** The next line. Those before it are dropped, so that all steps together go through the lines once. */
+  private def nextLine(): Option[HistoryLine] = {
+    val rest = lines().dropWhile(_.version >= below)
+    lines = () => rest
+    rest.headOption
+  }
+
   private var found = Option.empty[PublishedRecord]
   look()
 
@@ -80,7 +88,7 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
     // The newest record is always a file.
     case file :: rest if below == Long.MaxValue || file.version == below - 1 => take(file, rest)
     case _                                                                   =>
-      val line = lines().find(_.version < below)
+      val line = nextLine()
       files match {
         // A crash may leave a record in both. Both say that it is vacuumed, and the file says more.
         case file :: rest if line.forall(_.version <= file.version) => take(file, rest)

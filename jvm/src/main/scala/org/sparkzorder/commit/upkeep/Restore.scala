@@ -4,6 +4,7 @@ import org.sparkzorder.commit.{
   FileMeta,
   FileNames,
   NotRestorableException,
+  Record,
   RecordState,
   RestoreObstacle,
   SideListing,
@@ -33,14 +34,8 @@ object Restore {
    * @throws UnreadableRecordException when a record since is damaged
    */
   def plan(folder: TableFolder, lock: Lock, version: Long): RestorePlan = {
-    val listing = lock.listing()
-    val current = SideListing.newestPublished(listing)
-    if (version < 0 || version > current) throw new VersionNotFoundException(version, current)
-    def refuse(obstacle: RestoreObstacle, paths: Seq[String]): Unit =
-      if (paths.nonEmpty) throw new NotRestorableException(version, obstacle, paths)
-    val since = new PublishedRecords(folder, () => lock.listing()).takeWhile(_.file.version > version).toVector
-    refuse(RestoreObstacle.Forgotten, missing(folder, listing, version, current, since).map(v => s"version $v"))
-    refuseLines(version, since.filter(_.isLine).map(_.file.version))
+    def refuse(obstacle: RestoreObstacle, paths: Seq[String]): Unit = refuseAny(version, obstacle, paths)
+    val since = published(folder, lock, version)
     val plan = RestorePlan.of(folder, since.map(_.record))
     refuse(RestoreObstacle.Changed, changed(folder, plan))
     val vacuumed = since.filter(_.file.state == RecordState.Vacuumed).map(p => TableFolder.trashName(p.record)).toSet
@@ -52,10 +47,31 @@ object Restore {
     RestorePlan.renaming(plan, lock.operationId, isTaken)
   }
 
-  /** Of these versions the history keeps no more than a line, since VACUUM has deleted their retired files. */
-  private[sparkzorder] def refuseLines(version: Long, lines: Seq[Long]): Unit =
-    if (lines.nonEmpty)
-      throw new NotRestorableException(version, RestoreObstacle.Gone, lines.map(v => s"files of version $v"))
+  /**
+   * The records of all operations since a version, newest first. Needs the lock.
+   *
+   * @throws VersionNotFoundException when there is no such version
+   * @throws NotRestorableException when one of them is gone, or keeps no more than a line
+   * @throws UnreadableRecordException when one of them is damaged
+   */
+  def recordsSince(folder: TableFolder, lock: Lock, version: Long): Seq[Record] =
+    published(folder, lock, version).map(_.record)
+
+  private def published(folder: TableFolder, lock: Lock, version: Long): Seq[PublishedRecord] = {
+    val listing = lock.listing()
+    val current = SideListing.newestPublished(listing)
+    if (version < 0 || version > current) throw new VersionNotFoundException(version, current)
+    val since = new PublishedRecords(folder, () => lock.listing()).takeWhile(_.file.version > version).toVector
+    val gaps = missing(folder, listing, version, current, since)
+    refuseAny(version, RestoreObstacle.Forgotten, gaps.map(v => s"version $v"))
+    // VACUUM has deleted the retired files of a line.
+    val lines = since.filter(_.isLine).map(line => s"files of version ${line.file.version}")
+    refuseAny(version, RestoreObstacle.Gone, lines)
+    since
+  }
+
+  private def refuseAny(version: Long, obstacle: RestoreObstacle, paths: Seq[String]): Unit =
+    if (paths.nonEmpty) throw new NotRestorableException(version, obstacle, paths)
 
   private def isOnStore(folder: TableFolder): Boolean = ObjectFileOps.storeOf(folder).isDefined
 
@@ -69,11 +85,12 @@ object Restore {
   ): Seq[Long] = {
     // On an object store no number is given twice, so an operation that was undone leaves a gap.
     val undone = if (isOnStore(folder)) SideListing.records(listing).filter(_.state == RecordState.Undone) else Nil
-    val known = since.map(_.file.version).toSet ++ undone.map(_.version).filter(v => v > version && v <= current)
+    val read = since.map(_.file.version).toSet
+    val known = read ++ undone.map(_.version).filter(v => v > version && v <= current)
     // A record that is there but was left out is damaged. Reading it throws the exception that says
     // so.
     SideListing.records(listing)
-      .filter(f => f.state.isPublished && f.version > version && !known(f.version))
+      .filter(f => f.state.isPublished && f.version > version && !read(f.version))
       .foreach(RecordJson.read(folder, _))
     if (known.size.toLong == current - version) Nil
     else Iterator.iterate(current)(_ - 1).takeWhile(_ > version).filterNot(known).take(MostNamed).toVector

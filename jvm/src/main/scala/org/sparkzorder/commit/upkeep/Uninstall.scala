@@ -13,7 +13,7 @@ import org.sparkzorder.commit.{
   TableFolder,
   UnfinishedOperationException
 }
-import org.sparkzorder.commit.catalog.StaleAppends
+import org.sparkzorder.commit.catalog.FolderNotes
 import org.sparkzorder.commit.lock.{Lock, LockReport, LockSettings, Locking}
 import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.commit.place.FolderMark
@@ -167,7 +167,7 @@ object Uninstall {
   private final case class Removed(left: Seq[LeftAlone], retired: Seq[FileMeta])
 
   private def reason(left: FileMeta): String =
-    if (StaleAppends.isNote(left)) OfCatalog else Unknown
+    if (FolderNotes.isOne(left)) OfCatalog else Unknown
 
   private val OfCatalog = "it tells that the table has left this folder: a file that comes to it later is in no table"
   private val Unknown = "it is, or holds, something that spark-zorder did not make"

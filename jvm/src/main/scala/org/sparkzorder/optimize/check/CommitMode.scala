@@ -80,7 +80,7 @@ private[sparkzorder] object CommitMode {
    *   leave
    */
   def partitions(table: PlainTable, folders: Seq[DataFolder]): Map[Path, CatalogPartition] = {
-    val all = new SessionCatalogLocations(table).located()
+    val all = new SessionCatalogLocations(table).all().map(_.swap)
     folders.map { f =>
       val partition = all.getOrElse(f.path, throw ZOrderErrors.publishFolder(table.name, f.path.toUri.getPath))
       val isOurs = f.path == table.root || table.names.isBelow(f.path) ||
