@@ -20,31 +20,10 @@ trait FileOps {
   def status(path: Path): Option[FileMeta]
 
   /**
-   * The files of these names in one folder, by name. It may use a listing if that takes fewer
-   * calls, and a listing may be late. So before a caller decides by a missing or different file, it
-   * asks for the [[status]].
-   *
-   * @param threads for calls that are made for each name
-   */
-  def statuses(dir: Path, names: Seq[String], threads: Int): Map[String, FileMeta] = {
-    val wanted = names.toSet
-    list(dir).iterator.filter(m => wanted(m.name)).map(m => m.name -> m).toMap
-  }
-
-  /**
    * Moves a file, keeping its modification time. Fails, and changes nothing, when `src` is missing,
    * when there is a file or folder at `dst`, or when the folder of `dst` is missing.
    */
   def rename(src: Path, dst: Path): Unit
-
-  /**
-   * Moves files of the folder `from` to the folder `to`, in which only we write. The result
-   * moves one file as [[rename]] does, from and to the given paths, and several threads may use it.
-   * Both folders are looked up once, now.
-   *
-   * @throws java.io.FileNotFoundException when one of the folders is missing
-   */
-  def mover(from: Path, to: Path): (Path, Path) => Unit = rename(_, _)
 
   /**
    * Copies a file byte by byte, so that no part of it is ever visible. Fails when there is a file at `to`.

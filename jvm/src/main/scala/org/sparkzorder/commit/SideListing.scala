@@ -17,9 +17,8 @@ private[commit] object SideListing {
     val found = statuses.flatMap { meta =>
       meta.name match {
         case RecordName(digits, note, suffix) if !meta.isDirectory =>
-          // Only an ended operation's record has a note. An unfinished one by such a name is not
-          // ours: we would end it by renaming the name without the note, which is not there.
-          RecordState.all.find(_.suffix == suffix).filter(note == null || !_.isUnfinished)
+          // The name of a record that is to be ended later has no note.
+          RecordState.all.find(_.suffix == suffix).filter(note == null || _ != RecordState.Moving)
             .map(RecordFile(digits.toLong, Option(note), _, meta))
         case _ => None
       }

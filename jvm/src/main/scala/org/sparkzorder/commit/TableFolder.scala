@@ -30,8 +30,15 @@ final case class TableFolder(
   /** A name for an empty file whose time stamp tells the file system's clock. */
   def newProbe(): Path = new Path(side, s"$ProbePrefix${UUID.randomUUID()}")
 
-  def record(record: Record, state: RecordState): Path =
-    new Path(side, s"${recordName(record.version)}.${state.suffix}")
+  /**
+   * A version is given again after an operation was undone, and after a table was overwritten with its history. So the
+   * name under which files are exchanged in place has the operation's id: no process that was slow takes the record of
+   * another one for its own. On an object store the name is what only one operation gets.
+   */
+  def record(record: Record, state: RecordState): Path = {
+    val isOwn = state == RecordState.Publishing && record.way == Way.InPlace
+    new Path(side, s"${recordName(record.version)}${if (isOwn) s"-${record.operationId}" else ""}.${state.suffix}")
+  }
 
   /**
    * The record of an operation that is published.
@@ -53,9 +60,6 @@ final case class TableFolder(
   /** Why an operation was undone, or which process finished it for a dead owner; see [[Outcome]]. */
   def outcome(record: Record): Path =
     new Path(side, s"${recordName(record.version)}-${record.operationId}$OutcomeSuffix")
-
-  /** Something in the side folder, by its name. */
-  private[commit] def inSide(name: String): Path = FileNames.child(side, name)
 
   /** See [[HistoryLines]]. */
   def history(number: Long): Path =

@@ -338,6 +338,45 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     }
   }
 
+  test("side folders of data folders are deleted while files are exchanged") {
+    for {
+      dirs <- folders
+      at <- 1 to requests(dirs, keeps = true)
+      dies <- Seq(false, true)
+    } explore {
+      withClue(s"folders $dirs, deleted before request $at, and the owner died: $dies: ") {
+        val table = new StoreTable(dirs)
+        def delete(): Unit =
+          table.shared.remove(dirs.filter(_.nonEmpty).flatMap(d => table.shared.below(s"/t/$d/_zorder")))
+        val client =
+          new MemoryClient(
+            table.shared,
+            if (dies) at + 1 else 0,
+            StoreFault.DieBefore,
+            { case n if n == at => delete() }
+          )
+        dying(table.optimize(client, "a"))
+        table.recover(new MemoryClient(table.shared))
+        assert(table.shared.rows(table.shared.visible) == table.allRows)
+      }
+    }
+  }
+
+  test("others recover and uninstall while an owner that was taken for dead stands still") {
+    for (dirs <- folders; at <- 1 to requests(dirs, keeps = true)) explore {
+      withClue(s"folders $dirs, before request $at: ") {
+        val table = new StoreTable(dirs)
+        def others(): Unit = {
+          table.recover(new MemoryClient(table.shared))
+          table.shared.remove(table.shared.below("/t").filter(_.contains("/_zorder/")))
+        }
+        table.optimize(new MemoryClient(table.shared, other = { case n if n == at => others() }), "a")
+        table.recover(new MemoryClient(table.shared))
+        assert(table.shared.rows(table.shared.visible) == table.allRows)
+      }
+    }
+  }
+
   test("who deletes all new files before the old ones are gone has the old ones") {
     for (dirs <- folders; at <- 1 to requests(dirs, keeps = true)) explore {
       val table = new StoreTable(dirs)

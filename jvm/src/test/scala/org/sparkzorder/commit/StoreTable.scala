@@ -24,6 +24,9 @@ final class StoreTable(val dirs: Seq[String]) {
 
   def folder(client: MemoryClient): TableFolder = TableFolder(root, new ObjectFileOps(client), threads = 1)
 
+  /** The operations whose owners were taken for dead. */
+  private val takenOver = scala.collection.concurrent.TrieMap.empty[String, Unit]
+
   /**
    * The statement, without a lock: so it is as if each process had taken it from the others.
    *
@@ -36,7 +39,17 @@ final class StoreTable(val dirs: Seq[String]) {
       keepsRetired: Boolean = true,
       clock: () => Long = () => 0L
   ): Boolean = {
-    val committer = new ObjectCommitter(client, folder(client), id, () => (), threads = 1, sleep = _ => (), clock)
+    val committer =
+      new ObjectCommitter(
+        client,
+        folder(client),
+        id,
+        () => (),
+        () => !takenOver.contains(id),
+        threads = 1,
+        sleep = _ => (),
+        clock
+      )
     val isPrepared =
       try {
         recover(client)
@@ -88,7 +101,9 @@ final class StoreTable(val dirs: Seq[String]) {
     val listed = client.list(here.side)
     SideListing.records(listed).filter(_.state == RecordState.Publishing).foreach { file =>
       val record = RecordJson.read(here, file)
-      val settle = new SettleOperation(new StorePlaces(client, here, threads = 1), here, record, () => (), threads = 1)
+      takenOver(record.operationId) = ()
+      val places = new StorePlaces(client, here, threads = 1, isAlone = () => true)
+      val settle = new SettleOperation(places, here, record, () => (), threads = 1)
       try settle.clean(settle.toTheEnd(() => client.list(here.side), () => None, isRecovery = true))
       catch { case _: FileNotFoundException => () }
     }

@@ -114,8 +114,13 @@ object SystemLiveness extends Liveness {
       // Field 3 is the state; a zombie does not run any more. Field 22 is the start in clock ticks
       // since boot, which does not change with the clock.
       if (fields(0) == "Z" || fields(0) == "X") None else Some(fields.lift(19).getOrElse(""))
-    } else Processes.start(pid)
+    } else if (hidesOthers) Some("")
+    else Processes.start(pid)
   }
+
+  /** Whether users see only their own processes, as with the mount option `hidepid`. */
+  private def hidesOthers: Boolean =
+    Files.exists(Paths.get("/proc/self/stat")) && !Files.isReadable(Paths.get("/proc/1/stat"))
 
   private def hostName: String =
     try InetAddress.getLocalHost.getHostName

@@ -83,6 +83,12 @@ final class Lock private[commit] (
   }
 
   /**
+   * Whether no other process can have taken over. If the file is gone but the last heartbeat is young, then another
+   * program deleted it with the table: nothing was judged by a lock that was alive.
+   */
+  private[sparkzorder] def isAlone: Boolean = !isLong(lastBeat) || folder.ops.exists(path)
+
+  /**
    * The same for many renames in a row: one look at the lock counts for `lookMillis`. A process
    * that takes the lock away waits longer than that before it touches anything, because the owner
    * may be in the middle of a rename.

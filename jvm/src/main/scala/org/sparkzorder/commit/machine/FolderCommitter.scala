@@ -86,7 +86,7 @@ private[sparkzorder] final class FolderCommitter(
     )
   }
 
-  private def mark(dir: String) = new FolderMark(folder, dir, dir, operationId)
+  private def mark(dir: String) = FolderMark(folder, dir, dir, operationId)
 
   /** Of a folder that is gone nothing is made: it must not come back. */
   private def orGone(dir: String)(work: => Unit): Unit =

@@ -39,6 +39,7 @@ import org.sparkzorder.commit.side.IndexFiles
  *
  * @param operationId the lock's
  * @param check throws if the lock is not ours any more. It saves work; no row depends on it
+ * @param isAlone whether no other process can have taken the lock
  * @param sleep how to wait before requests are repeated, in milliseconds
  * @param clock milliseconds since 1970
  */
@@ -47,6 +48,7 @@ private[sparkzorder] final class ObjectCommitter(
     folder: TableFolder,
     operationId: String,
     check: () => Unit,
+    isAlone: () => Boolean,
     threads: Int = TableFolder.Threads,
     sleep: Long => Unit = Thread.sleep(_),
     clock: () => Long = () => System.currentTimeMillis()
@@ -170,7 +172,7 @@ private[sparkzorder] final class ObjectCommitter(
     refuseExpired()
     val started = System.nanoTime()
     if (!isWritten(record)) throw new ConcurrentOperationException(folder.root, None)
-    val publish = new SettleOperation(new StorePlaces(store, folder, threads), folder, record, check, threads)
+    val publish = new SettleOperation(new StorePlaces(store, folder, threads, isAlone), folder, record, check, threads)
     val result =
       try patience(s"publishing in ${folder.root}") {
           val settled =

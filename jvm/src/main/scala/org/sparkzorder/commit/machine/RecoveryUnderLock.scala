@@ -91,14 +91,15 @@ private[commit] final class RecoveryUnderLock private (
     // An owner may have died while it cleaned up after its last record. Then its lock was the only
     // trace.
     if (lock.others.nonEmpty) removeEmptyFolders(statuses)
-    val stagings = deadStagings(statuses)
-    stagings.foreach { id =>
+    val (stagings, decided) = deadStagings(statuses).partition { id =>
       CatalogRecovery.discard(folder, id)
       StoragePlaces.of(folder).rollBack(id)
     }
+    // An owner that was taken for dead has written its record since.
+    val settled = if (decided.nonEmpty) settleRecords() else Nil
     removeTemporary(statuses)
     IndexFiles.prune(folder, statuses)
-    stagings.map(id => s"removed the files of operation $id")
+    settled ++ stagings.map(id => s"removed the files of operation $id")
   }
 
   /** What the last operation left, and what a VACUUM of any versions left. */

@@ -15,16 +15,16 @@ import org.sparkzorder.commit.{Decision, FileNames, LongNames, SideNames, TableF
  * folder deletes the marker, and the rename fails.
  *
  * @param dir where the marker is, relative to the root
- * @param origin the folder that the record names. It is another one if the folder was moved
+ * @param hash of the folder that the record names. It is another one if the folder was moved
  */
-private[commit] final class FolderMark(folder: TableFolder, dir: String, origin: String, operationId: String) {
+private[commit] final class FolderMark private (folder: TableFolder, dir: String, hash: String, operationId: String) {
   private val ops = folder.ops
 
   def path(decision: Decision): Path =
-    FileNames.child(folder.sideOf(dir), FolderMark.name(operationId, origin, decision))
+    FileNames.child(folder.sideOf(dir), FolderMark.name(operationId, hash, decision))
 
   /** Takes the folder for the operation. The side folder must be there. */
-  def claim(): Unit = ops.writeNew(path(Decision.Staged), s"${folder.root}\n$origin\n".getBytes(UTF_8))
+  def claim(): Unit = ops.writeNew(path(Decision.Staged), s"${folder.root}\n$dir\n".getBytes(UTF_8))
 
   /**
    * What was decided, looked up by name, since a listing may be late. A decision never goes back, so the
@@ -59,8 +59,17 @@ private[commit] final class FolderMark(folder: TableFolder, dir: String, origin:
 private[commit] object FolderMark {
   private val Name: Regex = """_exchange-(.+)-([0-9a-f]{16})\.([a-z-]+)""".r
 
-  private def name(operationId: String, origin: String, decision: Decision): String =
-    s"${SideNames.Hidden}exchange-$operationId-${LongNames.hash(origin)}.${decision.name}"
+  /** @param origin the folder that the record names */
+  def apply(folder: TableFolder, dir: String, origin: String, operationId: String): FolderMark =
+    new FolderMark(folder, dir, LongNames.hash(origin), operationId)
+
+  /** An operation's markers in a folder, also those that came with folders that were moved there. */
+  def all(folder: TableFolder, dir: String, operationId: String): Seq[FolderMark] =
+    folder.ops.list(folder.sideOf(dir)).flatMap(m => origin(m.name, operationId)).distinct
+      .map(new FolderMark(folder, dir, _, operationId))
+
+  private def name(operationId: String, hash: String, decision: Decision): String =
+    s"${SideNames.Hidden}exchange-$operationId-$hash.${decision.name}"
 
   /** The operation that a file is a marker of, if it is one. */
   def operation(fileName: String): Option[String] = fileName match {

@@ -49,7 +49,7 @@ private[commit] final class FolderPlace(
   import FolderPlace._
 
   private val ops = folder.ops
-  private val mark = new FolderMark(folder, work.folder, origin, record.operationId)
+  private val mark = FolderMark(folder, work.folder, origin, record.operationId)
   private val data = folder.resolve(work.folder)
   private val staging = folder.stagingOf(work.folder, record)
   private val trash = folder.trashOf(work.folder, record)
@@ -137,8 +137,21 @@ private[commit] final class FolderPlace(
   /** Names of new files are never given again. A file that RESTORE brings back has an older name. */
   private def isOutput(o: OutputFile, found: FileMeta): Boolean = o.isThis(found, timed && o.source.isDefined)
 
-  private def listed(): Map[String, FileMeta] =
-    ops.list(data).map(m => FileNames.in(work.folder, m.name) -> m).toMap
+  private def listed(): Map[String, FileMeta] = {
+    val before = System.nanoTime()
+    val found = ops.list(data).map(m => FileNames.in(work.folder, m.name) -> m).toMap
+    listMillis = (System.nanoTime() - before) / 1000000
+    found
+  }
+
+  /** How long the last listing took. */
+  @volatile private var listMillis = 0L
+
+  /**
+   * Comes between files that came and files that go. A listing is no snapshot: a reader's may have begun before the
+   * first came, and it should end before the first goes.
+   */
+  private def letListingsEnd(): Unit = if (listMillis > 0) Thread.sleep(math.min(ListingsLast * listMillis, MostMillis))
 
   /** A listing may be late, so what it lacks is looked up by name. */
   private def at(listed: Map[String, FileMeta], path: String): Option[FileMeta] =
@@ -165,6 +178,7 @@ private[commit] final class FolderPlace(
   override def retire(isCopy: Boolean): Seq[String] = {
     val as = decision().filter(_ == Decision.Exchanged)
     wasEmptied = !isOwn && !ops.exists(trash)
+    letListingsEnd()
     retireAll(as, MostLooks)
   }
 
@@ -179,7 +193,9 @@ private[commit] final class FolderPlace(
         Failpoints.hit("retire-1")
         i.path -> isRetired
       }
-      if (results.exists(_._2.isEmpty) && left > 0 && decision() == as) retireAll(as, left - 1)
+      val isUndone = results.exists(_._2.isEmpty) && decision() == as
+      if (isUndone && left > 0) retireAll(as, left - 1)
+      else if (isUndone && as.isEmpty) throw Place.lockIsLost(folder, record, work)
       else results.collect { case (path, Some(false)) => path }
     }
 
@@ -308,6 +324,7 @@ private[commit] final class FolderPlace(
       case None => hasInputs(listed()) || seen.contains(Decision.Staged) && holds()
     }
     if (was.isDefined && areSpare) refuseTorn()
+    if (areSpare && was.isDefined) letListingsEnd()
     if (areSpare) WorkerThreads.each(work.outputs, threads) { o =>
       val place = folder.resolve(o.path)
       if (ops.status(place).exists(isOutput(o, _)) && decision() == was) remove(o, place)
@@ -370,6 +387,10 @@ private[commit] object FolderPlace {
 
   /** For so long one look at the marker counts. A process that is taken for dead has stood still for longer. */
   private val LookNanos = 100L * 1000 * 1000
+
+  /** How many times as long as one of ours a listing of another reader may take, and the most that is waited for it. */
+  private val ListingsLast = 3L
+  private val MostMillis = 2000L
 
   /** How often to clear a folder into which another process may move files. */
   private val MostLooks = 5

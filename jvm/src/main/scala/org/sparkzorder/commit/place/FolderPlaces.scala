@@ -1,11 +1,18 @@
 package org.sparkzorder.commit.place
 
-import java.io.FileNotFoundException
-
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{FileNames, FolderWork, LongNames, Record, RecordState, TableFolder}
-import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
+import org.sparkzorder.commit.{
+  Decision,
+  FileNames,
+  FolderWork,
+  LongNames,
+  Record,
+  RecordState,
+  SideListing,
+  TableFolder
+}
+import org.sparkzorder.commit.log.StagingDirectories
 import org.sparkzorder.commit.side.SideFolders
 
 /**
@@ -26,8 +33,12 @@ private[commit] final class FolderPlaces(
 
   private val ops = folder.ops
 
+  /** Whether files were moved before: then a file that is nowhere may be one that was moved. */
+  private var hasBegun = false
+
   override def of(record: Record, isRecovery: Boolean): Seq[Located[FolderPlace]] = {
     val here = record.folders.map(work => located(record, work, work.folder, isRecovery))
+    hasBegun = true
     val isFollowed = isRecovery || here.exists(_.place.decision().isEmpty)
     if (!isFollowed) here
     else {
@@ -68,6 +79,7 @@ private[commit] final class FolderPlaces(
       isRecovery: Boolean
   ): Located[FolderPlace] = {
     val here = relocated(work, dir)
+    val isOwn = !isRecovery && !hasBegun
     val inFolder = if (record.folders.size > 1) 1 else threads
     def place(timed: Boolean) = new FolderPlace(
       folder,
@@ -75,7 +87,7 @@ private[commit] final class FolderPlaces(
       here,
       work.folder,
       timed,
-      isOwn = !isRecovery,
+      isOwn = isOwn,
       isElsewhere(record),
       holds,
       trustsMarkers,
@@ -93,16 +105,10 @@ private[commit] final class FolderPlaces(
   private def isElsewhere(record: Record): Boolean = CopiedMidway.from(folder, record)
     .exists(root => !CopiedMidway.isSame(ops.realPath(new Path(root)), ops.realPath(folder.root)))
 
-  override def rollBack(operationId: String): Unit = FolderPlaces.rollBack(folder, operationId)
+  override def rollBack(operationId: String): Boolean = FolderPlaces.rollBack(folder, operationId)
 
-  override def removeRecord(record: Record): Unit = {
-    val publishing = folder.record(record, RecordState.Publishing)
-    def isOurs =
-      try RecordJson.parse(ops.read(publishing, RecordJson.ReadLimit), publishing).operationId == record.operationId
-      catch { case _: FileNotFoundException => false }
-    // Mostly it was renamed when it became part of the history.
-    if (ops.exists(publishing) && isOurs) ops.delete(publishing)
-  }
+  // Mostly it was renamed when it became part of the history.
+  override def removeRecord(record: Record): Unit = ops.delete(folder.record(record, RecordState.Publishing))
 
   override def discard(record: Record): Unit = {
     Cleanup.done(folder, record)
@@ -123,18 +129,33 @@ private[commit] object FolderPlaces {
     )
   }
 
-  /** @param dirs folders with markers besides those in the manifest, which may be gone */
-  def rollBack(folder: TableFolder, operationId: String, dirs: Seq[String] = Nil): Unit = {
+  /**
+   * See [[Places.rollBack]].
+   *
+   * @param dirs folders with markers besides those in the manifest, which may be gone
+   */
+  def rollBack(folder: TableFolder, operationId: String, dirs: Seq[String] = Nil): Boolean = {
     val ops = folder.ops
     // A folder may have been moved since.
     val marked = SideFolders.below(folder, path => ops.realPath(path).toUri.getPath)
       .filter(_.statuses.exists(m => FolderMark.origin(m.name, operationId).isDefined)).flatMap(_.folder)
-    (StagingDirectories.read(folder, operationId) ++ dirs ++ marked).distinct.foreach { dir =>
-      ops.list(folder.sideOf(dir)).filter(m => FolderMark.origin(m.name, operationId).isDefined)
-        .foreach(m => ops.delete(m.path))
-      ops.list(folder.trashesOf(dir)).filter(_.name.endsWith(s"-$operationId")).foreach(t => ops.deleteEmpty(t.path))
-      ops.deleteEmpty(folder.trashesOf(dir))
+    val all = (StagingDirectories.read(folder, operationId) ++ dirs ++ marked).distinct
+    val marks = all.flatMap(dir => FolderMark.all(folder, dir, operationId))
+    // A decision is a rename of this file. If it was faster the record is there, since it was written before.
+    marks.foreach(m => ops.delete(m.path(Decision.Staged)))
+    val isDecided = marks.exists(_.decision().contains(Decision.Exchanged)) && isUnderWay(folder, operationId)
+    if (!isDecided) {
+      marks.foreach(_.remove())
+      all.foreach { dir =>
+        ops.list(folder.trashesOf(dir)).filter(_.name.endsWith(s"-$operationId")).foreach(t => ops.deleteEmpty(t.path))
+        ops.deleteEmpty(folder.trashesOf(dir))
+      }
+      Cleanup.job(folder, operationId)
     }
-    Cleanup.job(folder, operationId)
+    !isDecided
   }
+
+  private def isUnderWay(folder: TableFolder, operationId: String): Boolean =
+    SideListing.records(folder.ops.list(folder.side))
+      .exists(f => f.state == RecordState.Publishing && f.note.contains(operationId))
 }

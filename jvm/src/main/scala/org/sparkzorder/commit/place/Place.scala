@@ -1,6 +1,8 @@
 package org.sparkzorder.commit.place
 
-import org.sparkzorder.commit.{AddedFile, Decision, FileMeta, Record, SideListing, TableFolder}
+import java.io.IOException
+
+import org.sparkzorder.commit.{AddedFile, Decision, FileMeta, FolderWork, Record, SideListing, TableFolder}
 import org.sparkzorder.commit.log.{History, HistoryLines}
 
 /**
@@ -80,6 +82,11 @@ private[commit] trait Place {
 }
 
 private[commit] object Place {
+
+  /** The inputs of a place without a marker are still there, and only the owner of the lock may move them. */
+  def lockIsLost(folder: TableFolder, record: Record, work: FolderWork): IOException = new IOException(
+    s"${folder.resolve(work.folder)} still has files that version ${record.version} replaces, and the lock is lost"
+  )
 
   /** Whether the history has the operation. */
   def isPublished(folder: TableFolder, record: Record): Boolean = {

@@ -28,9 +28,10 @@ private[commit] trait Places {
 
   /**
    * Removes what an operation left that has no record. Its markers go first: without them it can decide
-   * nothing any more, should its owner only have been slow.
+   * nothing any more, should its owner only have been slow. False when it has decided after all, so that its record
+   * is there.
    */
-  def rollBack(operationId: String): Unit
+  def rollBack(operationId: String): Boolean
 
   /** Removes the record of an operation under way, if it is this one. */
   def removeRecord(record: Record): Unit

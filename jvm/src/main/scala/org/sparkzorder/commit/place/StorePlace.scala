@@ -1,5 +1,7 @@
 package org.sparkzorder.commit.place
 
+import scala.collection.mutable
+
 import org.sparkzorder.commit.{
   AddedFile,
   Decision,
@@ -17,24 +19,39 @@ import org.sparkzorder.commit.{
 /**
  * A folder on an object store, see `docs/design/commit-object-store.md`. Outputs are open uploads
  * until they are revealed, and each input is known by its etag.
+ *
+ * @param isAlone whether no other process can have taken the table's lock
+ * @param decisions that were seen last, by folder
  */
 private[commit] final class StorePlace(
     store: ObjectStore,
     folder: TableFolder,
     record: Record,
     work: FolderWork,
+    isAlone: () => Boolean,
+    decisions: mutable.Map[String, Decision],
     threads: Int
 ) extends Place {
+  import StorePlace._
+
   private val marker = new FolderMarker(store, folder, work.folder)
 
   /** What the marker said last, if it is ours. */
-  private var marked = Option.empty[Marked]
+  @volatile private var marked = Option.empty[Marked]
+
+  @volatile private var lastLook = 0L
+
+  /** Whether the table is a copy, whose files have other etags. */
+  private var isCopy = false
 
   /** The last listing, by relative path. */
   private var found = Option.empty[Map[String, FileMeta]]
 
   override def decision(): Option[Decision] = {
+    val before = System.nanoTime()
     marked = marker.read().filter(_.operationId == record.operationId)
+    lastLook = before
+    marked.foreach(m => decisions(work.folder) = m.state)
     marked.map(_.state)
   }
 
@@ -43,6 +60,7 @@ private[commit] final class StorePlace(
       case None => false
       case now  =>
         marked = now
+        decisions(work.folder) = to
         true
     }
 
@@ -60,7 +78,8 @@ private[commit] final class StorePlace(
   }
 
   private def isThis(found: FileMeta, input: InputFile): Boolean =
-    !found.isDirectory && found.length == input.length && input.etag.isDefined && found.etag == input.etag
+    !found.isDirectory && found.length == input.length &&
+      (isCopy || input.etag.isDefined && found.etag == input.etag)
 
   private def isThere(now: Map[String, FileMeta], path: String, length: Long): Boolean =
     now.get(path).exists(m => !m.isDirectory && m.length == length)
@@ -74,18 +93,39 @@ private[commit] final class StorePlace(
   /** A copy of an input may have another etag. */
   override def lacksOutputs(): Boolean = {
     val now = found.getOrElse(listed())
-    work.inputs.nonEmpty && !work.outputs.forall(o => isThere(now, o.path, o.length)) &&
-    work.inputs.forall(i => isThere(now, i.path, i.length))
+    work.inputs.nonEmpty && !hasOutputs(now) && hasInputs(now)
   }
+
+  private def hasOutputs(now: Map[String, FileMeta]): Boolean =
+    work.outputs.forall(o => isThere(now, o.path, o.length))
+
+  private def hasInputs(now: Map[String, FileMeta]): Boolean = work.inputs.forall(i => isThere(now, i.path, i.length))
 
   override def retire(isCopy: Boolean): Seq[String] =
     if (isCopy) {
-      store.deleteAll(work.inputs.map(_.path).filter(found.getOrElse(listed()).contains).map(folder.resolve))
+      val now = found.getOrElse(listed())
+      store.deleteAll(work.inputs.filter(i => isThere(now, i.path, i.length)).map(i => folder.resolve(i.path)))
       Nil
-    } else
-      WorkerThreads.map(work.inputs, threads) { i =>
-        i.path -> store.delete(folder.resolve(i.path), i.etag.get)
-      }.collect { case (path, Removal.Changed) => path }
+    } else {
+      val as = marked.map(_.state)
+      val results = WorkerThreads.map(work.inputs, threads) { i =>
+        i.path -> (if (mayDelete(as)) Some(store.delete(folder.resolve(i.path), i.etag.get)) else None)
+      }
+      if (as.isEmpty && results.exists(_._2.isEmpty)) throw Place.lockIsLost(folder, record, work)
+      results.collect { case (path, Some(Removal.Changed)) => path }
+    }
+
+  /**
+   * Whether the marker still says so. A process that was taken for dead may wake up when others have brought
+   * the folder back. If the marker was deleted alone, the lock must be ours. One look does for many files.
+   */
+  private def mayDelete(as: Option[Decision]): Boolean =
+    System.nanoTime() - lastLook < LookNanos || {
+      val before = System.nanoTime()
+      val isSo = if (as.isEmpty) isAlone() else decision() == as
+      if (isSo) lastLook = before
+      isSo
+    }
 
   override def revealed(): Map[String, FileMeta] = {
     val now = found.getOrElse(listed())
@@ -97,15 +137,29 @@ private[commit] final class StorePlace(
 
   override def bringBack(): Unit = ()
 
-  override def isLeft(): Boolean = false
+  /** The last decision that was seen. */
+  private def seen: Option[Decision] = decisions.get(work.folder)
+
+  /**
+   * If this process saw that nothing was decided, and no other can have decided, then another program deleted
+   * the marker with the folder.
+   */
+  private def isOverwritten: Boolean = seen.contains(Decision.Staged) && isAlone()
+
+  override def isLeft(): Boolean = {
+    val now = listed()
+    work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now) && !isOverwritten
+  }
 
   override def rows(decision: Decision): Seq[AddedFile] = {
-    val side =
-      if (decision == Decision.Exchanged) work.outputs.map(o => o.path -> o.length)
-      else work.inputs.map(i => i.path -> i.length)
-    side.map { case (path, length) =>
+    def added(path: String, length: Long) =
       AddedFile(FileMeta(folder.resolve(path), length, 0L, isDirectory = false), path)
-    }
+    if (decision == Decision.Exchanged) {
+      val now = listed()
+      // Others wrote these under names of inputs.
+      val replaced = work.inputs.flatMap(i => now.get(i.path).filterNot(isThis(_, i)).map(AddedFile(_, i.path)))
+      work.outputs.map(o => added(o.path, o.length)) ++ replaced
+    } else work.inputs.map(i => added(i.path, i.length))
   }
 
   /** Names are never given twice. */
@@ -114,17 +168,26 @@ private[commit] final class StorePlace(
   /** Uploads end first, so that none becomes a file afterwards. */
   override def drop(): Unit = {
     WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(u => store.abort(folder.resolve(o.path), u.id)))
-    val own = work.outputs.map(_.path).filter(listed().contains).map(folder.resolve)
-    // The inputs are still there, so the copies of them are of no use.
-    val copies = store.list(folder.trashOf(work.folder, record)).map(_.path)
-    if (own.nonEmpty || copies.nonEmpty) store.deleteAll(own ++ copies)
+    val now = listed()
+    // That there is no marker proves nothing: new files may be the only ones with their rows.
+    val areSpare = marked.isDefined || hasInputs(now) || (seen match {
+      case Some(Decision.Exchanged) => false
+      case Some(_)                  => isAlone()
+      case None                     => true
+    })
+    if (areSpare) {
+      val own = work.outputs.map(_.path).filter(now.contains).map(folder.resolve)
+      // While the inputs are there, the copies of them are of no use.
+      val copies = if (hasInputs(now)) store.list(folder.trashOf(work.folder, record)).map(_.path) else Nil
+      if (own.nonEmpty || copies.nonEmpty) store.deleteAll(own ++ copies)
+    }
   }
 
   override def isPublished(): Boolean = Place.isPublished(folder, record)
 
   override def rowsOfCopy(): CopiedMidway.Rows = {
-    val now = listed()
-    CopiedMidway.judge(folder, record, work, now, isMarked = decision().isDefined)
+    isCopy = true
+    CopiedMidway.judge(folder, record, work, listed(), isMarked = decision().isDefined)
   }
 
   /** A marker that another operation has taken over since stays. */
@@ -132,4 +195,10 @@ private[commit] final class StorePlace(
     marked.foreach(marker.remove)
     true
   }
+}
+
+private[commit] object StorePlace {
+
+  /** For so long one look at the marker counts. A process that is taken for dead has stood still for longer. */
+  private val LookNanos = 100L * 1000 * 1000
 }

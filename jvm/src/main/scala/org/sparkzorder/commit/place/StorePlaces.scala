@@ -3,20 +3,34 @@ package org.sparkzorder.commit.place
 import java.io.IOException
 import java.nio.file.AccessDeniedException
 
+import scala.collection.concurrent.TrieMap
+
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit.{Decision, FileMeta, FolderWork, ObjectStore, Record, RecordState, SideNames, TableFolder}
 import org.sparkzorder.commit.log.{HistoryLines, RecordJson, StagingDirectories}
 
-/** Folders on an object store, where none can be renamed. */
-private[commit] final class StorePlaces(store: ObjectStore, folder: TableFolder, threads: Int) extends Places {
+/**
+ * Folders on an object store, where none can be renamed.
+ *
+ * @param isAlone whether no other process can have taken the table's lock
+ */
+private[commit] final class StorePlaces(
+    store: ObjectStore,
+    folder: TableFolder,
+    threads: Int,
+    isAlone: () => Boolean = () => false
+) extends Places {
   override type P = StorePlace
+
+  /** The last decision that was seen in each folder. It is kept when steps are repeated. */
+  private val seen = TrieMap.empty[String, Decision]
 
   override def of(record: Record, isRecovery: Boolean): Seq[Located[StorePlace]] = {
     val inFolder = if (record.folders.size > 1) 1 else threads
     val isCopy = CopiedMidway.from(folder, record).isDefined
     record.folders.map(work =>
-      Located(work.folder, work, new StorePlace(store, folder, record, work, inFolder), isCopy)
+      Located(work.folder, work, new StorePlace(store, folder, record, work, isAlone, seen, inFolder), isCopy)
     )
   }
 
@@ -34,7 +48,7 @@ private[commit] final class StorePlaces(store: ObjectStore, folder: TableFolder,
 
   override def discard(record: Record): Unit = StorePlaces.discard(store, folder, record.operationId)
 
-  override def rollBack(operationId: String): Unit = {
+  override def rollBack(operationId: String): Boolean = {
     val dirs = StagingDirectories.read(folder, operationId)
     CopiedMidway.refuseUntold(store, folder, operationId, dirs)
     val listed = store.list(folder.side)
@@ -48,6 +62,7 @@ private[commit] final class StorePlaces(store: ObjectStore, folder: TableFolder,
       trashes.foreach(t => folder.ops.deleteRecursive(t.path))
     }
     StorePlaces.discard(store, folder, operationId)
+    true
   }
 }
 

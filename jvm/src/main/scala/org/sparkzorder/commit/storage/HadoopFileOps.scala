@@ -30,7 +30,7 @@ import org.apache.hadoop.fs.{
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.hdfs.DistributedFileSystem
 
-import org.sparkzorder.commit.{FileMeta, FileOps, LongNames, SideNames, WorkerThreads}
+import org.sparkzorder.commit.{FileMeta, FileOps, LongNames, SideNames}
 import org.sparkzorder.compat._
 
 /**
@@ -85,15 +85,6 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       catch { case _: FileNotFoundException => None }
   }
 
-  // A local listing makes a call for each file as well, also for those that were not asked for.
-  override def statuses(dir: Path, names: Seq[String], threads: Int): Map[String, FileMeta] =
-    if (!local) super.statuses(dir, names, threads)
-    else {
-      refuseLinks(dir)
-      val parts = names.grouped(math.max(HadoopFileOps.FewNames, (names.size + threads - 1) / threads)).toVector
-      WorkerThreads.map(parts, threads)(disk.statuses(dir, _)).flatten.toMap
-    }
-
   override def rename(src: Path, dst: Path): Unit = {
     refuseLinksAbove(src)
     refuseLinksAbove(dst)
@@ -111,37 +102,6 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   /** One call: HDFS itself refuses when anything lies at `dst`, or its folder is missing. */
   private def renameAtOnce(dfs: DistributedFileSystem, src: Path, dst: Path): Unit =
     dfs.rename(src, dst, Options.Rename.NONE)
-
-  override def mover(from: Path, to: Path): (Path, Path) => Unit =
-    if (local) localMover(from, to)
-    else
-      fs match {
-        case dfs: DistributedFileSystem => renameAtOnce(dfs, _, _)
-        case _                          =>
-          val taken = fs.listStatus(to).iterator.map(_.getPath.getName).toSet
-          (src, dst) => {
-            if (taken(dst.getName)) throw exists(src, dst)
-            if (!fs.rename(src, dst)) throw {
-              if (fs.exists(dst)) exists(src, dst)
-              else if (!fs.exists(dst.getParent)) noFolder(src, dst)
-              else refused(src, dst)
-            }
-          }
-      }
-
-  private def localMover(from: Path, to: Path): (Path, Path) => Unit = {
-    refuseLinks(from)
-    refuseLinks(to)
-    val (there, taken) = (disk.names(from), disk.names(to))
-    (src, dst) => {
-      val (file, place) = (nio(src), nio(dst))
-      def isOneOf(names: Set[String])(sum: LocalPath) = names(sum.getFileName.toString)
-      if (taken(dst.getName)) throw exists(src, dst)
-      val (sum, old) = (checksum(file).filter(isOneOf(there)), checksum(place))
-      if (sum.isDefined || old.exists(isOneOf(taken))) moveChecksum(sum, old)
-      moveOrFail(src, dst, file, place)
-    }
-  }
 
   private def exists(src: Path, dst: Path) = new IOException(s"cannot rename $src: $dst exists")
 
@@ -387,10 +347,4 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   }
 
   private def isChecksum(file: LocalPath): Boolean = file.getFileName.toString.matches("\\..+\\.crc")
-}
-
-private object HadoopFileOps {
-
-  /** So many names are looked up by one thread. */
-  private val FewNames = 64
 }

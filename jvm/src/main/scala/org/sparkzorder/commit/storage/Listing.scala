@@ -44,18 +44,4 @@ private[commit] object Listing {
     val next = listed.iterator ++ Iterator.continually(folder.ops.list(folder.side))
     () => next.next()
   }
-
-  /**
-   * A listing of the side folder that is not older than this call, without the lock. Empty when
-   * there is no side folder.
-   */
-  def now(folder: TableFolder, sleep: Long => Unit): Seq[FileMeta] = {
-    val probe = folder.newProbe()
-    if (!folder.ops.exists(folder.side)) Nil
-    else
-      try {
-        folder.ops.writeNew(probe, Array.emptyByteArray)
-        showing(folder, probe, sleep).filter(_.name != probe.getName)
-      } finally folder.ops.delete(probe)
-  }
 }

@@ -2,12 +2,9 @@ package org.sparkzorder.commit.storage
 
 import java.nio.file.{Files, LinkOption, NoSuchFileException, Path => LocalPath, Paths}
 
-import scala.jdk.CollectionConverters._
-import scala.util.Using
-
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{FileMeta, FileNames, SideNames}
+import org.sparkzorder.commit.{FileMeta, SideNames}
 
 /**
  * Symbolic links, which are shown as links. Hadoop follows them, and so does not see a link whose
@@ -28,16 +25,6 @@ private[commit] final class LocalLinks(local: Boolean) {
     else
       try Some(FileMeta(path, FileMeta.LinkLength, timeOf(path), isDirectory = false))
       catch { case _: NoSuchFileException => None }
-
-  /** The links in a folder, also those that lead nowhere. */
-  def in(dir: Path): Seq[FileMeta] =
-    try {
-      val names =
-        Using.resource(
-          Files.list(nio(dir))
-        )(_.iterator.asScala.filter(Files.isSymbolicLink(_)).map(_.getFileName).toVector)
-      names.flatMap(n => at(FileNames.child(dir, n.toString)))
-    } catch { case _: NoSuchFileException => Nil }
 
   /** Whether the folder is the trash of one version, which holds retired files. */
   def isTrash(dir: Path): Boolean = dir != null && SideNames.trashVersion(dir.getName).isDefined &&

@@ -36,27 +36,6 @@ private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
     else Some(meta(fs.makeQualified(path), found))
   }
 
-  /** The files of these names in one folder. */
-  def statuses(dir: Path, names: Seq[String]): Seq[(String, FileMeta)] = {
-    val (parent, at) = (fs.makeQualified(dir), nio(dir))
-    names.flatMap { name =>
-      lazy val path = FileNames.child(parent, name)
-      ifThere(FileNames.child(dir, name)) {
-        val found = attributes(at.resolve(name))
-        if (found.isSymbolicLink) links.at(path).orElse(followed(path)) else Some(meta(path, found))
-      }.map(name -> _)
-    }
-  }
-
-  /** The names of all files in a folder, without a call for each. */
-  def names(dir: Path): Set[String] =
-    try Using.resource(Files.newDirectoryStream(nio(dir)))(_.iterator.asScala.map(_.getFileName.toString).toSet)
-    catch {
-      case e: NoSuchFileException =>
-        throw LocalStatuses.notFound(s"no folder $dir", e)
-      case e: DirectoryIteratorException => throw e.getCause
-    }
-
   /**
    * The files and folders in one. Links in side folders are ignored, except in the trash, where
    * they are data files.

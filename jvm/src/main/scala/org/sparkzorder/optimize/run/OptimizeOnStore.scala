@@ -33,7 +33,14 @@ private[optimize] final class OptimizeOnStore(
     store: ObjectStore
 ) extends Logging {
   private val committer =
-    new ObjectCommitter(store, folder, lock.operationId, () => lock.checkInARow(), folder.threads)
+    new ObjectCommitter(
+      store,
+      folder,
+      lock.operationId,
+      () => lock.checkInARow(),
+      () => lock.isAlone,
+      folder.threads
+    )
 
   def run(): CommittedRewrite = {
     val (excluded, result, newFiles) =

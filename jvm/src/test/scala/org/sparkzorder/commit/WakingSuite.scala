@@ -1,0 +1,45 @@
+package org.sparkzorder.commit
+
+import java.util.concurrent.Semaphore
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/**
+ * An owner stands still before any call, others take it for dead and recover, and it wakes up before any call of theirs
+ * and goes on to its end.
+ */
+class WakingSuite extends AnyFunSuite with Explores {
+  for (statement <- Seq(Statement.optimize, Statement.restore); dirs <- Seq(Seq("p=1", "p=2"), Seq(""))) {
+    test(s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: it wakes up while others recover") {
+      val first = statement.prepared(dirs)
+      for (k <- Explored.some(4, 0, 1 to statement.calls(dirs))) {
+        var j = 1
+        while (wakes(statement, dirs, first, k, j)) j += Explored.every(2)
+      }
+    }
+  }
+
+  /** False when the others make fewer calls than j. */
+  private def wakes(statement: Statement, dirs: Seq[String], first: MemoryFs, k: Int, j: Int): Boolean = {
+    val table = new SmallTable(dirs)
+    table.fs.copyOf(first)
+    val (asleep, awake) = (new Semaphore(0), new Semaphore(0))
+    val ops = new MemoryOps(table.fs, other = { case `k` => asleep.release(); awake.acquire() })
+    val owner = new Thread(() => { table.attempt("op-1")(statement.run(table, ops)); asleep.release() })
+    def wake(): Unit = { awake.release(); owner.join() }
+    owner.start()
+    asleep.acquire()
+    table.liveness.running.clear()
+    val others = new MemoryOps(table.fs, other = { case `j` => wake() })
+    table.recover(others)
+    wake()
+    withClue(s"the owner slept before call $k ${ops.trace.lift(k - 1)}, the others woke it before call $j: ")(explore {
+      table.liveness.running.clear()
+      assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+      assert(table.fs.visibleRows == table.allRows)
+      table.nextStatement()
+      assert(table.fs.visibleRows == table.allRows)
+    })
+    others.calls >= j
+  }
+}
