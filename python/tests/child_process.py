@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 
 def start_child(
-    program: str | Path, *arguments: str, stdout: IO[str] | int, stderr: IO[str], prefix: Sequence[str] = ()
+    program: str | Path,
+    *arguments: str,
+    stdout: IO[str] | int,
+    stderr: IO[str],
+    prefix: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[str]:
     """Start a program that sees the same modules. Its standard input is a pipe.
 
@@ -21,8 +26,10 @@ def start_child(
         stdout: Where its output goes.
         stderr: Where its error output goes.
         prefix: A command that starts it.
+        variables: More variables of its environment.
     """
-    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    own = {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, **own, **(variables or {})}
     # These lead pyspark to the JVM of this process. The child starts its own.
     for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
         environment.pop(name, None)

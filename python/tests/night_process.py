@@ -16,6 +16,7 @@ from pathlib import Path
 
 from child_process import start_child
 from local_session import SMALL, local_session
+from steps import environment
 
 WORK = "$WORK"
 """Stands for the process's folder in a statement."""
@@ -39,26 +40,26 @@ class Night:
         work: A folder of its own.
         statements: The file with the statements.
         arguments: The tool's.
-        failpoint: Where its JVM dies, as if killed.
+        asked: A step at which its JVM stops, as `steps.step` gives it.
     """
 
-    def __init__(self, work: Path, statements: Path, *arguments: str, failpoint: str = "") -> None:
+    def __init__(self, work: Path, statements: Path, *arguments: str, asked: str = "") -> None:
         work.mkdir(parents=True)
         self._log = work / "log"
         self._out = work / "out"
         prefix = UNREADABLE_FOR_ROOT if os.geteuid() == 0 and shutil.which("setpriv") else []
-        before = os.environ.get("SPARK_ZORDER_FAILPOINT")
-        os.environ["SPARK_ZORDER_FAILPOINT"] = failpoint
-        try:
-            with self._out.open("w") as out, self._log.open("w") as log:
-                self.process = start_child(
-                    __file__, str(work), str(statements), *arguments, stdout=out, stderr=log, prefix=prefix
-                )
-        finally:
-            if before is None:
-                del os.environ["SPARK_ZORDER_FAILPOINT"]
-            else:
-                os.environ["SPARK_ZORDER_FAILPOINT"] = before
+        variables = environment(asked) if asked else {}
+        with self._out.open("w") as out, self._log.open("w") as log:
+            self.process = start_child(
+                __file__,
+                str(work),
+                str(statements),
+                *arguments,
+                stdout=out,
+                stderr=log,
+                prefix=prefix,
+                variables=variables,
+            )
 
     def end(self, seconds: float = 900) -> tuple[int, str, str]:
         """Wait for its end. Return its exit code, its output and the end of its error output."""

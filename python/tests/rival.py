@@ -14,6 +14,7 @@ from typing import Any
 
 from child_process import is_running, start_child
 from local_session import SMALL, local_session
+from steps import PROPERTY, environment, step
 
 SECONDS = 120.0
 """The seconds that a test waits for anything before it fails."""
@@ -30,7 +31,9 @@ class Rival:
         self._work = work
         work.mkdir(parents=True, exist_ok=True)
         self._log = (work / "log").open("w")
-        self._process = start_child(__file__, str(work), stdout=subprocess.PIPE, stderr=self._log)
+        self._process = start_child(
+            __file__, str(work), stdout=subprocess.PIPE, stderr=self._log, variables=environment()
+        )
         self._answers: dict[int, dict[str, Any]] = {}
         self._asked = 0
         self._jvm = int(self._next()["jvm"])
@@ -50,10 +53,10 @@ class Rival:
             answer = json.loads(line)
             self._answers[answer["number"]] = answer
 
-    def _send(self, sql: str | None, failpoint: str) -> int:
+    def _send(self, sql: str | None, asked: str) -> int:
         assert self._process.stdin is not None
         self._asked += 1
-        message = {"number": self._asked, "sql": sql, "failpoint": failpoint}
+        message = {"number": self._asked, "sql": sql, "step": asked}
         self._process.stdin.write(json.dumps(message) + "\n")
         self._process.stdin.flush()
         return self._asked
@@ -62,21 +65,21 @@ class Rival:
         """Start a statement that does not stop."""
         return Running(self, self._send(sql, ""), None)
 
-    def pause(self, sql: str, failpoint: str) -> Running:
-        """Start a statement, and return when it has stopped at a failpoint.
+    def pause(self, sql: str, place: str) -> Running:
+        """Start a statement, and return when it has stopped at a step.
 
         Raises:
-            RuntimeError: It ended before the failpoint.
+            RuntimeError: It ended before that step.
         """
         gate = self._work / f"gate-{self._asked + 1}"
-        running = Running(self, self._send(sql, f"{failpoint}:pause:{gate}"), gate)
+        running = Running(self, self._send(sql, step(place, gate)), gate)
         running.wait_until_paused()
         return running
 
-    def next_pause(self, running: Running, failpoint: str) -> Running:
-        """Let a stopped statement go on to another failpoint."""
+    def next_pause(self, running: Running, place: str) -> Running:
+        """Let a stopped statement go on to another step."""
         gate = self._work / f"gate-{self._asked + 1}"
-        number = self._send(None, f"{failpoint}:pause:{gate}")
+        number = self._send(None, step(place, gate))
         self.answer(number)
         running.release()
         again = Running(self, running.number, gate)
@@ -116,7 +119,7 @@ class Running:
         reached = Path(f"{self._gate}.reached")
         _until(lambda: reached.exists() or self._rival.has_answered(self.number), f"{reached}")
         if not reached.exists():
-            raise RuntimeError(f"it did not stop at the failpoint: {self._rival.answer(self.number)}")
+            raise RuntimeError(f"it did not stop at the step: {self._rival.answer(self.number)}")
 
     def release(self) -> None:
         """Let it go on."""
@@ -171,7 +174,7 @@ def serve(work: Path) -> None:
     say({"jvm": jvm.java.lang.ProcessHandle.current().pid()})
     for line in sys.stdin:
         message = json.loads(line)
-        jvm.java.lang.System.setProperty("spark.zorder.test.failpoint", message["failpoint"])
+        jvm.java.lang.System.setProperty(PROPERTY, message["step"])
         if message["sql"] is None:
             say({"number": message["number"], "error": None})
         else:

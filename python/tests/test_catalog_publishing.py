@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import steps
 from metastore_server import metastore
 from spark_process import SparkProcess
 
 ROWS = 2000
-FAILPOINTS = [
+STEPS = [
     pytest.param("after-manifest", marks=pytest.mark.matrix),
     pytest.param("after-stage-folders", marks=pytest.mark.matrix),
     "after-sentinels",
@@ -367,14 +368,16 @@ def test_a_folder_that_is_read_by_its_path_has_the_files_that_are_in_it(ours: Sp
     assert ids(ours, "by_path") == (ROWS + 2, ROWS + 2)
 
 
-@pytest.mark.parametrize("place", FAILPOINTS)
+@pytest.mark.parametrize("place", STEPS)
 def test_a_process_that_dies_while_it_publishes_loses_and_doubles_no_row(
     ours: SparkProcess, plain: SparkProcess, settings: dict[str, str], tmp_path: Path, place: str
 ) -> None:
     name = "p_" + place.replace("-", "_")
     make(plain, name, tmp_path / "t", "parts")
     assert seen(plain, name) == (ROWS, ROWS)
-    dying = SparkProcess(tmp_path / "dying", settings, environment={"SPARK_ZORDER_FAILPOINT": place})
+    dying = SparkProcess(
+        tmp_path / "dying", settings, environment=steps.environment(steps.step(place, steps=steps.BY_CATALOG))
+    )
     # Its JVM halts there.
     with pytest.raises(AssertionError):
         dying.sql(f"OPTIMIZE {name} ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '6')")
@@ -385,38 +388,6 @@ def test_a_process_that_dies_while_it_publishes_loses_and_doubles_no_row(
     assert ids(plain, name) == seen(ours, name) == (ROWS + 1, ROWS + 1)
     side = [p.name for p in (tmp_path / "t" / "_zorder").iterdir()]
     assert not [n for n in side if n.startswith(("_staging-", "_lock-", "_tmp-")) or n.endswith(".moving")]
-
-
-def test_a_copy_that_a_dead_vacuum_made_while_an_optimize_was_planned_is_no_second_row(
-    ours: SparkProcess, plain: SparkProcess, settings: dict[str, str], tmp_path: Path
-) -> None:
-    make(plain, "planned", tmp_path / "t", "flat")
-    optimize = "OPTIMIZE planned FULL ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')"
-    assert seen(plain, "planned") == (ROWS, ROWS)
-    ours.sql(optimize)
-    go = tmp_path / "go"
-    paused = {"SPARK_ZORDER_FAILPOINT": f"before-listing:pause:{go}"}
-    with SparkProcess(tmp_path / "planning", settings, environment=paused) as planning:
-        planning.send(f"spark.sql({optimize!r}).collect()")
-        wait_for(Path(f"{go}.reached"))
-        # The first folder, since this session has looked up the table before.
-        plain.sql("INSERT INTO planned VALUES (90001, 5)")
-        dying = SparkProcess(tmp_path / "dying", settings, environment={"SPARK_ZORDER_FAILPOINT": "after-carried"})
-        with pytest.raises(AssertionError):
-            dying.sql("VACUUM planned RETAIN 1000 HOURS")
-        dying.kill()
-        go.touch()
-        planning._receive()
-    ours.sql(optimize)
-    assert ids(plain, "planned") == seen(ours, "planned") == (ROWS + 1, ROWS + 1)
-
-
-def wait_for(path: Path) -> None:
-    """Waits until another process has made a file."""
-    deadline = time.monotonic() + 120
-    while not path.exists():
-        assert time.monotonic() < deadline, path
-        time.sleep(0.05)
 
 
 def test_what_cannot_be_published_so_is_refused(ours: SparkProcess, tmp_path: Path) -> None:

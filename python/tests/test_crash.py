@@ -1,6 +1,6 @@
 """A process killed anywhere in OPTIMIZE loses and doubles no row, and the next statement cleans up.
 
-Failpoints stop many statements of one process at once, each on a table of its own. Then this process is killed. So a
+Steps stop many statements of one process at once, each on a table of its own. Then this process is killed. So a
 hundred crashes need only three JVMs.
 """
 
@@ -46,12 +46,12 @@ UNDO = ("undo:decided", "undo:drop-1", "undo:before-record-done", "undo:before-u
 
 AGAIN = (
     ("after-staging-all", "after-lock"),
-    ("after-staging-all", "before-unlock"),
+    ("after-staging-all", "recovered"),
     ("after-commit-point", "reveal-1"),
     ("reveal-1", "decided"),
     ("decided", "retire-1"),
     ("retire-1", "before-record-done"),
-    ("retire-1", "before-unlock"),
+    ("retire-1", "recovered"),
     ("undo:decided", "drop-1"),
     ("undo:drop-1", "before-record-done"),
 )
@@ -99,7 +99,7 @@ class Case:
 
 
 def started(rival: Rival, root: Path, died: str, partitioned: bool) -> Case:
-    """A table with an OPTIMIZE of the rival that has stopped at a failpoint."""
+    """A table with an OPTIMIZE of the rival that has stopped at a step."""
     table = SmallTable.write(root, partitioned)
     if died in FORWARD:
         rival.pause(table.optimize, died)
@@ -142,7 +142,7 @@ def in_order(rival: Rival, root: Path) -> tuple[SmallTable, str]:
 
 
 def started_part(rival: Rival, root: Path, died: str, like: SmallTable, layout: str) -> PartCase:
-    """Copy the table, and stop an OPTIMIZE of a part of it at a failpoint."""
+    """Copy the table, and stop an OPTIMIZE of a part of it at a step."""
     shutil.copytree(like.root, root)
     table = SmallTable(root, partitioned=False)
     ids = frozenset(table.plain_ids())

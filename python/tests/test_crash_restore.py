@@ -19,10 +19,10 @@ pytestmark = pytest.mark.matrix
 
 ROLLED_BACK = ("after-stage-folders", "after-staging-all", "before-commit-point")
 FORWARD = ("after-commit-point", "reveal-1", "decided", "retire-1", "after-record-done")
-UNDO = ("undo:decided", "undo:drop-1", "undo:before-record-done", "undo:before-unlock")
+UNDO = ("undo:decided", "undo:put-back-1", "undo:before-record-done", "undo:before-unlock")
 """After another program deleted a file that the RESTORE removes. The folder of that file stays."""
 
-AGAIN = (("after-staging-all", "after-lock"), ("reveal-1", "retire-1"), ("retire-1", "before-unlock"))
+AGAIN = (("after-staging-all", "after-lock"), ("reveal-1", "retire-1"), ("retire-1", "recovered"))
 """Where the RESTORE dies, and where the query that recovers it dies."""
 
 VACUUM = ("vacuum-record", "vacuum-1")
@@ -37,7 +37,7 @@ class Case:
 
 
 def started(rival: Rival, root: Path, statement: str, died: str) -> Case:
-    """A table with a statement of the rival that has stopped at a failpoint."""
+    """A table with a statement of the rival that has stopped at a step."""
     table = SmallTable.write(root, True)
     ids = set(table.ids)
     for files in (2, 3):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.matrix
 
 PLACES = ("reveal-1", "decided", "retire-1")
-"""Failpoints during the exchange of the first folder's files."""
+"""Steps during the exchange of the first folder's files."""
 HALF = "ZORDER_HALF_PUBLISHED"
 GONE = "ZORDER_FILES_REPLACED"
 NO_FILE = "FAILED_READ_FILE.FILE_NOT_EXIST"

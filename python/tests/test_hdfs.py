@@ -12,6 +12,7 @@ import pytest
 from cluster import wait_until
 from fetched_jars import fetched_jars
 from spark_process import SparkProcess
+from steps import environment, step
 from submit import SPARK_HOME
 
 pytestmark = pytest.mark.extended
@@ -45,14 +46,12 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         started.wait()
 
 
-def spark_of(
-    configuration: Path, user: str, work: Path, *, extension: bool = True, failpoint: str = ""
-) -> SparkProcess:
+def spark_of(configuration: Path, user: str, work: Path, *, extension: bool = True, asked: str = "") -> SparkProcess:
     """A Spark of a user of the cluster."""
-    environment = {"HADOOP_CONF_DIR": str(configuration), "HADOOP_USER_NAME": user}
-    if failpoint:
-        environment["SPARK_ZORDER_FAILPOINT"] = failpoint
-    made = SparkProcess(work, {}, extension=extension, environment=environment)
+    variables = {"HADOOP_CONF_DIR": str(configuration), "HADOOP_USER_NAME": user}
+    if asked:
+        variables |= environment(asked)
+    made = SparkProcess(work, {}, extension=extension, environment=variables)
     made.run(
         "storage = spark._jvm.org.apache.hadoop.fs.FileSystem.get(spark._jsc.sc().hadoopConfiguration())\n"
         "path = spark._jvm.org.apache.hadoop.fs.Path\n"
@@ -131,7 +130,7 @@ def test_another_user_takes_over_from_a_killed_one(
     alice.run(f"for n in ('', '/p=0', '/p=1'): storage.setPermission(path({root!r} + n), mode(0o777))\nresult = None")
     for place in ("reveal-1", "retire-1", "before-record-done"):
         with (
-            spark_of(configuration, "alice", tmp_path / place, failpoint=place) as victim,
+            spark_of(configuration, "alice", tmp_path / place, asked=step(place)) as victim,
             pytest.raises(AssertionError),
         ):
             victim.sql(clustered(root).replace("ZORDER", "FULL ZORDER"))
@@ -146,7 +145,7 @@ def test_a_snapshot_that_is_taken_while_files_are_exchanged_has_every_row_once(
     root = f"/open/snapshot-{place}"
     write(alice, root, "p")
     go_on = tmp_path / "go-on"
-    with spark_of(configuration, "alice", tmp_path / "slow", failpoint=f"{place}:pause:{go_on}") as slow:
+    with spark_of(configuration, "alice", tmp_path / "slow", asked=step(place, go_on)) as slow:
         slow.send(f"result = rows(spark.sql({clustered(root)!r}))")
         wait_until(Path(f"{go_on}.reached").exists, "the place", 120)
         with spark_of(configuration, SUPERUSER, tmp_path / "superuser") as superuser:

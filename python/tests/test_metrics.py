@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from small_tables import SmallTable, once
+from steps import PROPERTY, environment, step
 
 pytestmark = pytest.mark.matrix
 
@@ -30,7 +31,7 @@ spark = configure_spark(builder).getOrCreate()
 spark.newSession().sql(f"SELECT count(*) FROM parquet.`{TABLE}`").collect()
 system = spark._jvm.java.lang.System
 gate = Path(GATE)
-system.setProperty("spark.zorder.test.failpoint", f"retire-1:pause:{gate}")
+system.setProperty(PROPERTY, STEP)
 optimize = f"OPTIMIZE parquet.`{TABLE}` ZORDER BY (a) OPTIONS ('num-files' = '2')"
 running = threading.Thread(target=lambda: spark.sql(optimize).collect())
 running.start()
@@ -51,13 +52,14 @@ def test_a_sink_gets_locks_publishing_trash_and_errors(tmp_path: Path) -> None:
     retired = sum(f.stat().st_size for f in table.files())
     sink = tmp_path / "sink"
     sink.mkdir()
-    names = {"SINK": str(sink), "TABLE": str(table.root), "GATE": str(tmp_path / "gate")}
+    names = {"SINK": str(sink), "TABLE": str(table.root), "GATE": str(tmp_path / "gate"), "PROPERTY": PROPERTY}
+    names["STEP"] = step("retire-1", tmp_path / "gate")
     program = "".join(f"{name} = {value!r}\n" for name, value in names.items()) + PROGRAM
-    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
+    variables = os.environ | environment() | {"SPARK_LOCAL_IP": "127.0.0.1"}
     for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
-        environment.pop(name, None)
+        variables.pop(name, None)
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     values = {f.name.partition(".driver.")[2]: read(f) for f in sink.glob("*.spark_zorder.*.csv")}
     assert set(values) == {

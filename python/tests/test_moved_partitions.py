@@ -20,12 +20,12 @@ PLACES = ("reveal-1", "retire-1")
 
 
 TESTS = 5
-"""So many tables are used up for each failpoint."""
+"""So many tables are used up for each step."""
 
 
 @pytest.fixture(scope="module")
 def dead(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[SmallTable]]:
-    """Tables of processes that were killed, for each failpoint."""
+    """Tables of processes that were killed, for each step."""
     base = tmp_path_factory.mktemp("moved")
     rival = Rival(base / "rival")
     try:

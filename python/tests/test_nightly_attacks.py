@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from night_process import Night
 from pyspark.errors import PySparkException
+from steps import step
 
 from spark_zorder import ZOrderTable, nightly
 from spark_zorder.__main__ import main
@@ -169,9 +170,7 @@ def test_sigterm_ends_the_run_and_the_next_one_does_the_rest(tmp_path: Path) -> 
     create = f"CREATE TABLE s.t (id BIGINT) USING parquet LOCATION '{tmp_path}/t'"
     statements.write_text(json.dumps(["CREATE DATABASE s", create]))
     gate = tmp_path / "gate"
-    night = Night(
-        tmp_path / "first", statements, "optimize", "--schema", "s", failpoint=f"after-staging-all:pause:{gate}"
-    )
+    night = Night(tmp_path / "first", statements, "optimize", "--schema", "s", asked=step("after-staging-all", gate))
     end = time.monotonic() + 300
     while not Path(f"{gate}.reached").exists():
         assert night.process.poll() is None, night.log()

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from night_process import FORBID, WORK, Night, permissions_hold
 from rival import Rival
+from steps import step
 
 pytestmark = pytest.mark.extended
 
@@ -108,7 +109,7 @@ def test_a_thousand_tables_of_which_some_are_bad(tmp_path: Path) -> None:
         assert by_kind(out, "state") == {**states, "damaged": {"error": KINDS["damaged"]}}
 
         # The JVM dies in the middle of an exchange of files, and the run ends at once.
-        killed = Night(tmp_path / "killed", statements, "optimize", *here, "--json", failpoint="reveal-1")
+        killed = Night(tmp_path / "killed", statements, "optimize", *here, "--json", asked=step("reveal-1"))
         code, out, log = killed.end()
         assert code == 1, log
         assert {t["outcome"] for t in json.loads(out)["tables"]} <= {"failed", "locked"}

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import Row, SparkSession
+from steps import environment, step
 
 from spark_zorder import ZOrderTable, jar_path
 from spark_zorder.progress import TerminalDisplay, describe, shown
@@ -324,7 +325,7 @@ def test_a_log_has_a_line_every_ten_seconds(tmp_path: Path, enabled: str) -> Non
             [sys.executable, "-c", LOGGED, str(jar_path()), enabled],
             cwd=tmp_path,
             stderr=stderr,
-            env=os.environ | {"SPARK_ZORDER_FAILPOINT": f"after-staging:pause:{gate}", "PYSPARK_SUBMIT_ARGS": options},
+            env=os.environ | environment(step("after-staging", gate)) | {"PYSPARK_SUBMIT_ARGS": options},
         )
         try:
             while not Path(f"{gate}.reached").exists():

@@ -13,6 +13,9 @@ import org.apache.hadoop.fs.Path
  */
 trait FileOps {
 
+  /** How many calls may be made at the same time. */
+  def threads: Int = TableFolder.Threads
+
   /** Files and folders directly below `dir`, in no order; empty when there is no such folder. */
   def list(dir: Path): Seq[FileMeta]
 

@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.Path
 final case class TableFolder(
     root: Path,
     ops: FileOps,
-    threads: Int = TableFolder.Threads
+    threads: Int
 ) {
   import SideNames._
   import TableFolder._
@@ -132,6 +132,8 @@ final case class TableFolder(
 
 object TableFolder {
   private[commit] val Threads = 8
+
+  def apply(root: Path, ops: FileOps): TableFolder = TableFolder(root, ops, ops.threads)
 
   /** How the names of all files of a version's record begin. */
   private[commit] def recordName(version: Long): String = s"${SideNames.Hidden}${SideNames.versionName(version)}"

@@ -10,7 +10,6 @@ import org.sparkzorder.commit.{
   CatalogLocations,
   CommitConflictException,
   CommitException,
-  Failpoints,
   FileMeta,
   FileNames,
   IncompletePublishException,
@@ -65,13 +64,11 @@ final class CatalogCommitter(
     if (directory.isDefined) {
       lock.check()
       StagingDirectories.write(home, lock.operationId, Nil)
-      Failpoints.hit("after-manifest")
       moves.foreach { m =>
         lock.check()
         ops.mkdirsLike(m.to, m.from)
       }
     }
-    Failpoints.hit("after-stage-folders")
   }
 
   /** The file of an old folder as it was when [[begin]] looked, if it is still the one that was listed. */
@@ -106,13 +103,11 @@ final class CatalogCommitter(
       lock.check()
       FolderNotes.leave(new Path(s.from), FolderNotes.left(lock.operationId), ops)
     }
-    Failpoints.hit("after-sentinels")
     val path = home.record(numbered, RecordState.Moving)
     lock.check()
     AtomicFile.put(ops, home.newTemporary(), path, RecordJson.write(numbered))(lock.check())
     isRecorded = true
     refuseDiscarded(path)
-    Failpoints.hit("before-commit-point")
     WorkerThreads.toTheEnd(s"zorder-commit-${lock.operationId}", alone = home.threads > 1)(exchange(numbered, _))
   }
 
@@ -183,7 +178,6 @@ final class CatalogCommitter(
         None
       } catch { case e: IOException => Some(e) }
     failure.foreach(e => log.warn(s"the catalog's answer for ${home.root} was an error, looking at the locations", e))
-    Failpoints.hit("after-commit-point")
     // A process that has taken the lock from us has ended the operation, and may have deleted our inputs since.
     lock.check()
     val overwritten = putBack(record)

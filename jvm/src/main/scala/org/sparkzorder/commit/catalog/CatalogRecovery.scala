@@ -8,7 +8,6 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.commit.{
   CatalogLocations,
   CommitConflictException,
-  Failpoints,
   FileMeta,
   Record,
   RecordState,
@@ -33,7 +32,6 @@ private[sparkzorder] object CatalogRecovery {
   def discard(root: TableFolder, operationId: String): Unit =
     madeBy(root, operationId).foreach { made =>
       root.ops.delete(root.manifest(operationId))
-      Failpoints.hit("after-manifest-removed")
       val moving = SideListing.moving(root.ops.list(root.side)).map(History.readable(root, _))
       val ended = History.newestFirst(root) ++ History.undone(root)
       val mayBeRecorded =

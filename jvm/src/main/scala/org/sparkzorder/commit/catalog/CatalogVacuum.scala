@@ -4,7 +4,6 @@ import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit.{
-  Failpoints,
   FileMeta,
   LocationChange,
   RecordState,
@@ -72,7 +71,6 @@ private[sparkzorder] object CatalogVacuum {
       settings: HistorySettings = HistorySettings()
   ): Unit = {
     mark(home, lock, expired.flatMap(_.left.versions).toSet)
-    Failpoints.hit("vacuum-record")
     expired.filter(_.files.nonEmpty).foreach { e =>
       lock.check()
       FolderNotes.leave(e.folder, FolderNotes.vacuumed(e.left.last.operationId), home.ops)
@@ -80,7 +78,6 @@ private[sparkzorder] object CatalogVacuum {
         lock.checkInARow()
         home.ops.delete(f.path)
       }
-      Failpoints.hit("vacuum-1")
     }
     expired.filter(e => StaleAppends.isUnused(e.left, now)).foreach(e => removeIfEmpty(home, lock, e.folder))
     HistoryWriter.gather(home, lock, settings, vacuumed(home, lock, history))

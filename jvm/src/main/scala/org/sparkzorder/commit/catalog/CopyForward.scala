@@ -7,7 +7,6 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit.{
   CarriedName,
-  Failpoints,
   FileMeta,
   FileNames,
   InputFile,
@@ -96,7 +95,6 @@ private[sparkzorder] object CopyForward {
           s"${missing.size - complete.size} files in earlier folders of $folder are not complete, and stay there"
         )
       carried(home, lock, complete, folder)
-      Failpoints.hit("after-carried")
       (before.map(_.meta) ++ complete).foreach(m => note(home, lock, m, m.path.getParent))
       complete.size
     }.sum

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{Failpoints, FileMeta, HeldLock, LockLostException, Meters, Owner, TableFolder}
+import org.sparkzorder.commit.{FileMeta, HeldLock, LockLostException, Meters, Owner, TableFolder}
 import org.sparkzorder.commit.storage.Listing
 
 /**
@@ -139,10 +139,8 @@ final class Lock private[commit] (
     stop()
     released = true
     try {
-      Failpoints.hit("before-unlock")
       remove()
     } finally settings.liveness.deregister(operationId)
-    Failpoints.hit("after-unlock")
   }
 
   private def remove(): Unit =

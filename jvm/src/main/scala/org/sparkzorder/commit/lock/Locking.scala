@@ -9,7 +9,6 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit.{
   ConcurrentOperationException,
-  Failpoints,
   LockLostException,
   Owner,
   SideListing,
@@ -34,11 +33,7 @@ object Locking {
       operationId: String,
       settings: LockSettings = LockSettings(),
       operation: String = "OPTIMIZE"
-  ): Lock = {
-    val lock = attempts(settings)(attempt(folder, operationId, settings, operation))
-    Failpoints.hit("after-lock")
-    lock
-  }
+  ): Lock = attempts(settings)(attempt(folder, operationId, settings, operation))
 
   private def attempts(settings: LockSettings)(once: => Lock): Lock = {
     @tailrec def next(left: Int): Lock = {

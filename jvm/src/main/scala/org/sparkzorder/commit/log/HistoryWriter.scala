@@ -5,7 +5,7 @@ import java.util.Arrays
 
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{Failpoints, FileMeta, RecordFile, RecordState, SideListing, SideNames, TableFolder}
+import org.sparkzorder.commit.{FileMeta, RecordFile, RecordState, SideListing, SideNames, TableFolder}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.storage.{AtomicFile, Listing}
 import org.sparkzorder.compat._
@@ -87,7 +87,6 @@ private[commit] object HistoryWriter {
         lock.check()
         some.foreach { path =>
           folder.ops.delete(path)
-          Failpoints.hit("history-delete-1")
         }
       }
     }
@@ -127,7 +126,6 @@ private[commit] object HistoryWriter {
     val bytes = lines.flatMap(line => RecordJson.writeLine(line) :+ '\n'.toByte).toArray
     if (bytes.length > RecordJson.ReadLimit) throw new IOException(s"$target would be longer than it may be")
     AtomicFile.put(ops, folder.newTemporary(), target, bytes)(lock.check())
-    Failpoints.hit("history-written")
     // The records are deleted next, and there is no other copy.
     if (!Arrays.equals(ops.read(target, RecordJson.ReadLimit), bytes))
       throw new IOException(s"$target is not what was written")

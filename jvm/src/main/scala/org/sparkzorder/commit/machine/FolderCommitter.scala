@@ -7,7 +7,6 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit.{
   CommitConflictException,
-  Failpoints,
   IncompletePublishException,
   LockLostException,
   Meters,
@@ -44,9 +43,7 @@ private[sparkzorder] final class FolderCommitter(
   private val ops = folder.ops
   private val operationId = lock.operationId
   private val patience = Patience(Attempts, FirstPauseMillis, sleep)
-  // At a failpoint, no other thread may go on.
-  private val threads = if (Failpoints.isSet) 1 else folder.threads
-  private val places = new FolderPlaces(folder, threads, () => ops.exists(lock.path))
+  private val places = new FolderPlaces(folder, folder.threads, () => ops.exists(lock.path))
   private var claimed = Seq.empty[String]
   private var prepared = Option.empty[Record]
 
@@ -61,7 +58,6 @@ private[sparkzorder] final class FolderCommitter(
     NestedTables.refuseBelow(folder, dirs)
     refuseMarked(dirs)
     StagingDirectories.write(folder, operationId, dirs)
-    Failpoints.hit("after-manifest")
     dirs.foreach { dir =>
       lock.check()
       orGone(dir) {
@@ -74,7 +70,6 @@ private[sparkzorder] final class FolderCommitter(
       }
     }
     lock.check()
-    Failpoints.hit("after-stage-folders")
   }
 
   /** A folder that was away while an operation ended may have old and new files side by side. */
@@ -136,7 +131,6 @@ private[sparkzorder] final class FolderCommitter(
       val gone = numbered.outputs.filter(o => o.source.exists(s => !ops.status(folder.resolve(s)).exists(o.isSame)))
       if (gone.nonEmpty) throw new CommitConflictException(gone.flatMap(_.source), "they are gone, or were changed")
       SideFolderReadme.write(folder)
-      Failpoints.hit("after-staging-all")
     }
     numbered
   }
@@ -158,7 +152,6 @@ private[sparkzorder] final class FolderCommitter(
     orAbort {
       Clock.waitPast(folder, record.outputs.map(_.modificationTime), sleep)
       lock.check()
-      Failpoints.hit("before-commit-point")
       val moved = overwritten()
       if (moved.nonEmpty) throw new CommitConflictException(moved.map(named), "the folder was overwritten or moved")
       if (interrupted()) throw new InterruptedException("interrupted before the commit point")
@@ -166,7 +159,7 @@ private[sparkzorder] final class FolderCommitter(
     val started = System.nanoTime()
     lock.publishing = true
     write(record)
-    val settle = new SettleOperation(places, folder, record, () => (), threads)
+    val settle = new SettleOperation(places, folder, record, () => (), folder.threads)
     def listing() = ops.list(folder.side)
     val millis = () => Some((System.nanoTime() - started) / 1000000)
     val result =
@@ -193,14 +186,12 @@ private[sparkzorder] final class FolderCommitter(
     val path = folder.record(record, RecordState.Publishing)
     try AtomicFile.put(ops, folder.newTemporary(), path, RecordJson.write(record))(())
     catch { case e: IOException => if (!ops.exists(path)) throw e }
-    Failpoints.hit("after-commit-point")
   }
 
   private def tidy(): Unit = {
     val statuses = lock.listing()
     IndexFiles.prune(folder, statuses)
     UndoneRecords.prune(folder, lock, statuses)
-    Failpoints.hit("after-clean")
   }
 
   /** All rows are in place. The abandoned lock tells the next statement that something is left over. */
@@ -253,7 +244,6 @@ private object FolderCommitter {
     )
     require(staged == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
-    Failpoints.hit("after-staging")
     // Two listings, since one that is late may lack the newest record.
     val newest = Seq.fill(2)(lock.listing()).map { listing =>
       val underWay = SideListing.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)

@@ -7,7 +7,6 @@ import org.apache.hadoop.fs.Path
 import org.sparkzorder.commit.{
   AwayFolder,
   CommitConflictException,
-  Failpoints,
   FileMeta,
   FolderWork,
   FoldersAwayException,
@@ -59,11 +58,9 @@ private[commit] final class SettleOperation(
     val later = if (lost.nonEmpty) settled(places.moved(record, done.map(_._1.work.folder).toSet), isStale) else Nil
     val outcomes = first.filterNot { case (l, _) => later.exists(_._1.origin == l.origin) } ++ later
     if (isRecovery && !withoutAway) refuseAway(places.away(record, found))
-    Failpoints.hit("before-record-done")
     val last =
       if (isStale || outcomes.exists(_._2 == PlaceOutcome.Ended)) published(listing())
       else ended(outcomes, listing, millis)
-    Failpoints.hit("after-record-done")
     Settled(outcomes, last)
   }
 

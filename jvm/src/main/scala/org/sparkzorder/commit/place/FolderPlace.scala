@@ -9,7 +9,6 @@ import org.apache.hadoop.fs.Path
 import org.sparkzorder.commit.{
   AddedFile,
   Decision,
-  Failpoints,
   FileMeta,
   FileNames,
   FolderWork,
@@ -66,11 +65,7 @@ private[commit] final class FolderPlace(
     now
   }
 
-  override def decide(from: Decision, to: Decision): Boolean = {
-    val isMine = mark.decide(from, to)
-    Failpoints.hit("decided")
-    isMine
-  }
+  override def decide(from: Decision, to: Decision): Boolean = mark.decide(from, to)
 
   override def release(): Boolean = mark.remove()
 
@@ -96,7 +91,6 @@ private[commit] final class FolderPlace(
         move(staged(o), folder.resolve(o.path))
         countMove()
       }
-      Failpoints.hit("reveal-1")
     }
 
   /**
@@ -190,7 +184,6 @@ private[commit] final class FolderPlace(
       val results = WorkerThreads.map(work.inputs, threads) { i =>
         val isRetired = if (mayMove(as)) Some(retire(i, now.get(i.path))) else None
         countMove()
-        Failpoints.hit("retire-1")
         i.path -> isRetired
       }
       val isUndone = results.exists(_._2.isEmpty) && decision() == as
@@ -297,7 +290,6 @@ private[commit] final class FolderPlace(
           val isFree = !ops.exists(place)
           move(retired(i), if (isFree) place else folder.resolve(FileNames.otherName(i.path, record.operationId)))
         }
-        Failpoints.hit("bring-back-1")
       }
     }
     if (work.inputs.exists(isRetired) && mayMove(as))
@@ -328,7 +320,6 @@ private[commit] final class FolderPlace(
     if (areSpare) WorkerThreads.each(work.outputs, threads) { o =>
       val place = folder.resolve(o.path)
       if (ops.status(place).exists(isOutput(o, _)) && decision() == was) remove(o, place)
-      Failpoints.hit("drop-1")
     }
   }
 

@@ -40,7 +40,7 @@ import org.sparkzorder.compat._
  * own local rename overwrites files, moves into folders and, when the target's folder is missing,
  * makes it and copies.
  */
-final class HadoopFileOps(fs: FileSystem) extends FileOps {
+class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   private val local = fs match {
     case _: LocalFileSystem | _: RawLocalFileSystem => true

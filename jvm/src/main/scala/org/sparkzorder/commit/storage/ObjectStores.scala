@@ -20,7 +20,14 @@ object ObjectStores {
    * The calls to a file system, without renames if it is an object store that we can commit to. What
    * links to the store's client is loaded only then.
    */
-  def ops(fs: FileSystem): FileOps = storeOf(fs).fold[FileOps](new HadoopFileOps(fs))(new ObjectFileOps(_))
+  def ops(fs: FileSystem): FileOps = storeOf(fs).fold[FileOps](onDisk(fs))(new ObjectFileOps(_))
+
+  private def onDisk(fs: FileSystem): HadoopFileOps =
+    ofTest.fold(new HadoopFileOps(fs))(_.getConstructor(classOf[FileSystem]).newInstance(fs))
+
+  /** Only a test names a class. It stops the process at a call. */
+  private val ofTest =
+    Option(System.getProperty("spark.zorder.test.fileOps")).map(Class.forName(_).asSubclass(classOf[HadoopFileOps]))
 
   /** The store behind a file system; None if it is none that we can commit to. */
   def storeOf(fs: FileSystem): Option[ObjectStore] =

@@ -6,7 +6,6 @@ import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit.{
-  Failpoints,
   FileMeta,
   FileNames,
   Meters,
@@ -170,7 +169,6 @@ object Trash {
     try {
       retired.filter(_.record.isDefined).flatMap(r => published.get(r.version)).foreach { file =>
         folder.ops.rename(file.meta.path, folder.vacuumed(file))
-        Failpoints.hit("vacuum-record")
       }
       retired.foreach { of =>
         delete(folder, lock, of)
@@ -221,6 +219,5 @@ object Trash {
       folder.ops.deleteEmpty(trash.getParent)
       // The root's side folder is not empty, as the lock is in it.
       folder.ops.deleteEmpty(trash.getParent.getParent)
-      Failpoints.hit("vacuum-1")
     }
 }
