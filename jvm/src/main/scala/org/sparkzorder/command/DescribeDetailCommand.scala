@@ -40,7 +40,7 @@ final case class DescribeDetailCommand(target: Target) extends NamedCommand {
       files.size.toLong,
       files.map(_.getLen).sum,
       catalog.fold(Map.empty[String, String])(_.properties),
-      TableSideFolder.version(table)
+      TableSideFolder.version(TableSideFolder.look(table))
     ))
   }
 }

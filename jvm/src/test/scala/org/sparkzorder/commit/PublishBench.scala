@@ -98,20 +98,6 @@ object PublishBench {
 
     override def list(dir: Path): Seq[FileMeta] = call("list")(ops.list(dir))
     override def status(path: Path): Option[FileMeta] = call("status")(ops.status(path))
-    override def rename(src: Path, dst: Path): Boolean = { counter.server("rename"); super.rename(src, dst) }
-    override def getFileStatus(path: Path): FileStatus = { counter.server("status"); super.getFileStatus(path) }
-    override def listStatus(path: Path): Array[FileStatus] = { counter.server("list"); super.listStatus(path) }
-    override def delete(path: Path, recursive: Boolean): Boolean = {
-      counter.server("delete")
-      super.delete(path, recursive)
-    }
-  }
-
-  private final class Counted(ops: FileOps, counter: Counter) extends FileOps {
-    private def call[A](kind: String)(effect: => A): A = { counter.ops(kind); effect }
-
-    override def list(dir: Path): Seq[FileMeta] = call("list")(ops.list(dir))
-    override def status(path: Path): Option[FileMeta] = call("status")(ops.status(path))
     override def rename(src: Path, dst: Path): Unit =
       if (dst.getName.endsWith(".publishing")) {
         ops.rename(src, dst)
