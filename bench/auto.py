@@ -1,4 +1,4 @@
-"""Counts the files that recorded queries touch after `ZORDER BY AUTO` and after equal weights: `make auto`.
+"""Counts the files that recorded queries touch after `ZORDER BY AUTO` and after equal weights: `make bench-auto`.
 
 A recording session plans the queries, OPTIMIZE rewrites the table, and the footers of its files are read. Writes
 bench/results/auto-<date>.md.

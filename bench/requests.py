@@ -1,4 +1,4 @@
-"""Counts the requests of statements on S3: `make requests`.
+"""Counts the requests of statements on S3: `make bench-requests`.
 
 A server of S3 runs on this machine, and a proxy before it counts. Writes bench/results/requests-s3-<date>.md.
 """
@@ -113,7 +113,7 @@ def main() -> None:
     kinds = sorted({kind for case in cases for kind in case.by_kind})
     text = f"""# Requests on S3, {date}
 
-`make requests`: Spark 4.3 with S3A of Hadoop 3.5, and a `moto` server behind a proxy that counts.
+`make bench-requests`: Spark 4.3 with S3A of Hadoop 3.5, and a `moto` server behind a proxy that counts.
 `OPTIMIZE` keeps the old files for `RESTORE`. The first statement of a process also asks the store
 what it can do, with eight more requests. A heartbeat of the lock is three requests.
 `SELECT` is a lookup by the clustered column in a process that has not read the table.

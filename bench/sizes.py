@@ -1,4 +1,4 @@
-"""Measures lookups by the size of files: `make sizes`. It is the reason for the default size.
+"""Measures lookups by the size of files: `make bench-sizes`. It is the reason for the default size.
 
 A table is clustered by two of its columns, again and again with another size of files. More files let a lookup read
 fewer bytes, but each file costs time to open. Writes bench/results/sizes-<date>.md, .json and .svg.

@@ -14,8 +14,8 @@ from programs import python_of
 
 pytestmark = pytest.mark.extended
 
-# Versions are said once, in the Makefile, which installs them.
-_RELEASES = re.search(r"^JAVAS := (.*)$", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+# Versions are said once, in the file of make that installs them.
+_RELEASES = re.search(r"^JAVAS := (.*)$", (REPOSITORY / "make" / "envs.mk").read_text(), re.MULTILINE)
 JAVAS = [release.split(".")[0] for release in _RELEASES[1].split()] if _RELEASES else []
 
 

@@ -10,7 +10,15 @@ from spark_versions import NEWEST, SPARKS, VERSION
 
 import spark_zorder
 
-BUILD_FILES = ["build.sbt", "Makefile", "project/*.properties", "project/*.sbt", ".ci/*", ".github/workflows/*"]
+BUILD_FILES = [
+    "build.sbt",
+    "Makefile",
+    "make/*.mk",
+    "project/*.properties",
+    "project/*.sbt",
+    ".ci/*",
+    ".github/workflows/*",
+]
 CODE = [
     "python/pyproject.toml",
     "python/src/**/*.py",

@@ -1,0 +1,46 @@
+# Benchmarks. Each writes a page to bench/results.
+
+.PHONY: bench bench-layout bench-sizes bench-read-back bench-requests bench-auto bench-incremental
+.PHONY: layout sizes read-back requests auto incremental
+
+# Of `make bench`: the Spark that tools/jars.txt has Delta for, and parts with commas between.
+BENCH_SPARK := $(shell sed -n 's/^delta .*:delta-spark_\([0-9.]*\)_.*/\1/p' tools/jars.txt)
+ONLY   ?=
+ROUNDS ?= 3
+
+# Of `make bench-layout`: files of 1000 have two thousand each.
+ROWS ?= 2000000
+
+# Ours beside Delta, Iceberg and Spark's own. `ONLY=planning,pruning` runs parts.
+bench: $(addprefix $(STAMPS)/env-,bench store) $(addprefix $(STAMPS)/fetched-,delta iceberg hdfs) \
+		$(call jar,$(BENCH_SPARK)) $(SBT_JAR)
+	@PYTHONPATH=bench build/envs/bench/bin/python -m peers --jar $(call jar,$(BENCH_SPARK)) --scale $(SCALE) \
+		--rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY)) --sbt "$(subst $(SBT_JAR),$(CURDIR)/$(SBT_JAR),$(SBT))"
+
+# The files that lookups touch after OPTIMIZE, by curve and kind of data.
+bench-layout: $(STAMPS)/installed
+	@$(BIN)/python bench/layout.py --jar $(call jar,$(NEWEST)) --rows $(ROWS)
+	@$(BIN)/python bench/pages.py --jar $(call jar,$(NEWEST))
+
+# Lookups by the size of files, the reason for the default.
+bench-sizes: $(STAMPS)/installed $(STAMPS)/dev
+	@$(BIN)/python bench/sizes.py --jar $(call jar,$(NEWEST))
+
+# What reading new files back costs OPTIMIZE.
+bench-read-back: $(STAMPS)/installed $(STAMPS)/dev
+	@$(BIN)/python bench/read_back.py --jar $(call jar,$(NEWEST))
+
+# The requests of each statement on S3, by the number of files.
+bench-requests: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
+	@$(BIN)/python bench/requests.py
+
+# The files that recorded queries touch after ZORDER BY AUTO.
+bench-auto: $(STAMPS)/installed
+	@$(BIN)/python bench/auto.py --jar $(call jar,$(NEWEST))
+
+# Ten rounds of new rows, OPTIMIZE without and with FULL.
+bench-incremental: $(STAMPS)/installed
+	@$(BIN)/python bench/incremental.py --jar $(call jar,$(NEWEST))
+
+# The names that these had before.
+layout sizes read-back requests auto incremental: %: bench-%

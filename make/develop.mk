@@ -1,0 +1,25 @@
+# What a developer writes anew: formatted sources, golden results, pictures, an IDE's settings.
+
+.PHONY: ide format golden picture
+
+# An IDE reads all modules, so each Spark must be there.
+ide: $(SBT_JAR) envs
+	$(SBT) bspConfig
+	@echo "open this folder in IntelliJ IDEA as a BSP project, or in VS Code with Metals and the build server sbt"
+
+# One module after the other, since two that write a file they share at once may leave it empty.
+format: $(SBT_JAR) $(STAMPS)/dev
+	$(BIN)/ruff check --fix python
+	$(BIN)/ruff format python
+	$(BIN)/ruff check --config python/pyproject.toml --fix tools bench
+	$(BIN)/ruff format --config python/pyproject.toml tools bench
+	$(SBT) $(foreach m,$(SPARKS),$(call sbt_name,$(m))/scalafmtAll)
+
+# `sql-tests/results` and the outputs on the pages: look at the diff.
+golden: $(STAMPS)/installed $(STAMPS)/dev
+	WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/test_golden.py
+	WRITE_DOCS=1 $(BIN)/python -m pytest python/tests/test_docs.py
+
+# The picture of the README, from real flights.
+picture: $(STAMPS)/installed $(STAMPS)/dev
+	$(BIN)/python tools/picture.py docs/img/flights.svg

@@ -1,0 +1,2 @@
+.PHONY: release-files
+release-files: ;
