@@ -63,6 +63,9 @@ def clientsOf(minor: String): Seq[ModuleID] =
     "software.amazon.awssdk" % "s3" % "2.24.6" % Provided
   )
 
+// What programs in Scala and Java name.
+val documented = Set("package.scala", "implicits.scala", "ZOrderSparkExtension.scala")
+
 // The project of a Spark minor: spark43.
 def projectName(minor: String): String = s"spark${minor.replace(".", "")}"
 
@@ -151,14 +154,18 @@ def sparkModule(minor: String, fullScala: String): Project =
       publishTo := sys.props.get("publish.to").map(folder => MavenCache("published", file(folder))),
       // The folder may have an earlier build of this version.
       publishConfiguration := publishConfiguration.value.withOverwrite(true),
-      Compile / packageDoc / publishArtifact := false,
       // Spark has all that the jar needs. What builds and tests it is nobody else's business.
       pomPostProcess := { (pom: scala.xml.Node) =>
         val elements = pom.child.filterNot(part => part.label == "dependencies" || part.label == "url")
         val developers = <developers><developer><name>{organizationName.value}</name></developer></developers>
-        pom.asInstanceOf[scala.xml.Elem].copy(child = elements :+ developers)
+        val home = sys.props.get("publish.url").toSeq.flatMap(address =>
+          Seq(<url>{address}</url>, <scm><url>{address}</url><connection>scm:git:{address}</connection></scm>))
+        pom.asInstanceOf[scala.xml.Elem].copy(child = elements ++ home :+ developers)
       },
-      Compile / doc / sources := Nil,
+      // `make release` sets it. The documentation has what a program of others uses, which is compiled against the rest.
+      Compile / packageDoc / publishArtifact := sys.props.contains("publish.docs"),
+      Compile / doc / sources := (Compile / sources).value.filter(file => documented.contains(file.getName)),
+      Compile / doc / dependencyClasspath := (Compile / fullClasspath).value,
       Test / fork := true,
       Test / javaOptions ++= openForSpark ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false", "-Djdk.reflect.useDirectMethodHandle=false"),
       Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD")

@@ -1,4 +1,6 @@
-"""Counts the files that queries touch after OPTIMIZE, by curve, number of columns and kind of data: `make bench-layout`.
+"""Counts the files that queries touch after OPTIMIZE, by curve, number of columns and kind of data.
+
+`make bench-layout` runs it.
 
 All figures come from the footers of the files that OPTIMIZE wrote. Writes bench/results/layout-<date>.md and .json.
 """

@@ -1,2 +1,21 @@
+# The files of a public release, in build/release: pypi/ for PyPI, maven/ for Maven Central, the sources, the changes and all
+# checksums. Nothing is uploaded and nothing is tagged. CONTRIBUTING.md says who does that.
+
 .PHONY: release-files
-release-files: ;
+
+RELEASE := build/release
+RELEASE_PYTHON := build/envs/release/bin/python
+
+# The project's public address, for the POMs: `make release URL=https://..`.
+URL ?=
+
+release-files: $(STAMPS)/env-release
+	$(RELEASE_PYTHON) tools/release/begin.py $(RELEASE)
+	@$(MAKE) -j3 --output-sync --no-print-directory $(call jar,$(NEWEST)) $(addprefix $(STAMPS)/env-,$(OLDER))
+	@$(MAKE) --no-print-directory $(STAMPS)/jars-older
+	$(call build_wheel,$(BIN)/python,$(call jars,$(SPARKS)),$(RELEASE)/pypi/$(WHEEL_NAME))
+	cd python && ../$(RELEASE_PYTHON) -m hatchling build -t sdist -d $(CURDIR)/$(RELEASE)/pypi
+	git archive --prefix=spark-zorder-$(VERSION)/ -o $(RELEASE)/spark-zorder-$(VERSION).tar.gz HEAD
+	$(SBT) -Dpublish.to=$(CURDIR)/$(RELEASE)/maven -Dpublish.docs=true $(if $(URL),-Dpublish.url=$(URL)) \
+		"all $(foreach m,$(SPARKS),$(call sbt_name,$(m))/publish)"
+	$(RELEASE_PYTHON) tools/release/check.py $(RELEASE) --java $(JAVA) --ivy $$(echo $(VENV)/lib/*/site-packages/pyspark/jars)

@@ -36,7 +36,7 @@ class Dataset(Protocol):
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """Five questions, each about other columns."""
+        """Five questions about the keys, alone and together."""
 
     def write(self, folder: Path, spark: SparkSession, steps: Steps) -> int:
         """Write the table as plain Parquet files into an empty folder. Returns the number of rows."""

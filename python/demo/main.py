@@ -1,4 +1,4 @@
-"""The demo: plain Parquet files, five questions, one OPTIMIZE, and the same five answers from fewer files."""
+"""The demo: plain Parquet files, five questions, one OPTIMIZE, the same answers from fewer files, and a picture."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from spark_zorder import ZOrderTable, configure_spark, explain_skipping
 
 if TYPE_CHECKING:
     import pyarrow
-    from pyspark.sql import Row, SparkSession
+    from pyspark.sql import SparkSession
+
+    from spark_zorder import Clustering
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,32 @@ class Answer:
     bytes_kept: int
     seconds: float
     rows: pyarrow.Table
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A question and its answers before and after OPTIMIZE."""
+
+    question: Question
+    before: Answer
+    after: Answer
+
+    @property
+    def same(self) -> bool:
+        """Whether both answers have the same rows."""
+        return bool(self.before.rows.equals(self.after.rows))
+
+    def line(self) -> str:
+        """The check of the answer, and what changed in files, bytes and time."""
+        if not self.same:
+            return f"[red]✗ {self.question.words}: the answer has changed"
+        before, after = self.before, self.after
+        changes = (
+            f"{before.files_kept} → {after.files_kept} files",
+            f"{before.bytes_kept / 1e6:.1f} → {after.bytes_kept / 1e6:.1f} MB",
+            f"{before.seconds * 1e3:.0f} → {after.seconds * 1e3:.0f} ms",
+        )
+        return f"✓ {self.question.words}: {', '.join(changes)}, the same {after.rows.num_rows:,} rows"
 
 
 def sorted_rows(table: pyarrow.Table) -> pyarrow.Table:
@@ -88,15 +116,16 @@ def start_spark(work: Path) -> SparkSession:
     return configure_spark(builder).getOrCreate()
 
 
-def answers_table(dataset: Dataset, before: list[Answer], after: list[Answer]) -> Table:
+def answers_table(title: str, comparisons: list[Comparison]) -> Table:
     """Show each question, before and after."""
-    table = Table(title=dataset.title, title_justify="left", caption_justify="left")
+    table = Table(title=title, title_justify="left", caption_justify="left")
     table.add_column("Question")
     for heading in ("Rows", "Files before", "after", "MB before", "after", "ms before", "after"):
         table.add_column(heading, justify="right")
-    for question, old, new in zip(dataset.questions, before, after, strict=True):
+    for compared in comparisons:
+        old, new = compared.before, compared.after
         table.add_row(
-            question.words,
+            compared.question.words,
             f"{old.rows.num_rows:,}",
             f"{old.files_kept} of {old.files_total}",
             f"{new.files_kept} of {new.files_total}",
@@ -108,17 +137,27 @@ def answers_table(dataset: Dataset, before: list[Answer], after: list[Answer]) -
     return table
 
 
-def lookups_table(clustering: list[Row]) -> Table:
-    """Show the files that a point lookup reads, for each key and in the mean, as OPTIMIZE measured them."""
+def lookups_table(before: Clustering, after: Clustering) -> Table:
+    """Show the files that a point lookup reads, for each key and in the mean."""
     table = Table(title="Mean files a point lookup reads", title_justify="left", min_width=34)
     table.add_column("Column")
     for heading in ("before", "after"):
         table.add_column(heading, justify="right")
-    for key in clustering:
-        table.add_row(key["column"], f"{key['meanFilesBefore']:.1f}", f"{key['meanFilesAfter']:.1f}")
-    mean = [statistics.mean(key[when] for key in clustering) for when in ("meanFilesBefore", "meanFilesAfter")]
+    for old, new in zip(before.columns, after.columns, strict=True):
+        table.add_row(new.column, f"{old.mean_files:.1f}", f"{new.mean_files:.1f}")
+    mean = [statistics.mean(column.mean_files for column in when.columns) for when in (before, after)]
     table.add_row("mean", f"{mean[0]:.1f}", f"{mean[1]:.1f}", style="bold")
     return table
+
+
+def draw(table: ZOrderTable, dataset: Dataset, before: Clustering, file: Path) -> Clustering:
+    """Draw the files before and after OPTIMIZE as a PNG. Returns the clustering after it."""
+    # Matplotlib keeps a list of fonts. The user's home stays as it is.
+    os.environ.setdefault("MPLCONFIGDIR", str(file.parent / "matplotlib"))
+    figure = table.plot_clustering(*dataset.keys, before=before)
+    figure.suptitle(f"{dataset.title}: files before and after OPTIMIZE .. ZORDER BY ({', '.join(dataset.keys)})")
+    figure.savefig(file, dpi=120)
+    return table.clustering(*dataset.keys)
 
 
 def read_plainly(folder: Path) -> pyarrow.Table:
@@ -141,41 +180,44 @@ def run(dataset: Dataset, folder: Path, console: Console) -> bool:
     original = sorted_rows(read_plainly(folder)) if rows < 1_000_000 else None
     table = ZOrderTable.for_path(spark, str(folder), "parquet")
     with steps.step("Collect statistics of the files as they are"):
-        steps.watch(spark, lambda: table.create_skipping_index().collect())
+        steps.watch(spark, table.create_skipping_index)
     with steps.step("Ask five questions"):
         # The first time warms the JVM up. Otherwise its slow start would count as time saved by OPTIMIZE.
         ask_all(spark, folder, dataset, steps)
         before = ask_all(spark, folder, dataset, steps)
+    with steps.step("Count the files that a lookup reads"):
+        clustering = steps.watch(spark, lambda: table.clustering(*dataset.keys))
     began = time.perf_counter()
     with steps.step(f"OPTIMIZE .. ZORDER BY ({', '.join(dataset.keys)})"):
         options = {"num-files": dataset.files}
-        [result] = steps.watch(spark, lambda: table.optimize(dataset.keys, options=options).collect())
+        steps.watch(spark, lambda: table.optimize(dataset.keys, options=options))
     took = time.perf_counter() - began
     with steps.step("Ask the same five questions"):
         after = ask_all(spark, folder, dataset, steps)
+    picture = folder.parent / f"{folder.name}.png"
+    with steps.step("Draw the files before and after"):
+        now = draw(table, dataset, clustering, picture)
     spark.stop()
     with steps.step("Read the table with plain pyarrow"):
         plain = read_plainly(folder)
 
     console.print()
-    console.print(answers_table(dataset, before, after))
-    console.print(lookups_table(result["metrics"]["clustering"]))
-    wrong = [
-        question.words
-        for question, old, new in zip(dataset.questions, before, after, strict=True)
-        if not old.rows.equals(new.rows)
-    ]
-    for words in wrong:
-        console.print(f"[red]✗ the answer has changed: {words}")
-    if not wrong:
-        console.print(f"✓ All {len(before)} answers are the same, row by row.")
+    comparisons = [Comparison(*parts) for parts in zip(dataset.questions, before, after, strict=True)]
+    console.print(answers_table(dataset.title, comparisons))
+    console.print(lookups_table(clustering, now))
+    for comparison in comparisons:
+        console.print(comparison.line())
+    answers_same = all(comparison.same for comparison in comparisons)
+    if answers_same:
+        console.print(f"✓ All {len(comparisons)} answers are the same, row by row.")
     if original is None:
         same, compared = plain.num_rows == rows, "as many as before"
     else:
         same, compared = sorted_rows(plain.select(original.column_names)).equals(original), "each as before"
     console.print(f"{'✓' if same else '[red]✗'} pyarrow alone reads {plain.num_rows:,} rows, {compared}.")
     console.print(f"OPTIMIZE took {took:.1f} s for {rows:,} rows. The table is in {folder}")
-    return same and not wrong
+    console.print(f"The picture of its files before and after is {picture}", soft_wrap=True)
+    return same and answers_same
 
 
 def main() -> int:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 from spark_versions import SPARKS
 
 import spark_zorder
@@ -51,7 +52,7 @@ def test_a_jar_is_found_by_the_minor_version(jars: Path, version: str) -> None:
 
 
 def test_a_missing_jar_is_an_error_that_names_those_that_there_are(jars: Path) -> None:
-    with pytest.raises(spark_zorder.NoJarError, match=r"no jar for Spark 3\.4: .* for Spark 4\.1, 4\.10$"):
+    with pytest.raises(spark_zorder.NoJarError, match=r"no jar for Spark 3\.4: .* for Spark 4\.1, 4\.10\. "):
         spark_zorder.jar_path("3.4.9")
 
 
@@ -59,6 +60,17 @@ def test_an_unknown_installed_spark_is_named(jars: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("pyspark.version.__version__", "5.0.1")
     with pytest.raises(spark_zorder.NoJarError, match=r"no jar for Spark 5\.0 \(pyspark 5\.0\.1 is installed\)"):
         spark_zorder.jar_path()
+
+
+def test_a_session_says_which_package_to_build_when_its_spark_has_no_jar(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spark-zorder-4.10_2.13-9.9.jar").touch()
+    monkeypatch.setattr(artifacts, "_FOLDER", tmp_path)
+    monkeypatch.setattr("pyspark.version.__version__", "4.1.2")
+    words = r"no jar for Spark 4\.1 \(pyspark 4\.1\.2 is installed\): this spark_zorder has a jar for Spark 4\.10\. "
+    with pytest.raises(spark_zorder.NoJarError, match=words + r".*`make wheel SPARK=4\.1` in a clone builds"):
+        spark_zorder.configure_spark(SparkSession.builder)
 
 
 def test_a_package_without_jars_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

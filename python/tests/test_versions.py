@@ -25,6 +25,7 @@ CODE = [
     "python/tests/**/*.py",
     "python/demo/**/*.py",
     "tools/*",
+    "tools/release/*",
     "bench/**/*.py",
 ]
 PAGES = ["*.md", "docs/**/*.md"]

@@ -1,7 +1,8 @@
 """The jars in this package. Each minor version of Spark needs its own, because Spark's planner changes between them.
 
-The name of a jar says for which Spark and Scala it was built: `spark-zorder-<Spark>_<Scala>-<version>.jar`. The wheel
-has all jars in one archive. A jar in the folder itself, where a developer puts it, wins over one in the archive.
+The name of a jar says for which Spark and Scala it was built: `spark-zorder-<Spark>_<Scala>-<version>.jar`. A wheel has
+the jar of one Spark, or those of all, in one archive. A jar in the folder itself, where a developer puts it, wins over
+one in the archive.
 """
 
 import re
@@ -41,7 +42,8 @@ def jar_path(spark_version: str | None = None) -> Path:
         spark_version: `4.1`, `4.1.0` and `4.1.0.dev1` all mean Spark 4.1. The default is the installed pyspark's.
 
     Raises:
-        NoJarError: There is no jar for this minor version. The message lists the versions that have one.
+        NoJarError: There is no jar for this minor version. The message lists the versions that have one, and says how
+            to build a package for this one.
         OSError: The jar is not unpacked yet, and neither the package's folder nor that for temporary files can be
             written to.
 
@@ -52,14 +54,18 @@ def jar_path(spark_version: str | None = None) -> Path:
         >>> jar_path("3.4")
         Traceback (most recent call last):
         ...
-        spark_zorder.errors.NoJarError: no jar for Spark 3.4: this spark_zorder has jars for Spark 3.5, ..., 4.3
+        spark_zorder.errors.NoJarError: no jar for Spark 3.4: this spark_zorder has jars for Spark 3.5, ..., 4.3...
     """
     wanted = installed_spark() if spark_version is None else spark_version
     minor = ".".join(wanted.split(".")[:2])
     jars = available_jars()
     if minor not in jars:
         installed = f" (pyspark {wanted} is installed)" if spark_version is None else ""
-        offered = f"has jars for Spark {', '.join(jars)}" if jars else "was built without any jar"
-        raise NoJarError(f"no jar for Spark {minor}{installed}: this spark_zorder {offered}")
+        several = "jars" if len(jars) > 1 else "a jar"
+        offered = f"has {several} for Spark {', '.join(jars)}" if jars else "was built without any jar"
+        raise NoJarError(
+            f"no jar for Spark {minor}{installed}: this spark_zorder {offered}. If spark-zorder supports this Spark, "
+            f"`make wheel SPARK={minor}` in a clone builds a package for it, and `make wheel-all` one for all"
+        )
     plain = _FOLDER / jars[minor]
     return plain if plain.exists() else jar_archive.unpacked(_FOLDER, jars[minor])
