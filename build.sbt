@@ -164,6 +164,8 @@ def sparkModule(minor: String, fullScala: String): Project =
       },
       // `make release` sets it. The documentation has what a program of others uses, which is compiled against the rest.
       Compile / packageDoc / publishArtifact := sys.props.contains("publish.docs"),
+      Test / packageDoc / publishArtifact := false,
+      Compile / doc / scalacOptions += "-no-link-warnings",
       Compile / doc / sources := (Compile / sources).value.filter(file => documented.contains(file.getName)),
       Compile / doc / dependencyClasspath := (Compile / fullClasspath).value,
       Test / fork := true,

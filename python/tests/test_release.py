@@ -57,7 +57,7 @@ def test_the_section_is_signed_off() -> None:
 
 def test_a_whole_artifact_lacks_nothing(repository: Path) -> None:
     [artifact] = maven.artifacts(repository)
-    assert maven.missing_files(repository, artifact, "1.0") == []
+    assert maven.wrong_files(repository, artifact, "1.0") == []
     assert maven.missing_elements(maven.file_of(repository, artifact, "1.0", ".pom"), maven.ELEMENTS) == []
 
 
@@ -65,10 +65,12 @@ def test_what_an_artifact_lacks_is_named(repository: Path) -> None:
     [artifact] = maven.artifacts(repository)
     maven.file_of(repository, artifact, "1.0", "-javadoc.jar").unlink()
     maven.file_of(repository, artifact, "1.0", ".jar").write_text("changed")
-    assert maven.missing_files(repository, artifact, "1.0") == [
+    maven.file_of(repository, artifact, "1.0", "-tests-javadoc.jar").touch()
+    assert maven.wrong_files(repository, artifact, "1.0") == [
         f"{artifact}-1.0.jar.md5 is missing or wrong",
         f"{artifact}-1.0.jar.sha1 is missing or wrong",
         f"{artifact}-1.0-javadoc.jar is missing",
+        f"{artifact}-1.0-tests-javadoc.jar is no part of it",
     ]
 
 

@@ -53,7 +53,7 @@ def central(repository: Path, version: str, java: str, ivy: Path) -> Iterator[Ch
     names = maven.artifacts(repository)
     lacking = [minor for minor in sparks() if not any(name.startswith(f"spark-zorder-{minor}_") for name in names)]
     yield Check(f"Maven: a jar for each Spark ({', '.join(names)})", lacking)
-    files = [finding for name in names for finding in maven.missing_files(repository, name, version)]
+    files = [finding for name in names for finding in maven.wrong_files(repository, name, version)]
     yield Check("Maven: POM, sources, javadoc and checksums of each", files)
     poms = [maven.file_of(repository, name, version, ".pom") for name in names]
     elements = [f"{pom.name}: {path}" for pom in poms for path in maven.missing_elements(pom, maven.ELEMENTS)]

@@ -34,8 +34,8 @@ def file_of(repository: Path, artifact: str, version: str, ending: str) -> Path:
     return repository / GROUP.replace(".", "/") / artifact / version / f"{artifact}-{version}{ending}"
 
 
-def missing_files(repository: Path, artifact: str, version: str) -> list[str]:
-    """The files that an artifact lacks, and those whose checksum is missing or wrong."""
+def wrong_files(repository: Path, artifact: str, version: str) -> list[str]:
+    """The files that an artifact lacks or has too many, and those whose checksum is missing or wrong."""
     found = []
     for ending in ENDINGS:
         file = file_of(repository, artifact, version, ending)
@@ -46,7 +46,10 @@ def missing_files(repository: Path, artifact: str, version: str) -> list[str]:
             sums = file.with_name(f"{file.name}.{kind}")
             if not sums.is_file() or sums.read_text().strip() != hashlib.new(kind, file.read_bytes()).hexdigest():
                 found.append(f"{sums.name} is missing or wrong")
-    return found
+    names = {file_of(repository, artifact, version, ending).name for ending in ENDINGS}
+    known = names | {f"{name}.{kind}" for name in names for kind in ("md5", "sha1", "asc")}
+    folder = file_of(repository, artifact, version, ".jar").parent
+    return found + [f"{path.name} is no part of it" for path in sorted(folder.iterdir()) if path.name not in known]
 
 
 def missing_elements(pom: Path, elements: tuple[str, ...]) -> list[str]:
