@@ -21,7 +21,7 @@ class Flights:
     questions = (
         Question("American Airlines to Miami", "carrier = 'AA' AND dest = 'MIA'"),
         Question("All flights to Boston", "dest = 'BOS'"),
-        Question("Left more than three hours late", "dep_delay > 180"),
+        Question("Delta, three hours late or more", "carrier = 'DL' AND dep_delay >= 180"),
         Question("Los Angeles, two hours late or more", "dest = 'LAX' AND dep_delay >= 120"),
         Question("United to Boston, an hour late or more", "carrier = 'UA' AND dest = 'BOS' AND dep_delay >= 60"),
     )
