@@ -9,12 +9,15 @@ RELEASE_PYTHON := build/envs/release/bin/python
 # The project's public address, for the POMs: `make release URL=https://..`.
 URL ?=
 
+# The Python package's sources are built from a copy, in which links are files.
 release-files: $(STAMPS)/env-release
 	$(RELEASE_PYTHON) tools/release/begin.py $(RELEASE)
 	@$(MAKE) -j3 --output-sync --no-print-directory $(call jar,$(NEWEST)) $(addprefix $(STAMPS)/env-,$(OLDER))
 	@$(MAKE) --no-print-directory $(STAMPS)/jars-older
 	$(call build_wheel,$(BIN)/python,$(call jars,$(SPARKS)),$(RELEASE)/pypi/$(WHEEL_NAME))
-	cd python && ../$(RELEASE_PYTHON) -m hatchling build -t sdist -d $(CURDIR)/$(RELEASE)/pypi
+	rm -rf build/sdist && mkdir -p build/sdist/python && cp VERSION build/sdist
+	cp -rL $(addprefix python/,pyproject.toml README.md LICENSE NOTICE src) build/sdist/python
+	cd build/sdist/python && ../../../$(RELEASE_PYTHON) -m hatchling build -t sdist -d $(CURDIR)/$(RELEASE)/pypi
 	git archive --prefix=spark-zorder-$(VERSION)/ -o $(RELEASE)/spark-zorder-$(VERSION).tar.gz HEAD
 	$(SBT) -Dpublish.to=$(CURDIR)/$(RELEASE)/maven -Dpublish.docs=true $(if $(URL),-Dpublish.url=$(URL)) \
 		"all $(foreach m,$(SPARKS),$(call sbt_name,$(m))/publish)"

@@ -10,6 +10,9 @@ import argparse
 import hashlib
 import subprocess
 import sys
+import tarfile
+import tempfile
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +49,30 @@ def pypi(folder: Path) -> Iterator[Check]:
     command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, files)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     yield Check("PyPI: twine check", done.stdout.splitlines() if done.returncode else [])
+    if not lacking:
+        [wheel], [sources] = ([f for f in files if f.name.endswith(ending)] for ending in kinds.values())
+        yield Check("PyPI: the sources build the same wheel", unlike(wheel, sources))
+
+
+def unlike(wheel: Path, sources: Path) -> list[str]:
+    """The files that differ between the wheel and one that the sources build, or why the sources build none."""
+    with tempfile.TemporaryDirectory() as work:
+        with tarfile.open(sources) as archive:
+            archive.extractall(work, filter="data")
+        folder = Path(work) / sources.name.removesuffix(".tar.gz")
+        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", work]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return done.stderr.splitlines()[-1:]
+        [built] = Path(work).glob("*.whl")
+        old, new = contents(wheel), contents(built)
+    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    """The files of a wheel."""
+    with zipfile.ZipFile(wheel) as file:
+        return {name: file.read(name) for name in file.namelist()}
 
 
 def central(repository: Path, version: str, java: str, ivy: Path) -> Iterator[Check]:
