@@ -112,7 +112,7 @@ def layouts(spark: SparkSession, folder: Path) -> dict[str, Figure]:
     as_written = _written(spark, rows.select("a", "b"), folder / "ab")
     as_written.create_skipping_index()
     before = as_written.clustering("a", "b")
-    as_written.optimize(zorder_by=["a", "b"], options={"num-files": 64})
+    as_written.optimize(zorder_by=["a", "b"], num_files=64)
     figures = {"before-after": as_written.plot_clustering("a", "b", before=before)}
     figures["before-after"].suptitle("")
     figures["query"] = _query(spark, as_written, folder / "ab")
@@ -126,13 +126,11 @@ def layouts(spark: SparkSession, folder: Path) -> dict[str, Figure]:
         "HILBERT BY (a, b)": {"hilbert_by": ["a", "b"]},
         "ZORDER BY (a WEIGHT 8, b)": {"zorder_by": {"a": 8, "b": 1}},
     }
-    figures["layouts"] = _panels(
-        {title: _laid_out(as_written, **said, options={"num-files": 64}) for title, said in asked.items()}
-    )
+    figures["layouts"] = _panels({title: _laid_out(as_written, **said) for title, said in asked.items()})
     figures["cuts"] = _panels(
         {
             f"'cuts' = '{cuts}'": _laid_out(
-                as_written, zorder_by=["a", "b"], options={"num-files": 50, "cuts": cuts}, full=True
+                as_written, zorder_by=["a", "b"], num_files=50, options={"cuts": cuts}, full=True
             )
             for cuts in ("equal", "aligned")
         }
@@ -155,7 +153,7 @@ def _written(spark: SparkSession, rows: DataFrame, folder: Path) -> ZOrderTable:
 
 
 def _laid_out(table: ZOrderTable, *shown: str, **said: object) -> Clustering:
-    table.optimize(**{"options": {"num-files": 64}, **said})  # type: ignore[arg-type]
+    table.optimize(**{"num_files": 64, **said})  # type: ignore[arg-type]
     return table.clustering(*(shown or ("a", "b")))
 
 
@@ -197,7 +195,7 @@ def _draw(axes: Axes, boxes: Sequence[Rectangle], colour: str) -> None:
 def _query(spark: SparkSession, table: ZOrderTable, folder: Path) -> Figure:
     """The files that a query reads and those that it leaves out, and the box that it asks for."""
     condition, (left, low, right, high) = "a BETWEEN 2000 AND 3000 AND b < 2500", (2000, 0, 3000, 2499)
-    explained = explain_skipping(spark, f"SELECT * FROM parquet.`{folder}` WHERE {condition}").head()
+    explained = explain_skipping(spark, f"SELECT * FROM parquet.`{folder}` WHERE {condition}")
     boxes = list(_boxes(table.clustering("a", "b")).values())
     read = [
         b
@@ -207,7 +205,6 @@ def _query(spark: SparkSession, table: ZOrderTable, folder: Path) -> Figure:
         and b.get_y() <= high
         and low <= b.get_y() + b.get_height()
     ]
-    assert explained is not None
     assert (len(read), len(boxes)) == (explained.files_kept, explained.files_total)
     figure = Figure(figsize=(5.4, 4.6), layout="constrained")
     axes = figure.add_subplot()

@@ -39,7 +39,7 @@ def figure(work: Path) -> Figure:
     table = ZOrderTable.for_path(spark, work / "flights", "parquet")
     table.create_skipping_index()
     before = table.clustering(*COLUMNS)
-    table.optimize(hilbert_by=list(COLUMNS), options={"num-files": flights.files})
+    table.optimize(hilbert_by=list(COLUMNS), num_files=flights.files)
     return table.plot_clustering(*COLUMNS, before=before)
 
 

@@ -73,7 +73,7 @@ def sorted_rows(table: pyarrow.Table) -> pyarrow.Table:
 def ask(spark: SparkSession, folder: Path, question: Question) -> Answer:
     """Ask three times. Returns the median time, the files, and the rows of the last time."""
     query = f"SELECT * FROM parquet.`{folder}` WHERE {question.predicate}"
-    scans = explain_skipping(spark, query).collect()
+    scans = explain_skipping(spark, query).df.collect()
     times = []
     for _ in range(3):
         began = time.perf_counter()
@@ -189,8 +189,7 @@ def run(dataset: Dataset, folder: Path, console: Console) -> bool:
         clustering = steps.watch(spark, lambda: table.clustering(*dataset.keys))
     began = time.perf_counter()
     with steps.step(f"OPTIMIZE .. ZORDER BY ({', '.join(dataset.keys)})"):
-        options = {"num-files": dataset.files}
-        steps.watch(spark, lambda: table.optimize(dataset.keys, options=options))
+        steps.watch(spark, lambda: table.optimize(dataset.keys, num_files=dataset.files))
     took = time.perf_counter() - began
     with steps.step("Ask the same five questions"):
         after = ask_all(spark, folder, dataset, steps)

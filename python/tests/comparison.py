@@ -67,7 +67,7 @@ def outcome(frame: DataFrame) -> list[str] | str:
 
 def files_read(spark: SparkSession, query: str) -> tuple[int, int]:
     """The number of files kept, and of all files, over all scans of a query."""
-    scans = explain_skipping(spark, query).collect()
+    scans = explain_skipping(spark, query).df.collect()
     return sum(scan["files_kept"] for scan in scans), sum(scan["files_total"] for scan in scans)
 
 

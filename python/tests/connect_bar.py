@@ -17,7 +17,7 @@ def main() -> None:
     spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
     rows = "SELECT /*+ REPARTITION(8) */ id, rand(1) AS a, rand(2) AS b FROM range(3000000)"
     spark.sql(f"CREATE TABLE slow USING parquet AS {rows}")
-    result = ZOrderTable(spark, "slow").optimize(["a", "b"], options={"num-files": 8})
+    result = ZOrderTable(spark, "slow").optimize(["a", "b"], num_files=8)
     sys.stdout.write(f"{result.files_added}\n")
 
 

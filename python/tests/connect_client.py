@@ -28,6 +28,7 @@ from spark_zorder import (
     explain_skipping,
     repartition_by_zorder_range,
     show_clustering,
+    show_operations,
 )
 
 WITHOUT_A_SESSION = ("NoJarError", "jar_path")
@@ -65,17 +66,24 @@ def with_extension() -> dict[str, Any]:
     names = copy_of_the_table()
     spark, events = names["spark"], names["events"]
     before = events.clustering("user", "day")
-    foreseen = events.optimize(["user", "day"], options={"num-files": 16}, dry_run=True)
-    result = events.optimize(["user", "day"], options={"num-files": 16})
+    foreseen = events.optimize(["user", "day"], num_files=16, dry_run=True)
+    result = events.optimize(["user", "day"], num_files=16)
     found["dry run"] = [foreseen.dry_run, foreseen.files_added, repr(foreseen).splitlines()[-1]]
-    found["result"] = [isinstance(result, DataFrame), result.files_removed, result.files_added, result.count()]
+    found["result"] = [isinstance(result.df, DataFrame), result.files_removed, result.files_added, result.df.count()]
     found["html"] = result._repr_html_()
-    for name, frame in (
-        ("text", "SELECT * FROM events WHERE user = 7"),
-        ("frame", spark.table("events").where("user = 7")),
-    ):
-        [scan] = explain_skipping(spark, frame).collect()
-        found[f"explained {name}"] = [scan.files_total, scan.files_kept]
+    asked: dict[str, str | DataFrame] = {
+        "text": "SELECT * FROM events WHERE user = 7",
+        "frame": spark.table("events").where("user = 7"),
+    }
+    for name, query in asked.items():
+        # Without a session, the text's is the active one.
+        for explained in (explain_skipping(spark, query), explain_skipping(query)):
+            found.setdefault(f"explained {name}", []).append([explained.files_total, explained.files_kept])
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    optimized = events.history(1).collect()[0].timestamp
+    found["restored"] = [events.restore(0).files, events.restore(timestamp=optimized).files]
+    spark.conf.unset("spark.sql.session.timeZone")
+    found["plain"] = [bool(ZOrderTable.is_plain(spark, name)) for name in ("events", "nothing")]
     picture = io.BytesIO()
     events.plot_clustering("user", "day", before=before).savefig(picture, format="png")
     found["picture"] = [picture.getvalue()[:4].hex(), len(picture.getvalue()) > 10_000]
@@ -118,6 +126,10 @@ def without_extension(spark: SparkSession) -> dict[str, Any]:
         "restore": lambda: t.restore(0),
         "vacuum": t.vacuum,
         "show_clustering": lambda: show_clustering(spark),
+        "show_operations": lambda: show_operations(spark),
+        "history": t.history,
+        "detail": t.detail,
+        "is_plain": lambda: ZOrderTable.is_plain(spark, "t"),
         "explain_skipping": lambda: explain_skipping(spark, "SELECT * FROM t"),
         "explain_skipping of a frame": lambda: explain_skipping(spark, spark.table("t")),
         "repartition_by_zorder_range": lambda: repartition_by_zorder_range(spark.range(9), 2, "id"),

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from local_session import local_session
 
-from spark_zorder import nightly
-from spark_zorder.nightly_outcome import Outcome, Selected, exit_code
+from spark_zorder._cli import nightly
+from spark_zorder._cli.nightly_outcome import Outcome, Selected, exit_code
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

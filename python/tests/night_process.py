@@ -77,7 +77,7 @@ class Night:
 
 def main() -> int:
     """Make the tables known, and run the tool."""
-    from spark_zorder.__main__ import main as tool
+    from spark_zorder._cli.main import main as tool
 
     work, statements, *arguments = sys.argv[1:]
     spark = local_session(Path(work), settings=SMALL)

@@ -22,7 +22,7 @@ TIMEOUT = 300
 
 SLOW = """
 spark.range(3_000_000).selectExpr("id", "rand(1) AS a", "rand(2) AS b").repartition(8).write.saveAsTable("slow")
-ZOrderTable(spark, "slow").optimize(zorder_by=["a", "b"], options={"num-files": 8}).files_added
+ZOrderTable(spark, "slow").optimize(zorder_by=["a", "b"], num_files=8).files_added
 """
 
 

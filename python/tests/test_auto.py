@@ -55,8 +55,7 @@ def ask(spark: SparkSession, folder: Path, *predicates: str) -> None:
 
 def optimize(spark: SparkSession, folder: Path, files: int = 64, **options: object) -> Row:
     table = ZOrderTable.for_path(spark, str(folder), "parquet")
-    row: Row = table.optimize(auto=True, options={"num-files": files, **options}).collect()[0]["metrics"]
-    return row
+    return table.optimize(auto=True, num_files=files, options=options).metrics
 
 
 def flush(spark: SparkSession) -> None:
@@ -141,7 +140,7 @@ def test_a_dry_run_foresees_the_bytes_that_queries_read(
         scans = [
             scan
             for predicate in predicates
-            for scan in explain_skipping(spark, f"SELECT * FROM parquet.`{table}` WHERE {predicate}").collect()
+            for scan in explain_skipping(spark, f"SELECT * FROM parquet.`{table}` WHERE {predicate}").df.collect()
         ]
         return float(sum(scan.bytes_kept for scan in scans) / sum(scan.bytes_total for scan in scans))
 
@@ -279,9 +278,9 @@ def test_new_rows_in_hot_ranges_are_placed_by_the_boundaries_there(spark: SparkS
     size = sum(p.stat().st_size for p in folder.glob("*.parquet")) // 40
     options = {"target-file-size-bytes": size, "hot-ranges": True}
     target = ZOrderTable.for_path(spark, str(folder), "parquet")
-    target.optimize(auto=True, options=options).collect()
+    target.optimize(auto=True, options=options)
     add(rows, rows + 6_000)
-    metrics = target.optimize(options={"target-file-size-bytes": size}).collect()[0]["metrics"]
+    metrics = target.optimize(target_file_size=size).metrics
     assert metrics["strategy"]["name"] == "incremental", metrics["strategy"]
     assert metrics["strategy"]["drift"] < 0.6
     # The share counts rows as they are, not the room that they have.

@@ -55,7 +55,7 @@ def test_every_example_of_the_package_prints_what_it_shows(found: dict[str, Any]
     assert [report for report in found["examples"].values() if report] == []
 
 
-def test_a_result_reads_as_sentences_and_works_as_a_frame(found: dict[str, Any]) -> None:
+def test_a_result_reads_as_sentences_and_has_a_frame(found: dict[str, Any]) -> None:
     assert found["dry run"] == [True, 16, "Nothing was changed."]
     assert found["result"] == [True, 8, 16, 1]
     assert found["html"].startswith("<p>8 → 16 files, ")
@@ -63,7 +63,15 @@ def test_a_result_reads_as_sentences_and_works_as_a_frame(found: dict[str, Any])
 
 
 def test_queries_skip_files(found: dict[str, Any]) -> None:
-    assert (found["explained text"], found["explained frame"]) == ([16, 4], [16, 4])
+    assert found["explained text"] == found["explained frame"] == [[16, 4], [16, 4]]
+
+
+def test_a_time_of_the_history_is_restored_in_any_zone(found: dict[str, Any]) -> None:
+    assert found["restored"] == [8, 16]
+
+
+def test_a_name_is_asked_for_before_it_is_used(found: dict[str, Any]) -> None:
+    assert found["plain"] == [True, False]
 
 
 def test_a_picture_is_drawn(found: dict[str, Any]) -> None:

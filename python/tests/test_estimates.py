@@ -61,7 +61,7 @@ def test_a_python_function_of_a_partition_column_leaves_the_other_conjuncts_alon
     is_one = udf(lambda p: p == 1, "boolean")
     frame = spark.read.parquet(folder).where("id < 100").where(is_one("p"))
     assert sorted(r["id"] for r in frame.collect()) == list(range(1, 100, 2))
-    [row] = explain_skipping(spark, frame).collect()
+    [row] = explain_skipping(spark, frame).df.collect()
     assert row["files_kept"] <= 2 < row["files_total"]
     assert not spark.catalog.listTables()
 

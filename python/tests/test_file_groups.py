@@ -79,7 +79,7 @@ def assert_same_rows(spark: SparkSession, folder: Path) -> None:
 def test_groups_of_partitions_are_one_version(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
     two = bytes_of(folder, 0) + bytes_of(folder, 1)
     options = {MAX_BYTES: two + two // 10, AT_ONCE: 2, "num-files": 2 * DAYS}
-    [row] = table.optimize(["a", "b"], options=options).collect()
+    row = table.optimize(["a", "b"], options=options)
     assert row.metrics.numBatches == 3
     assert row.metrics.partitionsOptimized == DAYS
     assert versions(spark, folder) == [1]
@@ -87,14 +87,14 @@ def test_groups_of_partitions_are_one_version(spark: SparkSession, folder: Path,
     assert_same_rows(spark, folder)
     for clustering in row.metrics.clustering:
         assert clustering.meanFilesAfter < clustering.meanFilesBefore
-    [again] = table.optimize(["a", "b"]).collect()
+    again = table.optimize(["a", "b"])
     assert again.metrics.numFilesAdded == 0
 
 
 def test_a_partition_larger_than_a_group_is_several(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
     largest = max(f.stat().st_size for f in files(folder, 3))
     options = {MAX_BYTES: 2 * largest, "num-files": 4}
-    [row] = table.optimize(["a"], where="day = 3", options=options).collect()
+    row = table.optimize(["a"], where="day = 3", options=options)
     assert row.metrics.numBatches == 2
     assert len(files(folder, 3)) == 4
     assert_same_rows(spark, folder)
@@ -149,7 +149,7 @@ def executions(spark: SparkSession) -> list[Execution]:
 
 
 def test_partial_progress_is_a_version_for_each_commit(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
-    [row] = table.optimize(["a"], options={PARTIAL: True, MAX_COMMITS: 3, "num-files": 2 * DAYS}).collect()
+    row = table.optimize(["a"], options={PARTIAL: True, MAX_COMMITS: 3, "num-files": 2 * DAYS})
     assert row.metrics.numBatches == 3
     assert versions(spark, folder) == [3, 2, 1]
     assert row.metrics.version == 3
@@ -161,7 +161,7 @@ def test_partial_progress_is_a_version_for_each_commit(spark: SparkSession, fold
     # The index has the files of earlier commits after the last one.
     known = spark.sql(f"DESCRIBE SKIPPING INDEX ON parquet.`{folder}`").where("status = 'indexed'")
     assert known.select("path").distinct().count() == 2 * DAYS
-    [again] = table.optimize(["a"]).collect()
+    again = table.optimize(["a"])
     assert again.metrics.numFilesAdded == 0
     table.restore(1)
     assert sum(len(files(folder, day)) == 2 for day in range(DAYS)) == 2
@@ -183,7 +183,7 @@ def test_what_was_committed_stays_when_a_later_group_fails(
     assert files(folder, DAYS - 1) == before[DAYS - 1]
     victim.write_bytes(content)
     assert_same_rows(spark, folder)
-    [row] = table.optimize(["a"], options=options).collect()
+    row = table.optimize(["a"], options=options)
     assert row.metrics.partitionsOptimized == DAYS - done
     assert_same_rows(spark, folder)
 

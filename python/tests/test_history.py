@@ -57,12 +57,12 @@ def test_a_file_rewritten_from_an_old_read_is_noticed(
     assert noticed(spark) == before + 1
     # A known listing is not checked again. Neither is a file that others add.
     write_file(folder.root / "more.parquet", range(1000, 1000 + ROWS))
-    again = table.optimize(["a"], options={"num-files": 2}).collect()[0].metrics.strategy.reason
+    again = table.optimize(["a"], num_files=2).metrics.strategy.reason
     assert re.search(rf"`{old.name}` \(retired by version 1\).*probably in the table twice", again)
     assert table.describe_history().collect()[0].operationMetrics["numReappearedFiles"] == "1"
     # Now it is one of the inputs.
     after = noticed(spark)
-    assert "warning" not in table.optimize(["a"], full=True).collect()[0].metrics.strategy.reason
+    assert "warning" not in table.optimize(["a"], full=True).metrics.strategy.reason
     assert noticed(spark) == after
 
 
@@ -72,9 +72,7 @@ def test_a_file_that_restore_brought_back_is_not_warned_of(
     before = noticed(spark)
     spark.sql(folder.optimize)
     table.restore(0)
-    assert (
-        "warning" not in table.optimize(["a"], full=True, options={"num-files": 3}).collect()[0].metrics.strategy.reason
-    )
+    assert "warning" not in table.optimize(["a"], full=True, num_files=3).metrics.strategy.reason
     table.restore(1)
     table.restore(0)
     assert folder.spark_ids(spark) == once(folder.ids)
@@ -112,7 +110,7 @@ def test_after_vacuum_the_side_folder_is_small_and_the_history_whole(
     assert [row.version for row in rows] == list(range(201, 0, -1))
     assert {row.state for row in rows if row.version <= 185} == {"vacuumed"}
     assert rows[-1].operationParameters["zOrderBy"] == '["a"]'
-    assert "nothing to do" in table.optimize(["a"]).collect()[0].metrics.strategy.reason
+    assert "nothing to do" in table.optimize(["a"]).metrics.strategy.reason
     assert table.describe_detail().collect()[0].clusteringColumns == ["a"]
     with pytest.raises(AnalysisException, match=r"ZORDER_RESTORE_FILES_GONE.*files of version 185"):
         table.restore(100)
@@ -148,13 +146,13 @@ def test_which_layout_wrote_a_file_is_known_however_many_operations_came_since(
     rows = spark.range(2000).selectExpr("id", "id % 7 AS a", "id % 2 AS p")
     rows.write.partitionBy("p").parquet(str(root))
     table = ZOrderTable.for_path(spark, str(root), "parquet")
-    table.optimize(["a"], options={"num-files": 4})
+    table.optimize(["a"], num_files=4)
     for n in range(18):
-        table.optimize(["a"], where="p = 1", full=True, options={"num-files": 2 + n % 2})
+        table.optimize(["a"], where="p = 1", full=True, num_files=2 + n % 2)
     table.vacuum(0)
 
     def reason() -> str:
-        return str(table.optimize(["a"]).collect()[0].metrics.strategy.reason)
+        return str(table.optimize(["a"]).metrics.strategy.reason)
 
     # The files of the other partition are of the first operation, which is a line.
     assert "nothing to do" in reason()
@@ -164,20 +162,20 @@ def test_which_layout_wrote_a_file_is_known_however_many_operations_came_since(
     assert "nothing to do" in reason()
     # Without statistics nothing is known of them, so they are rewritten.
     spark.sql(f"DROP SKIPPING INDEX ON parquet.`{root}`")
-    assert table.optimize(["a"]).collect()[0].metrics.partitionsOptimized == 1
+    assert table.optimize(["a"]).metrics.partitionsOptimized == 1
     assert "nothing to do" in reason()
 
 
 def test_files_that_restore_brings_back_are_known_by_their_layout(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable
 ) -> None:
-    table.optimize(["a"], options={"num-files": 2})
-    table.optimize(["id"], options={"num-files": 2})
-    table.optimize(["id"], full=True, options={"num-files": 3})
+    table.optimize(["a"], num_files=2)
+    table.optimize(["id"], num_files=2)
+    table.optimize(["id"], full=True, num_files=3)
     table.restore(1)
-    assert "nothing to do" in table.optimize(["a"]).collect()[0].metrics.strategy.reason
+    assert "nothing to do" in table.optimize(["a"]).metrics.strategy.reason
     table.restore(3)
-    assert "nothing to do" in table.optimize(["id"]).collect()[0].metrics.strategy.reason
+    assert "nothing to do" in table.optimize(["id"]).metrics.strategy.reason
     assert folder.spark_ids(spark) == once(folder.ids)
 
 

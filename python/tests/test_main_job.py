@@ -64,6 +64,6 @@ def test_a_table_is_clustered_queried_and_restored(spark: SparkSession, tmp_path
     # History, and the trash that VACUUM empties.
     table = ZOrderTable.for_path(spark, str(folder), file_format)
     assert [row["operation"] for row in table.describe_history().collect()] == ["RESTORE", "OPTIMIZE", "OPTIMIZE"]
-    assert table.vacuum(retain_hours=0).collect()
+    assert table.vacuum(retain_hours=0).df.collect()
     assert names(folder, file_format) >= before
     assert not list(folder.rglob("*.retired"))

@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
 
-from spark_zorder import tool
+from spark_zorder._cli import tool
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

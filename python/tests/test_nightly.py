@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rival import Rival
 
-from spark_zorder import ZOrderTable, nightly
-from spark_zorder.__main__ import main
-from spark_zorder.nightly_outcome import COLUMNS, Outcome, Selected, Watcher, exit_code
+from spark_zorder import ZOrderTable
+from spark_zorder._cli import nightly
+from spark_zorder._cli.main import main
+from spark_zorder._cli.nightly_outcome import COLUMNS, Outcome, Selected, Watcher, exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -259,7 +260,7 @@ for name in ("one", "two"):
 def test_a_table_that_is_not_there_is_an_error_and_names_may_have_their_database(
     spark: SparkSession, database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from spark_zorder import nightly_session
+    from spark_zorder._cli import nightly_session
 
     fill(spark)
     monkeypatch.setattr(nightly_session, "start", lambda settings, remote: spark)
@@ -314,7 +315,7 @@ def test_wrong_usage_exits_with_2_and_starts_nothing(arguments: list[str], capsy
 def test_the_printed_table_has_a_line_for_each(
     spark: SparkSession, database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from spark_zorder import nightly_session
+    from spark_zorder._cli import nightly_session
 
     fill(spark)
     ZOrderTable(spark, "clustered").optimize()

@@ -16,10 +16,11 @@ from night_process import Night
 from pyspark.errors import PySparkException
 from steps import step
 
-from spark_zorder import ZOrderTable, nightly
-from spark_zorder.__main__ import main
-from spark_zorder.nightly_outcome import Outcome, Selected, Watcher, exit_code
-from spark_zorder.nightly_output import say
+from spark_zorder import ZOrderTable
+from spark_zorder._cli import nightly
+from spark_zorder._cli.main import main
+from spark_zorder._cli.nightly_outcome import Outcome, Selected, Watcher, exit_code
+from spark_zorder._cli.nightly_output import say
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from conftest import REPOSITORY
 from spark_versions import SPARKS
 
 import spark_zorder
 from spark_zorder import artifacts
-from spark_zorder.__main__ import main
+from spark_zorder._cli.main import main
 
 
 @pytest.fixture
@@ -99,6 +102,37 @@ def test_the_command_line_fails_in_words(jars: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.every_spark
-def test_the_module_runs() -> None:
-    done = subprocess.run([sys.executable, "-m", "spark_zorder", "jar"], capture_output=True, text=True, check=True)
-    assert Path(done.stdout.strip()) == spark_zorder.jar_path()
+def test_the_module_and_the_command_are_the_same() -> None:
+    module, command = [sys.executable, "-m", "spark_zorder"], [str(Path(sys.executable).with_name("spark-zorder"))]
+    helps = []
+    for start in (module, command):
+        done = subprocess.run([*start, "jar"], capture_output=True, text=True, check=True)
+        assert Path(done.stdout.strip()) == spark_zorder.jar_path()
+        assert subprocess.run([*start, "recover"], capture_output=True, check=False).returncode == 2
+        asked = subprocess.run([*start, "--help"], capture_output=True, text=True, check=True)
+        helps.append(" ".join(asked.stdout.replace(" ".join(["python", *start[1:]]), "spark-zorder").split()))
+    assert helps[0] == helps[1]
+    assert helps[0].startswith("usage: spark-zorder [-h] [--version] command")
+
+
+def test_every_statement_with_a_page_has_a_method_or_a_function() -> None:
+    rows = re.findall(
+        r"^\| \[([A-Z ]+)\]\(statements/([a-z-]+)\.md\) \| (.*?) \| (.*?) \|$",
+        (REPOSITORY / "docs" / "python-api.md").read_text(),
+        re.MULTILINE,
+    )
+    pages = {path.stem for path in (REPOSITORY / "docs" / "statements").glob("*.md")} - {"index"}
+    assert sorted(page for _, page, _, _ in rows) == sorted(pages)
+    for statement, page, python, returned in rows:
+        assert statement == page.upper().replace("-", " ")
+        for name in re.findall(r"`([\w.]+)`", python):
+            owner = spark_zorder.ZOrderTable if "ZOrderTable" in python else spark_zorder
+            method = getattr(owner, name.removeprefix("ZOrderTable."))
+            assert inspect.signature(method).return_annotation == returned.strip("`"), name
+
+
+def test_the_command_line_is_not_public() -> None:
+    folder = Path(spark_zorder.__file__).parent
+    modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert {"_cli", "_plot"} <= modules
+    assert not [name for name in modules if name.startswith(("nightly", "tool", "plot", "picture"))]

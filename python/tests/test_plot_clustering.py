@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from spark_zorder import Clustering, ZOrderTable
+from spark_zorder._plot.clustering import MOST_BARS, draw
 from spark_zorder.clustering import ColumnDepth, FileRange, positions
-from spark_zorder.plot import MOST_BARS, draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

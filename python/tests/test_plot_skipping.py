@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -92,5 +92,5 @@ def test_a_picture_for_each_scan(spark: SparkSession, table: ZOrderTable) -> Non
 def test_a_query_without_files(spark: SparkSession) -> None:
     with pytest.raises(ValueError, match="reads no files"):
         explain_skipping(spark, "SELECT 1").plot()
-    with pytest.raises(TypeError, match="a session and a query, or a DataFrame"):
-        explain_skipping(spark)
+    with pytest.raises(TypeError, match="takes a query in SQL or a DataFrame, or a session and one of them"):
+        explain_skipping(cast("Any", spark))

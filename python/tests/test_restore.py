@@ -68,13 +68,13 @@ def test_each_version_comes_back_byte_for_byte(spark: SparkSession, folder: Smal
         versions.append(contents(folder))
     for version in (0, 2, 1, 0, 1):
         before = len(folder.files())
-        [result] = table.restore(version).collect()
+        result = table.restore(version)
         assert contents(folder) == versions[version]
         assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
         assert once(row.id for row in frame.select("id").collect()) == once(folder.ids)
-        assert result.num_removed_files == before
-        assert result.num_restored_files == result.num_of_files_after_restore == len(versions[version])
-        assert result.table_size_after_restore == sum(f.stat().st_size for f in folder.files())
+        assert result.files_removed == before
+        assert result.files_restored == result.files == len(versions[version])
+        assert result.bytes == sum(f.stat().st_size for f in folder.files())
     assert folder.leftovers(7) == []
     assert states(table) == ["committed", *["restored"] * 5, "committed"]
 
@@ -186,7 +186,7 @@ def test_statistics_come_back_with_the_files(spark: SparkSession, folder: SmallT
     query = f"SELECT * FROM {folder.source} WHERE a = 50"
 
     def kept() -> tuple[int, int]:
-        [scan] = explain_skipping(spark, query).collect()
+        [scan] = explain_skipping(spark, query).df.collect()
         return scan.files_kept, scan.files_total
 
     optimize(table, folder, 3)
@@ -235,11 +235,11 @@ def test_vacuum_deletes_what_is_old_and_says_before_what(
     said = json.loads(record.read_text())
     record.write_bytes(sealed(said | {"timestamp": said["timestamp"] - 8 * 24 * 3_600_000}))
     first = [f for f in trash(folder) if f.parent.name.startswith("_v0000000001-")]
-    assert table.vacuum(retain_hours=9 * 24, dry_run=True).collect() == []
-    listed = table.vacuum(dry_run=True).collect()
-    assert sorted(Path(row.path.removeprefix("file:")) for row in listed) == first
+    assert table.vacuum(retain_hours=9 * 24, dry_run=True).files == ()
+    listed = table.vacuum(dry_run=True).files
+    assert sorted(Path(path.removeprefix("file:")) for path in listed) == first
     assert all(f.exists() for f in first)
-    [result] = table.vacuum().collect()
+    [result] = table.vacuum().df.collect()
     assert Path(result.path.removeprefix("file:")) == folder.root
     assert trash(folder)
     assert not set(trash(folder)) & set(first)
@@ -263,7 +263,7 @@ def test_vacuum_retains_parts_of_an_hour_as_sql_does(
     record.write_bytes(sealed(forty_minutes_ago))
     for hours, files in ((0.75, []), (0.5, trash(folder))):
         for result in (
-            table.vacuum(retain_hours=hours, dry_run=True),
+            table.vacuum(retain_hours=hours, dry_run=True).df,
             spark.sql(f"VACUUM {folder.source} RETAIN {hours} HOURS DRY RUN"),
         ):
             assert sorted(Path(row.path.removeprefix("file:")) for row in result.collect()) == files
@@ -284,10 +284,10 @@ def test_vacuum_keeps_as_long_as_optimize_was_told(folder: SmallTable, table: ZO
 
 def test_without_an_operation_there_is_nothing_to_do(folder: SmallTable, table: ZOrderTable) -> None:
     before = contents(folder)
-    [result] = table.restore(0).collect()
-    assert (result.num_removed_files, result.num_restored_files) == (0, 0)
-    assert table.vacuum(0, dry_run=True).collect() == []
-    assert len(table.vacuum(0).collect()) == 1
+    result = table.restore(0)
+    assert (result.files_removed, result.files_restored) == (0, 0)
+    assert table.vacuum(0, dry_run=True).files == ()
+    assert table.vacuum(0).df.count() == 1
     with pytest.raises(AnalysisException, match="ZORDER_VERSION_NOT_FOUND"):
         table.restore(1)
     assert contents(folder) == before

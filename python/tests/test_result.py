@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import copy
+import dataclasses
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql import DataFrame, Row
-from pyspark_test import assert_pyspark_df_equal
 
-from spark_zorder import OptimizeResult, ZOrderTable
+from spark_zorder import (
+    OptimizeResult,
+    RestoreResult,
+    SkippingExplanation,
+    VacuumResult,
+    ZOrderTable,
+    explain_skipping,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,36 +49,66 @@ def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
     return {str(path.relative_to(folder)): (path.stat().st_size, path.stat().st_mtime_ns) for path in folder.rglob("*")}
 
 
-def test_it_works_as_the_data_frame_of_the_statement(spark: SparkSession, tmp_path: Path) -> None:
-    result = make(spark, tmp_path / "t").optimize(["a"], options={"num-files": 8})
-    assert isinstance(result, DataFrame)
-    assert result.columns == ["path", "metrics", "summary"]
-    assert result.first() == result.collect()[0] == result.df.first()
-    assert result.select("metrics.version").first() == Row(version=1)
-    assert spark.createDataFrame(["x"], "string").crossJoin(result.select("path")).count() == 1
-    assert_pyspark_df_equal(result.union(result.df), result.df.union(result))
-    assert result["summary"] is not None
-    # No method of ours hides one of a DataFrame.
-    assert not {n for n in vars(OptimizeResult) if not n.startswith("_")} & set(dir(DataFrame))
+RESULTS: dict[type, Callable[[ZOrderTable], Any]] = {
+    OptimizeResult: lambda t: t.optimize(["a"], num_files=8),
+    RestoreResult: lambda t: t.restore(0),
+    VacuumResult: lambda t: t.vacuum(0, dry_run=True),
+    SkippingExplanation: lambda t: explain_skipping(f"SELECT * FROM {t.target} WHERE a = 7"),
+}
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_a_result_is_plain_data_beside_its_data_frame(spark: SparkSession, tmp_path: Path, kind: type) -> None:
+    table = make(spark, tmp_path / "t")
+    result = RESULTS[kind](table)
+    assert type(result).__name__ == kind.__name__
+    assert dataclasses.is_dataclass(kind)
+    assert not isinstance(result, DataFrame)
+    assert not hasattr(kind, "__getattr__")
+    # The methods of a DataFrame are those of `df` alone.
+    assert not hasattr(result, "select")
+    assert not hasattr(result, "collect")
+    assert isinstance(result.df, DataFrame)
+    assert result.df.count() == len(result.df.collect())
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.df = None
+    assert result == dataclasses.replace(result)
+    assert hash(result) == hash(dataclasses.replace(result))
+    assert repr(result).replace("\n", " ") == result.summary.replace("\n", " ")
+    assert result._repr_html_().startswith("<")
+
+
+def test_the_data_frame_of_a_result_is_that_of_the_statement(spark: SparkSession, tmp_path: Path) -> None:
+    result = make(spark, tmp_path / "t").optimize(["a"], num_files=8)
+    assert result.df.columns == ["path", "metrics", "summary"]
+    assert result.df.select("metrics.version").first() == Row(version=1)
+    assert result.df.first() == Row(path=result.path, metrics=result.metrics, summary=result.summary)
+
+
+def test_statements_on_the_index_return_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    table: Any = make(spark, tmp_path / "t")
+    assert table.create_skipping_index("a") is None
+    assert table.refresh_skipping_index() is None
+    assert table.drop_skipping_index() is None
 
 
 def test_it_reads_as_sentences(spark: SparkSession, tmp_path: Path) -> None:
     table = make(spark, tmp_path / "t")
-    result = table.optimize(["a", "b"], options={"num-files": 16})
+    result = table.optimize(["a", "b"], num_files=16)
     lines = repr(result).splitlines()
     assert lines[0].startswith("8 → 16 files, ")
     assert [line.split(" reads")[0] for line in lines[1:3]] == ["A lookup on `a`", "A lookup on `b`"]
     assert lines[3].startswith("Retired files take ")
     assert str(result) == "\n".join(lines)
-    assert " ".join(lines) == result.text
+    assert " ".join(lines) == result.summary
     assert repr(table.optimize()) == "Nothing to do: 16 files, all as they should be."
-    packed = table.optimize(full=True, options={"num-files": 1})
-    assert "One file is left, so nothing can be skipped." in packed.text
+    packed = table.optimize(full=True, num_files=1)
+    assert "One file is left, so nothing can be skipped." in packed.summary
 
 
 def test_its_fields(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "t"
-    result = make(spark, folder).optimize(["a", "b"], options={"num-files": 16})
+    result = make(spark, folder).optimize(["a", "b"], num_files=16)
     assert (result.files_removed, result.files_added, result.version, result.dry_run) == (8, 16, 1, False)
     assert result.bytes_added == sum(f.stat().st_size for f in folder.glob("*.parquet"))
     assert result.bytes_removed == result.metrics.filesRemoved.totalSize
@@ -80,12 +118,12 @@ def test_its_fields(spark: SparkSession, tmp_path: Path) -> None:
     assert result.path.endswith(str(folder))
     told = json.loads(result.to_json())
     assert told["metrics"]["numFilesAdded"] == 16
-    assert told["summary"] == result.text
+    assert told["summary"] == result.summary
 
 
 def test_notebooks_show_a_table(spark: SparkSession, tmp_path: Path) -> None:
     table = make(spark, tmp_path / "t")
-    html = table.optimize(["a"], options={"num-files": 8})._repr_html_()
+    html = table.optimize(["a"], num_files=8)._repr_html_()
     assert "<td>a</td>" in html
     assert "8 → 8 files" in html
     assert html.endswith("</table>")
@@ -95,17 +133,49 @@ def test_notebooks_show_a_table(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_name_with_dots_and_blanks_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     spark.range(100).selectExpr("id", "id AS `a. b <c>`").repartition(4).write.parquet(str(folder))
-    result = ZOrderTable.for_path(spark, folder, "parquet").optimize(["`a. b <c>`"], options={"num-files": 2})
+    result = ZOrderTable.for_path(spark, folder, "parquet").optimize(["`a. b <c>`"], num_files=2)
     assert len(repr(result).splitlines()) == 3
     assert "a. b &lt;c&gt;" in result._repr_html_()
 
 
-def test_copies_and_pickles_do_not_recurse() -> None:
-    hollow = OptimizeResult.__new__(OptimizeResult)
-    with pytest.raises(AttributeError):
-        hollow.columns  # noqa: B018
-    with pytest.raises(AttributeError):
-        copy.copy(hollow).columns  # noqa: B018
+def test_a_restore_and_a_vacuum_say_what_they_did(spark: SparkSession, tmp_path: Path) -> None:
+    table = make(spark, tmp_path / "t")
+    table.optimize(["a"], num_files=1)
+    restored = table.restore(0)
+    assert re.fullmatch(
+        r"8 files came back, and 1 file was removed\. The table has 8 files of \d+\.\d KiB\.", restored.summary
+    )
+    assert (
+        restored.bytes == restored.bytes_restored == sum(f.stat().st_size for f in (tmp_path / "t").glob("*.parquet"))
+    )
+    assert restored.metrics == restored.df.first()
+    foreseen = table.vacuum(0, dry_run=True)
+    assert foreseen.dry_run
+    assert str(foreseen) == f"{len(foreseen.files)} file would be deleted. Nothing was changed."
+    assert all(Path(path.removeprefix("file:")).exists() for path in foreseen.files)
+    done = table.vacuum(0)
+    assert (done.files, done.dry_run) == ((), False)
+    assert str(done) == "The replaced files that are old enough are deleted."
+    assert not any(Path(path.removeprefix("file:")).exists() for path in foreseen.files)
+
+
+def test_an_explanation_has_a_scan_for_each_table(spark: SparkSession, tmp_path: Path) -> None:
+    table = make(spark, tmp_path / "t")
+    table.optimize(["a", "s"], num_files=16)
+    explained = explain_skipping(f"SELECT * FROM {table.target} WHERE a = 7 AND length(s) = 6")
+    [scan] = explained.scans
+    row = explained.df.collect()[0]
+    assert (scan.scan, scan.relation, scan.pruning_ms) == (row.scan, row.relation, row.pruning_ms)
+    assert [dataclasses.astuple(c) for c in scan.conditions] == [tuple(c) for c in row.conjuncts]
+    assert explained.files_kept == scan.files_kept == row.files_kept
+    assert explained.files_total == scan.files_total == 16
+    assert (explained.bytes_kept, explained.bytes_total) == (row.bytes_kept, row.bytes_total)
+    assert f"<td>{scan.files_kept} of 16</td>" in explained._repr_html_()
+    both = explain_skipping(f"SELECT * FROM {table.target} UNION ALL SELECT * FROM {table.target} WHERE a = 7")
+    assert [s.scan for s in both.scans] == [0, 1]
+    assert both.files_total == 32
+    assert explain_skipping("SELECT 1").scans == ()
+    assert explain_skipping("SELECT 1").files_kept == 0
 
 
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
@@ -127,8 +197,8 @@ def test_a_dry_run_changes_nothing_and_foresees_the_files(
     foreseen = table.optimize(columns, options=options, dry_run=True)
     assert foreseen.dry_run
     assert snapshot(folder) == before
-    assert foreseen.text.startswith("Would rewrite 8 → ")
-    assert foreseen.text.endswith("Nothing was changed.")
+    assert foreseen.summary.startswith("Would rewrite 8 → ")
+    assert foreseen.summary.endswith("Nothing was changed.")
     real = table.optimize(columns, options=options)
     assert foreseen.files_added == real.files_added
     assert foreseen.bytes_removed == real.bytes_removed
@@ -142,8 +212,8 @@ def test_a_dry_run_changes_nothing_and_foresees_the_files(
 def test_a_dry_run_of_partitions_and_of_new_rows(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     table = make(spark, folder, partitions=3)
-    foreseen = table.optimize(["a", "b"], where="p > 0", options={"num-files": 20}, dry_run=True)
-    real = table.optimize(["a", "b"], where="p > 0", options={"num-files": 20})
+    foreseen = table.optimize(["a", "b"], where="p > 0", num_files=20, dry_run=True)
+    real = table.optimize(["a", "b"], where="p > 0", num_files=20)
     assert (foreseen.files_added, foreseen.metrics.partitionsOptimized) == (real.files_added, 2)
     more = "id + 100000 AS id, a, b, s, near_a, p"
     spark.read.parquet(str(folder)).where("p = 1").limit(200).selectExpr(*more.split(", ")).coalesce(1).write.mode(
@@ -160,7 +230,7 @@ def test_a_dry_run_knows_a_limit_of_rows(spark: SparkSession, tmp_path: Path) ->
     table = make(spark, tmp_path / "t")
     spark.conf.set("spark.sql.files.maxRecordsPerFile", "1000")
     try:
-        foreseen, real = (table.optimize(["a"], options={"num-files": 8}, dry_run=dry) for dry in (True, False))
+        foreseen, real = (table.optimize(["a"], num_files=8, dry_run=dry) for dry in (True, False))
     finally:
         spark.conf.unset("spark.sql.files.maxRecordsPerFile")
     assert real.files_added >= 20
@@ -169,7 +239,7 @@ def test_a_dry_run_knows_a_limit_of_rows(spark: SparkSession, tmp_path: Path) ->
 
 def test_a_dry_run_by_history_foresees_the_time(spark: SparkSession, tmp_path: Path) -> None:
     table = make(spark, tmp_path / "t")
-    foreseen = table.optimize(["a"], options={"num-files": 4}, dry_run=True)
+    foreseen = table.optimize(["a"], num_files=4, dry_run=True)
     # A second for the jobs, and the default rate.
     assert foreseen.seconds == pytest.approx(1 + foreseen.bytes_removed / (12 << 20) / 2, rel=0.5)
 

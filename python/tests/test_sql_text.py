@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import re
+import time
 from collections.abc import Callable
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, cast
+from unittest import mock
 
 import numpy as np
 import pytest
 from pyspark.sql import DataFrame
 
-from spark_zorder import ZOrderTable, explain_skipping, show_clustering
+from spark_zorder import ZOrderTable, explain_skipping, show_clustering, show_operations
 from spark_zorder.names import quote_name, quote_string
 
 
 class Recorder:
-    """A session that only remembers the last statement."""
+    """A session that only remembers the last statement. What it returns has one row, whatever is asked of it."""
 
     def __init__(self) -> None:
         self.statement = ""
 
     def sql(self, sqlQuery: str, /) -> DataFrame:  # noqa: N803
         self.statement = sqlQuery
-        return cast("DataFrame", None)
+        row = mock.MagicMock(num_removed_files=0, num_restored_files=0, num_of_files_after_restore=0)
+        row.table_size_after_restore = 0
+        return cast("DataFrame", mock.Mock(collect=lambda: [row]))
 
 
 def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
@@ -53,6 +60,15 @@ def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
             "OPTIMIZE `db`.`t` ZORDER BY (`a`) OPTIONS ('num-files' = '64', 'rewrite-all' = 'true', "
             r"'compression' = 'it\'s')",
         ),
+        (
+            lambda t: t.optimize(["a"], num_files=8, target_file_size="128MB", compression="zstd", retain_hours=0),
+            "OPTIMIZE `db`.`t` ZORDER BY (`a`) OPTIONS ('num-files' = '8', 'target-file-size-bytes' = '128MB', "
+            "'compression' = 'zstd', 'retain-hours' = '0')",
+        ),
+        (
+            lambda t: t.optimize(target_file_size=np.int64(4096), options={"cuts": "equal", "rewrite-all": False}),
+            "OPTIMIZE `db`.`t` OPTIONS ('target-file-size-bytes' = '4096', 'cuts' = 'equal', 'rewrite-all' = 'false')",
+        ),
         (lambda t: t.optimize(auto=True), "OPTIMIZE `db`.`t` ZORDER BY AUTO"),
         (lambda t: t.optimize(dry_run=True), "OPTIMIZE `db`.`t` DRY RUN"),
         (
@@ -75,7 +91,15 @@ def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
         (lambda t: t.describe_clustering(), "DESCRIBE CLUSTERING `db`.`t`"),
         (lambda t: t.describe_clustering("a", "b"), "DESCRIBE CLUSTERING `db`.`t` (`a`, `b`)"),
         (lambda t: t.describe_history(), "DESCRIBE HISTORY `db`.`t`"),
+        (lambda t: t.history(), "DESCRIBE HISTORY `db`.`t`"),
+        (lambda t: t.detail(), "DESCRIBE DETAIL `db`.`t`"),
         (lambda t: t.restore(0), "RESTORE `db`.`t` TO VERSION AS OF 0"),
+        (lambda t: t.restore(timestamp="yesterday's"), r"RESTORE `db`.`t` TO TIMESTAMP AS OF 'yesterday\'s'"),
+        (lambda t: t.restore(timestamp=date(2026, 3, 1)), "RESTORE `db`.`t` TO TIMESTAMP AS OF '2026-03-01'"),
+        (
+            lambda t: t.restore(timestamp=datetime(2026, 3, 1, 12, 30, 0, 250, timezone(timedelta(hours=-3)))),
+            "RESTORE `db`.`t` TO TIMESTAMP AS OF '2026-03-01 12:30:00.000250-03:00'",
+        ),
         (lambda t: t.vacuum(), "VACUUM `db`.`t`"),
         (lambda t: t.vacuum(0, dry_run=True), "VACUUM `db`.`t` RETAIN 0 HOURS DRY RUN"),
         (lambda t: t.vacuum(retain_hours=0.5), "VACUUM `db`.`t` RETAIN 0.5 HOURS"),
@@ -93,6 +117,23 @@ def test_explain_skipping_takes_a_query_as_it_is() -> None:
     assert recorder.statement == "EXPLAIN SKIPPING SELECT 1"
 
 
+def test_show_operations_takes_nothing() -> None:
+    recorder = Recorder()
+    show_operations(recorder)
+    assert recorder.statement == "SHOW OPERATIONS"
+
+
+def test_a_datetime_without_a_zone_is_in_that_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kathmandu")
+    time.tzset()
+    try:
+        statement = written(lambda t: t.restore(timestamp=datetime(2026, 3, 1, 12, 30)))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert statement == "RESTORE `db`.`t` TO TIMESTAMP AS OF '2026-03-01 12:30:00+05:45'"
+
+
 def test_show_clustering_takes_a_database_or_none() -> None:
     recorder = Recorder()
     show_clustering(recorder, "my db")
@@ -108,6 +149,9 @@ def test_show_clustering_takes_a_database_or_none() -> None:
         ("/a'b\\c", None, r"'/a\'b\\c'"),
         ("/a`b/c.d", "parquet", "`parquet`.`/a``b/c.d`"),
         ("s3a://bucket/t", "orc", "`orc`.`s3a://bucket/t`"),
+        ("s3a://bucket/a b/it's", None, r"'s3a://bucket/a b/it\'s'"),
+        ("hdfs://namenode:8020/t", "parquet", "`parquet`.`hdfs://namenode:8020/t`"),
+        ("hdfs:///t", None, "'hdfs:///t'"),
     ],
 )
 def test_a_folder_is_a_target(path: str, file_format: str | None, target: str) -> None:
@@ -144,6 +188,14 @@ def test_a_string_is_escaped() -> None:
         (lambda t: t.optimize(order_by=[]), ValueError, "order_by names no column"),
         (lambda t: t.optimize({"a": float("nan")}), ValueError, "weight of a"),
         (lambda t: t.optimize(["a"], auto=True), ValueError, "one layout at a time, not zorder_by and auto"),
+        (
+            lambda t: t.optimize(num_files=8, options={"Num-Files": 8}),
+            ValueError,
+            "num_files and the option 'Num-Files'",
+        ),
+        (lambda t: t.restore(), TypeError, "a version or a timestamp, and not both"),
+        (lambda t: t.restore(1, timestamp="2026-03-01"), TypeError, "a version or a timestamp, and not both"),
+        (lambda t: t.restore(timestamp=5), TypeError, "timestamp must be a text, a datetime or a date, not 5"),
         (lambda t: t.restore(-1), ValueError, "version"),
         (lambda t: t.restore("1"), ValueError, "version"),
         (lambda t: t.vacuum(True), ValueError, "retain_hours"),
@@ -173,6 +225,26 @@ def test_a_path_is_a_path_however_it_is_given() -> None:
     for path in paths:
         with pytest.raises(ValueError, match=r"is a path: write ZOrderTable.for_path\(spark, '/data/t'\)"):
             ZOrderTable(Recorder(), path)
+
+
+def test_a_path_of_another_library_is_its_url() -> None:
+    class CloudPath(os.PathLike[str]):
+        def __fspath__(self) -> str:
+            raise AssertionError("it downloads the folder")
+
+        def __str__(self) -> str:
+            return "s3://bucket/t"
+
+    assert ZOrderTable.for_path(Recorder(), CloudPath()).target == "'s3://bucket/t'"
+
+
+@pytest.mark.parametrize("url", ["s3a://bucket/t", "hdfs://namenode:8020/t", "file:///t"])
+def test_a_pathlib_path_of_a_url_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match=r"a pathlib\.Path loses a slash of a URL: give the URL of '\w+:/\w"):
+        ZOrderTable.for_path(Recorder(), Path(url))
+    assert ZOrderTable.for_path(Recorder(), url).target == f"'{url}'"
+    with pytest.raises(ValueError, match=re.escape(f"write ZOrderTable.for_path(spark, '{url}')")):
+        ZOrderTable(Recorder(), url)
 
 
 @pytest.mark.parametrize("query", [5, b"SELECT 1", ["SELECT 1"]])

@@ -54,15 +54,14 @@ def table(spark: SparkSession, folder: Path, file_format: str) -> ZOrderTable:
 
 def files(spark: SparkSession, folder: Path, file_format: str, predicate: str) -> tuple[int, int]:
     """The number of files kept, and of all files."""
-    scans = explain_skipping(spark, f"SELECT * FROM {file_format}.`{folder}` WHERE {predicate}").collect()
+    scans = explain_skipping(spark, f"SELECT * FROM {file_format}.`{folder}` WHERE {predicate}").df.collect()
     return sum(s["files_kept"] for s in scans), sum(s["files_total"] for s in scans)
 
 
 def test_optimize_keeps_every_row_and_a_query_reads_fewer_files(
     spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable
 ) -> None:
-    [result] = table.optimize(["a", "b"], options={"num-files": 16}).collect()
-    assert result["metrics"]["numFilesRemoved"] == 8
+    assert table.optimize(["a", "b"], num_files=16).files_removed == 8
     after = spark.read.format(file_format).load(str(folder))
     assert_pyspark_df_equal(after, rows(spark), order_by="id")
     kept, total = files(spark, folder, file_format, "a = 17 AND b = 155")
@@ -73,15 +72,15 @@ def test_optimize_keeps_every_row_and_a_query_reads_fewer_files(
 def test_a_dataframe_is_explained_as_its_query_is(
     spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable
 ) -> None:
-    table.optimize(["a", "b"], options={"num-files": 16})
+    table.optimize(["a", "b"], num_files=16)
     frame = spark.read.format(file_format).load(str(folder)).where("a = 17 AND b = 155")
-    [scan] = explain_skipping(spark, frame).collect()
+    [scan] = explain_skipping(spark, frame).df.collect()
     assert (scan.files_kept, scan.files_total) == files(spark, folder, file_format, "a = 17 AND b = 155")
     assert not spark.catalog.listTables()
 
 
 def test_skipping_changes_no_answer(spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable) -> None:
-    table.optimize(["a", "s"], options={"num-files": 16})
+    table.optimize(["a", "s"], num_files=16)
     for predicate in (
         "a < 100",
         "s = 'k0007'",
@@ -111,7 +110,7 @@ def test_an_index_alone_skips_well_placed_files(spark: SparkSession, tmp_path: P
 def test_rows_of_another_writer_are_read_at_once(
     spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable
 ) -> None:
-    table.optimize(["a"], options={"num-files": 8})
+    table.optimize(["a"], num_files=8)
     late = rows(spark).where("id < 3").selectExpr("id", "a + 1000000 AS a", "b", "s", "x", "st")
     late.coalesce(1).write.format(file_format).mode("append").save(str(folder))
     assert spark.sql(f"SELECT * FROM {file_format}.`{folder}` WHERE a >= 1000000").count() == 3
@@ -121,8 +120,7 @@ def test_rows_of_another_writer_are_read_at_once(
 
 
 def test_optimize_tells_the_files_of_a_point_lookup_before_and_after(table: ZOrderTable) -> None:
-    [row] = table.optimize(["a"], options={"num-files": 8}).collect()
-    [clustering] = row.metrics.clustering
+    [clustering] = table.optimize(["a"], num_files=8).metrics.clustering
     assert clustering.column == "a"
     assert clustering.meanFilesBefore > 7
     assert clustering.meanFilesAfter < 2
@@ -132,7 +130,7 @@ def test_clustering_is_described_before_and_after(table: ZOrderTable) -> None:
     [before] = table.describe_clustering("b").collect()
     assert (before.column, before.files, before.max_files, before.bound_files) == ("b", 8, 8, 1)
     assert before.mean_files > 7
-    table.optimize(["a", "b"], options={"num-files": 16})
+    table.optimize(["a", "b"], num_files=16)
     a, b = table.describe_clustering("a", "b").collect()
     for column, known in ((a, ROWS), (b, ROWS - ROWS // 50)):
         assert (column.files, column.bound_files) == (16, 4)
@@ -144,7 +142,7 @@ def test_clustering_is_described_before_and_after(table: ZOrderTable) -> None:
 
 
 def test_other_readers_find_the_rows(spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable) -> None:
-    table.optimize(["a", "b"], options={"num-files": 16})
+    table.optimize(["a", "b"], num_files=16)
     expected = rows(spark).selectExpr("count(*)", "sum(a)", "sum(b)", "min(s)").first()
     plain = dataset.dataset(folder, format=file_format).to_table().to_pandas()
     assert expected == (len(plain), plain["a"].sum(), plain["b"].sum(), plain["s"].min())
@@ -157,7 +155,7 @@ def test_a_catalog_table_is_a_target_too(spark: SparkSession, file_format: str) 
     name = f"statements_{file_format}"
     rows(spark).repartition(8).write.format(file_format).saveAsTable(name)
     try:
-        ZOrderTable(spark, name).optimize({"a": 2, "st.day": 1}, options={"num-files": 8})
+        ZOrderTable(spark, name).optimize({"a": 2, "st.day": 1}, num_files=8)
         assert_pyspark_df_equal(spark.table(name), rows(spark), order_by="id")
     finally:
         spark.sql(f"DROP TABLE {name}")

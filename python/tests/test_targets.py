@@ -200,7 +200,7 @@ def test_nulls_are_counted_of_types_without_order(spark: SparkSession, tmp_path:
         assert files_read(spark, f"SELECT id FROM {target} WHERE {name} IS NULL") == (2, 8)
     for name in columns:
         same_rows(spark, f"SELECT id FROM {target} WHERE {name} IS NULL")
-    [scan] = explain_skipping(spark, f"SELECT id FROM {target} WHERE ts < TIMESTAMP'1970-01-01 00:04:00'").collect()
+    [scan] = explain_skipping(spark, f"SELECT id FROM {target} WHERE ts < TIMESTAMP'1970-01-01 00:04:00'").df.collect()
     # Instants in ORC have no bounds. But a file of nulls cannot match any time.
     assert scan["files_kept"] == {"parquet": 1, "orc": 6}[file_format]
 

@@ -17,8 +17,8 @@ from pyspark.errors import SparkRuntimeException
 from rival import Rival
 from small_tables import SmallTable, once, write_file
 
-from spark_zorder import tool
-from spark_zorder.__main__ import main
+from spark_zorder._cli import tool
+from spark_zorder._cli.main import main
 from spark_zorder.errors import ToolError
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ def files_and_rows(folder: Path) -> list[list[tuple[int, int]]]:
 
 def read(spark: SparkSession) -> tuple[int, int]:
     """The number of files that the query reads, and of all files."""
-    [scan] = explain_skipping(spark, QUESTION).collect()
+    [scan] = explain_skipping(spark, QUESTION).df.collect()
     return scan["files_kept"], scan["files_total"]
 
 

@@ -21,11 +21,13 @@ from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.dataframe import repartition_by_hilbert_range, repartition_by_zorder_range
 from spark_zorder.diagnosis import Diagnosis, Finding, doctor
 from spark_zorder.errors import NoExtensionError, NoJarError
-from spark_zorder.explain import SkippingExplanation, explain_skipping
+from spark_zorder.explain import ConditionSkipping, ScanSkipping, SkippingExplanation, explain_skipping
 from spark_zorder.options import OPTIMIZE_OPTIONS, OptimizeOption
-from spark_zorder.result import OptimizeResult
+from spark_zorder.result import OptimizeResult, RestoreResult, VacuumResult
 from spark_zorder.session import EXTENSION, configure_spark
-from spark_zorder.table import ZOrderTable, show_clustering
+from spark_zorder.shows import show_clustering, show_operations
+from spark_zorder.table import ZOrderTable
+from spark_zorder.targets import PlainCheck
 
 __version__ = version("spark_zorder")
 
@@ -34,6 +36,7 @@ __all__ = [
     "OPTIMIZE_OPTIONS",
     "Clustering",
     "ColumnDepth",
+    "ConditionSkipping",
     "Diagnosis",
     "FileRange",
     "Finding",
@@ -41,7 +44,11 @@ __all__ = [
     "NoJarError",
     "OptimizeOption",
     "OptimizeResult",
+    "PlainCheck",
+    "RestoreResult",
+    "ScanSkipping",
     "SkippingExplanation",
+    "VacuumResult",
     "ZOrderTable",
     "__version__",
     "configure_spark",
@@ -51,4 +58,5 @@ __all__ = [
     "repartition_by_hilbert_range",
     "repartition_by_zorder_range",
     "show_clustering",
+    "show_operations",
 ]

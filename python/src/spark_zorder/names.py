@@ -1,10 +1,11 @@
-"""Names, paths and numbers as SQL text."""
+"""Names, paths, numbers and times as SQL text."""
 
 from __future__ import annotations
 
 import math
 import operator
 import re
+from datetime import date, datetime
 from decimal import Decimal
 from typing import SupportsIndex
 
@@ -73,6 +74,22 @@ def positive_number(value: float, what: str) -> str:
     if not _is_number(value) or not 0 < value < math.inf:
         raise ValueError(f"{what} must be a number above 0, not {value!r}")
     return _without_exponent(value)
+
+
+def time_literal(time: str | date, what: str) -> str:
+    """Write a time as a string literal. A `datetime` without a zone is in the zone of this process.
+
+    Raises:
+        TypeError: It is something else. The message starts with `what`.
+    """
+    if isinstance(time, datetime):
+        # PySpark gives the timestamps of rows to Python in this zone, without saying so.
+        time = (time if time.tzinfo else time.astimezone()).isoformat(" ")
+    elif isinstance(time, date):
+        time = time.isoformat()
+    elif not isinstance(time, str):
+        raise TypeError(f"{what} must be a text, a datetime or a date, not {time!r}")
+    return quote_string(time)
 
 
 def _is_number(value: object) -> bool:

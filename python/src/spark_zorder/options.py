@@ -5,7 +5,7 @@ ReferencePagesSuite writes this file from the table of options in the Scala sour
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 
 class OptimizeOption(NamedTuple):
@@ -256,3 +256,33 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
         example="new-location",
     ),
 )
+
+OptimizeOptions = TypedDict(
+    "OptimizeOptions",
+    {
+        "target-file-size-bytes": int | str,
+        "num-files": int,
+        "min-file-size-bytes": int | str,
+        "max-file-size-bytes": int | str,
+        "min-input-files": int,
+        "rewrite-all": bool,
+        "mapping": Literal["range", "bytes"],
+        "var-length-contribution": int,
+        "max-output-size": int,
+        "cuts": Literal["aligned", "equal"],
+        "hot-ranges": bool,
+        "sample-rows": int,
+        "compression": str,
+        "row-group-size-bytes": int | str,
+        "bloom-filter-columns": str,
+        "allow-nanosecond-loss": bool,
+        "max-concurrent-file-group-rewrites": int,
+        "max-file-group-size-bytes": int | str,
+        "partial-progress.enabled": bool,
+        "partial-progress.max-commits": int,
+        "retain-hours": int,
+        "commit.mode": Literal["in-place", "new-location"],
+    },
+    total=False,
+)
+"""The options by their keys, with the types of their values."""

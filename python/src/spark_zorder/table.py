@@ -1,21 +1,26 @@
-"""`ZOrderTable`, with a method for each statement, and `show_clustering`."""
+"""`ZOrderTable`, with a method for each statement on a table."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import TYPE_CHECKING
 
+from spark_zorder import targets
 from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.errors import condition_of
-from spark_zorder.names import number_from_zero, positive_number, quote, quote_name, quote_string, whole_number
+from spark_zorder.names import number_from_zero, quote_name, time_literal, whole_number
+from spark_zorder.optimize_sql import layout_clause, options_clause, where_clause
 from spark_zorder.progress import shown
-from spark_zorder.result import OptimizeResult
+from spark_zorder.result import OptimizeResult, RestoreResult, VacuumResult
 from spark_zorder.statements import Session, run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
+
+    from spark_zorder.options import OptimizeOptions
 
 # Spark takes no larger number.
 _MOST_ROWS = 2**31 - 1
@@ -24,9 +29,12 @@ _MOST_ROWS = 2**31 - 1
 class ZOrderTable:
     """A table of plain Parquet or ORC files.
 
-    Each method writes one SQL statement, runs it, and returns the statement's result. So it has the statement's errors:
-    `AnalysisException` for a wrong statement, `SparkException` for a failure while it runs. In a session without the
-    extension it raises `NoExtensionError`. The statement has ended when the method returns.
+    Each method writes one SQL statement and runs it. The statement has ended when the method returns. `optimize`,
+    `restore` and `vacuum` return a result with fields and the statement's DataFrame, `df`. Methods that describe
+    something return the DataFrame itself, and statements on the index return None.
+
+    A method has its statement's errors: `AnalysisException` for a wrong statement, `SparkException` for a failure while
+    it runs. In a session without the extension it raises `NoExtensionError`.
 
     Columns have the same names as in SQL. A field of a struct has dots in its name: `"address.city"`. If a column has a
     dot in its own name, put it in backquotes.
@@ -46,10 +54,8 @@ class ZOrderTable:
     """
 
     def __init__(self, spark: Session, target: str) -> None:
-        if isinstance(target, os.PathLike) or ("/" in target and "`" not in target):
-            raise ValueError(f"{str(target)!r} is a path: write ZOrderTable.for_path(spark, {str(target)!r})")
         self._spark = spark
-        self._target = quote_name(target)
+        self._target = targets.of_name(target)
 
     @classmethod
     def for_path(cls, spark: Session, path: str | os.PathLike[str], format: str | None = None) -> ZOrderTable:  # noqa: A002
@@ -57,23 +63,47 @@ class ZOrderTable:
 
         Args:
             spark: The session.
-            path: The folder.
+            path: The folder: a path, a `pathlib.Path`, or a URL such as `s3a://bucket/events` or
+                `hdfs://namenode:8020/events`. Give a URL as a `str`, since `pathlib` drops one of its slashes.
             format: `parquet` or `orc`. By default, the format of the files that are there.
 
         Raises:
-            ValueError: The path is empty.
+            ValueError: The path is empty, or a `pathlib.Path` of a URL.
 
         Examples:
             >>> ZOrderTable.for_path(spark, "/data/events", "parquet")
             ZOrderTable(`parquet`.`/data/events`)
+            >>> ZOrderTable.for_path(spark, "s3a://bucket/events")
+            ZOrderTable('s3a://bucket/events')
         """
-        path = os.fspath(path)
-        if not path:
-            raise ValueError("the path is empty")
         table = cls.__new__(cls)
         table._spark = spark
-        table._target = quote_string(path) if format is None else f"{quote_name(format)}.{quote(path)}"
+        table._target = targets.of_path(path, format)
         return table
+
+    @staticmethod
+    def is_plain(spark: Session, name: str | os.PathLike[str]) -> targets.PlainCheck:
+        """Whether a name or a folder is a plain table of Parquet or ORC files, and if not, why not.
+
+        Views, tables of Delta Lake and Iceberg, bucketed tables, tables of other formats and missing tables are not.
+        This reads the catalog and a listing, and no data. `optimize` also checks the table's files, for example for
+        types that Spark cannot keep. Use `dry_run` to know what it says.
+
+        Args:
+            spark: The session.
+            name: A table's name, or a folder as in `for_path`.
+
+        Returns:
+            Something that is true or false, with the `reason` in words.
+
+        Examples:
+            >>> if ZOrderTable.is_plain(spark, "events"):
+            ...     result = events.optimize(["user"], num_files=8)
+            >>> ZOrderTable.is_plain(spark, "nothing").reason
+            'There is no table `nothing`...'
+        """
+        target = targets.of_path(name, None) if targets.is_path(name) else targets.of_name(str(name))
+        return targets.check_plain(spark, target)
 
     @property
     def target(self) -> str:
@@ -100,18 +130,21 @@ class ZOrderTable:
         hilbert_by: Sequence[str] | Mapping[str, float] | None = None,
         order_by: Sequence[str] | None = None,
         auto: bool = False,
+        num_files: int | None = None,
+        target_file_size: int | str | None = None,
+        compression: str | None = None,
+        retain_hours: int | None = None,
         where: str | None = None,
         full: bool = False,
-        options: Mapping[str, object] | None = None,
         dry_run: bool = False,
+        options: OptimizeOptions | Mapping[str, object] | None = None,
     ) -> OptimizeResult:
         """Rewrite the table's files along a space-filling curve: `OPTIMIZE`.
 
-        The statement's options are listed here. A size is a number of bytes, or a text such as `"128MB"`. Its units are
-        powers of 1024. `spark_zorder.OPTIMIZE_OPTIONS` has their types, defaults and ranges.
+        Four options are arguments of their own. `options` takes the others, which are listed here, by their keys. A
+        size is a number of bytes, or a text such as `"128MB"`. Its units are powers of 1024.
+        `spark_zorder.OPTIMIZE_OPTIONS` has the types, defaults and ranges of all options.
 
-        - `target-file-size-bytes`: The size that new files should have.
-        - `num-files`: The number of files that the statement should write in all, at least one for each partition.
         - `min-file-size-bytes`: Only for packing, that is, without a layout: smaller files are packed together.
         - `max-file-size-bytes`: Only for packing: larger files are split.
         - `min-input-files`: Only for packing: a group of fewer files is left as it is.
@@ -123,7 +156,6 @@ class ZOrderTable:
         - `cuts`: Where files end.
         - `hot-ranges`: Only with `ZORDER BY AUTO`: whether values that queries often ask for go to smaller files.
         - `sample-rows`: How many rows to sample in all.
-        - `compression`: The compression codec of the new files.
         - `row-group-size-bytes`: The size of a row group (Parquet) or of a stripe (ORC) in the new files.
         - `bloom-filter-columns`: The columns that get Bloom filters in the new files.
         - `allow-nanosecond-loss`: Whether timestamps may lose their digits below the microsecond, which Spark
@@ -133,7 +165,6 @@ class ZOrderTable:
         - `partial-progress.enabled`: Whether finished file groups are committed before the others are done.
         - `partial-progress.max-commits`: Only with partial progress: the largest number of commits of the
           statement.
-        - `retain-hours`: How many hours `VACUUM` keeps the files that this statement replaces.
         - `commit.mode`: How the new files come into the table.
 
         Args:
@@ -144,54 +175,45 @@ class ZOrderTable:
             order_by: The columns to sort by, one after the other, instead of a curve.
             auto: Choose columns, weights and curve by recorded queries: `ZORDER BY AUTO`. Sessions with
                 `spark.zorder.workload.enabled` record them. `metrics.auto` of the result explains the choice.
+            num_files: The number of files that the statement should write in all, at least one for each partition. The
+                option `num-files`.
+            target_file_size: The size that new files should have, in bytes or as text: `"128MB"`. The option
+                `target-file-size-bytes`.
+            compression: The compression codec of the new files, such as `"zstd"`. The option of this name.
+            retain_hours: How many hours `VACUUM` keeps the files that this statement replaces. The option
+                `retain-hours`.
             where: A predicate on partition columns, in SQL. Only these partitions are rewritten.
             full: Also rewrite files that are in the layout already.
-            options: The options above by their keys, such as `{"num-files": 64}`. An unknown key is an error.
             dry_run: Change nothing, and say what the statement would do: `DRY RUN`.
+            options: The options above by their keys, such as `{"cuts": "equal"}`. An unknown key is an error.
 
         Returns:
-            A result that reads as a few sentences, and works as a DataFrame of one row: `path`, `metrics`, `summary`.
+            What was done, or would be, in fields and in a few sentences.
 
         Raises:
             TypeError: The columns are a string, or `order_by` has weights.
-            ValueError: A name is wrong, a weight is not above 0, no column is named, or more than one layout is.
+            ValueError: A name is wrong, a weight is not above 0, no column is named, more than one layout is, or an
+                argument and `options` set the same option.
 
         Examples:
-            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
-            >>> result.select("metrics.numFilesRemoved", "metrics.numFilesAdded").show()
-            +---------------+-------------+
-            |numFilesRemoved|numFilesAdded|
-            +---------------+-------------+
-            |              8|           16|
-            +---------------+-------------+
-            >>> events.optimize(dry_run=True)
+            >>> result = events.optimize(["user", "day"], num_files=16, options={"cuts": "equal"})
+            >>> result.files_removed, result.files_added
+            (8, 16)
+            >>> print(events.optimize(dry_run=True))
             Nothing to do: 16 files, all as they should be.
         """
-        clauses = [f"OPTIMIZE {self._target}"]
-        if full:
-            clauses.append("FULL")
-        if where is not None:
-            # A comment in it ends before the next clause. After a backslash it goes on in the next line.
-            clauses.append(f"WHERE {where}\n\n" if "--" in where else f"WHERE {where}")
-        layouts = {"zorder_by": zorder_by, "hilbert_by": hilbert_by, "order_by": order_by}
-        chosen = [(name, keys) for name, keys in layouts.items() if keys is not None]
-        names = [name for name, _ in chosen] + ["auto"] * auto
-        if len(names) > 1:
-            raise ValueError(f"one layout at a time, not {' and '.join(names)}")
-        if isinstance(order_by, Mapping):
-            raise TypeError(f"order_by is a list of columns without weights, not {order_by!r}")
-        for name, keys in chosen:
-            clauses.append(f"{name.replace('_', ' ').upper()} ({_keys(name, keys)})")
-        if auto:
-            clauses.append("ZORDER BY AUTO")
-        if options:
-            pairs = (f"{quote_string(key)} = {quote_string(_option(value))}" for key, value in options.items())
-            clauses.append(f"OPTIONS ({', '.join(pairs)})")
-        if dry_run:
-            clauses.append("DRY RUN")
-        return OptimizeResult(self._long("OPTIMIZE", " ".join(clauses)))
+        layout = layout_clause(zorder_by, hilbert_by, order_by, auto)
+        keywords = {
+            "num_files": num_files,
+            "target_file_size": target_file_size,
+            "compression": compression,
+            "retain_hours": retain_hours,
+        }
+        head = f"OPTIMIZE {self._target}{' FULL' if full else ''}{where_clause(where)}"
+        tail = f"{options_clause(keywords, options)}{' DRY RUN' if dry_run else ''}"
+        return OptimizeResult.of(self._long("OPTIMIZE", head + layout + tail))
 
-    def create_skipping_index(self, *columns: str, replace: bool = False) -> DataFrame:
+    def create_skipping_index(self, *columns: str, replace: bool = False) -> None:
         """Collect the statistics that queries skip files by: `CREATE SKIPPING INDEX`.
 
         `optimize` does this too. So call it for tables whose files are well placed already.
@@ -200,45 +222,36 @@ class ZOrderTable:
             columns: The columns. By default, all columns that an index can have.
             replace: Replace the index if there is one. Otherwise an existing index is an error.
 
-        Returns:
-            No rows.
-
         Examples:
-            >>> result = events.create_skipping_index("user", "day")
+            >>> events.create_skipping_index("user", "day")
             >>> events.describe_skipping_index("day").count()
             8
         """
         create = "CREATE OR REPLACE" if replace else "CREATE"
-        return self._long("CREATE SKIPPING INDEX", f"{create} SKIPPING INDEX ON {self._target}{_columns(columns)}")
+        self._long("CREATE SKIPPING INDEX", f"{create} SKIPPING INDEX ON {self._target}{_columns(columns)}")
 
-    def refresh_skipping_index(self) -> DataFrame:
+    def refresh_skipping_index(self) -> None:
         """Collect the statistics of new and changed files: `REFRESH SKIPPING INDEX`.
 
-        Returns:
-            No rows.
-
         Examples:
-            >>> result = events.create_skipping_index("user")
+            >>> events.create_skipping_index("user")
             >>> rows.coalesce(1).write.insertInto("events")
-            >>> result = events.refresh_skipping_index()
+            >>> events.refresh_skipping_index()
             >>> events.describe_skipping_index("user").count()
             9
         """
-        return self._long("REFRESH SKIPPING INDEX", f"REFRESH SKIPPING INDEX ON {self._target}")
+        self._long("REFRESH SKIPPING INDEX", f"REFRESH SKIPPING INDEX ON {self._target}")
 
-    def drop_skipping_index(self) -> DataFrame:
+    def drop_skipping_index(self) -> None:
         """Delete all statistics: `DROP SKIPPING INDEX`. Later queries skip no files of this table.
 
-        Returns:
-            No rows.
-
         Examples:
-            >>> result = events.create_skipping_index()
-            >>> result = events.drop_skipping_index()
+            >>> events.create_skipping_index()
+            >>> events.drop_skipping_index()
             >>> events.clustering("user").ranges is None
             True
         """
-        return run(self._spark, f"DROP SKIPPING INDEX ON {self._target}")
+        run(self._spark, f"DROP SKIPPING INDEX ON {self._target}")
 
     def describe_skipping_index(self, *columns: str) -> DataFrame:
         """Show the statistics of each column in each file: `DESCRIBE SKIPPING INDEX`.
@@ -251,7 +264,7 @@ class ZOrderTable:
                 `status`.
 
         Examples:
-            >>> result = events.optimize(order_by=["day"], options={"num-files": 4})
+            >>> result = events.optimize(order_by=["day"], num_files=4)
             >>> events.describe_skipping_index("day").select("rows", "column", "min", "max", "null_count").show()
             +----+------+---+---+----------+
             |rows|column|min|max|null_count|
@@ -275,7 +288,7 @@ class ZOrderTable:
                 `depth_histogram`.
 
         Examples:
-            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+            >>> result = events.optimize(["user", "day"], num_files=16)
             >>> events.describe_clustering("user", "day").select("column", "files", "mean_files", "bound_files").show()
             +------+-----+----------+-----------+
             |column|files|mean_files|bound_files|
@@ -297,7 +310,7 @@ class ZOrderTable:
 
         Examples:
             >>> before = events.clustering("user")
-            >>> result = events.optimize(["user"], options={"num-files": 8})
+            >>> result = events.optimize(["user"], num_files=8)
             >>> now = events.clustering("user")
             >>> print(f"{before.depth('user').mean_files:.0f} files before, {now.depth('user').mean_files:.0f} now")
             8 files before, 1 now
@@ -336,11 +349,11 @@ class ZOrderTable:
 
         Examples:
             >>> before = events.clustering("user", "day")
-            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+            >>> result = events.optimize(["user", "day"], num_files=16)
             >>> figure = events.plot_clustering("user", "day", before=before)
             >>> figure.savefig("clustering.png")
         """
-        from spark_zorder.plot import draw
+        from spark_zorder._plot.clustering import draw
 
         return draw(self.clustering(*columns), before)
 
@@ -358,8 +371,8 @@ class ZOrderTable:
             ValueError: `limit` is not a whole number, 0 or more.
 
         Examples:
-            >>> result = events.optimize(["user"], options={"num-files": 8})
-            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+            >>> result = events.optimize(["user"], num_files=8)
+            >>> result = events.optimize(["user", "day"], num_files=16)
             >>> result = events.restore(1)
             >>> events.describe_history(limit=2).select("version", "operation", "state").show()
             +-------+---------+---------+
@@ -373,6 +386,25 @@ class ZOrderTable:
         history = run(self._spark, f"DESCRIBE HISTORY {self._target}")
         return history if limit is None else history.limit(newest)
 
+    def history(self, limit: int | None = None) -> DataFrame:
+        """The same as `describe_history`, by the name that it has in Delta Lake's `DeltaTable`.
+
+        Args:
+            limit: The number of operations to show. By default, all of them.
+
+        Returns:
+            A row for each operation, the newest first.
+
+        Raises:
+            ValueError: `limit` is not a whole number, 0 or more.
+
+        Examples:
+            >>> result = events.optimize(["user"], num_files=8)
+            >>> events.history(1).first().operation
+            'OPTIMIZE'
+        """
+        return self.describe_history(limit)
+
     def describe_detail(self) -> DataFrame:
         """Show the table's format, location, number of files, layout and version: `DESCRIBE DETAIL`.
 
@@ -381,7 +413,7 @@ class ZOrderTable:
                 `clusteringColumns`, `numFiles`, `sizeInBytes`, `properties`, `version`.
 
         Examples:
-            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+            >>> result = events.optimize(["user", "day"], num_files=16)
             >>> events.describe_detail().select("format", "clusteringColumns", "numFiles", "version").show()
             +-------+-----------------+--------+-------+
             | format|clusteringColumns|numFiles|version|
@@ -391,33 +423,54 @@ class ZOrderTable:
         """
         return run(self._spark, f"DESCRIBE DETAIL {self._target}")
 
-    def restore(self, version: int) -> DataFrame:
+    def detail(self) -> DataFrame:
+        """The same as `describe_detail`, by the name that it has in Delta Lake's `DeltaTable`.
+
+        Returns:
+            One row about the table.
+
+        Examples:
+            >>> events.detail().first().numFiles
+            8
+        """
+        return self.describe_detail()
+
+    def restore(self, version: int | None = None, *, timestamp: str | date | None = None) -> RestoreResult:
         """Bring back the files of an earlier version, until `vacuum` deletes them: `RESTORE`.
 
         Files that others added since stay. A restore is a version of its own, so you can undo it by another restore.
 
         Args:
             version: A version of `describe_history`. 0 is the table before its first `optimize`.
+            timestamp: Instead of a version, a time: the newest version that is not later. It is a text such as
+                `"2026-03-01 12:00"`, a `datetime` or a `date`. A text without a zone, and a `date`, are in the
+                session's time zone. A `datetime` without a zone is in that of Python, as everywhere in PySpark.
 
         Returns:
-            One row: `table_size_after_restore`, `num_of_files_after_restore`, `num_removed_files`,
-                `num_restored_files`, `removed_files_size`, `restored_files_size`.
+            What was done, in fields and in a sentence.
 
         Raises:
+            TypeError: Neither a version nor a time is given, or both are.
             ValueError: `version` is not a whole number, 0 or more.
 
         Examples:
-            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
-            >>> events.restore(0).select("num_removed_files", "num_restored_files").show()
-            +-----------------+------------------+
-            |num_removed_files|num_restored_files|
-            +-----------------+------------------+
-            |               16|                 8|
-            +-----------------+------------------+
+            >>> result = events.optimize(["user", "day"], num_files=16)
+            >>> restored = events.restore(0)
+            >>> restored.files_removed, restored.files_restored
+            (16, 8)
+            >>> optimized = events.history().where("version = 1").first()
+            >>> events.restore(timestamp=optimized.timestamp).files
+            16
         """
-        return self._long("RESTORE", f"RESTORE {self._target} TO VERSION AS OF {whole_number(version, 'version')}")
+        if version is not None and timestamp is None:
+            point = f"VERSION AS OF {whole_number(version, 'version')}"
+        elif version is None and timestamp is not None:
+            point = f"TIMESTAMP AS OF {time_literal(timestamp, 'timestamp')}"
+        else:
+            raise TypeError("restore takes a version or a timestamp, and not both")
+        return RestoreResult.of(self._long("RESTORE", f"RESTORE {self._target} TO {point}"))
 
-    def vacuum(self, retain_hours: float | None = None, *, dry_run: bool = False) -> DataFrame:
+    def vacuum(self, retain_hours: float | None = None, *, dry_run: bool = False) -> VacuumResult:
         """Delete old files that `optimize` and `restore` replaced: `VACUUM`. A later `restore` cannot bring them back.
 
         Args:
@@ -426,62 +479,22 @@ class ZOrderTable:
             dry_run: Delete nothing, and show the files that would go.
 
         Returns:
-            One row, the table's `path`. With `dry_run`, the `path` of each file that would go.
+            A result in a sentence. With `dry_run`, its `files` are those that would go.
 
         Raises:
             ValueError: `retain_hours` is not a number, 0 or more.
 
         Examples:
-            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
-            >>> events.vacuum(retain_hours=0.5, dry_run=True).count()
-            0
-            >>> events.vacuum(retain_hours=0, dry_run=True).count()
-            8
+            >>> result = events.optimize(["user", "day"], num_files=16)
+            >>> events.vacuum(retain_hours=0.5, dry_run=True).files
+            ()
+            >>> events.vacuum(retain_hours=0, dry_run=True)
+            8 files would be deleted. Nothing was changed.
         """
         retain = "" if retain_hours is None else f" RETAIN {number_from_zero(retain_hours, 'retain_hours')} HOURS"
-        return self._long("VACUUM", f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")
-
-
-def show_clustering(spark: Session, database: str | None = None) -> DataFrame:
-    """Show how well each table of a database is clustered: `SHOW CLUSTERING`.
-
-    Args:
-        spark: The session.
-        database: Its name. By default, the current one.
-
-    Returns:
-        A row for each table, first those that an `OPTIMIZE` would gain most for: `table`, `format`, `state`, `files`,
-            `bytes`, `small_files`, `layout`, `mean_files`, `bound_files`, `new_bytes`, `drift`, `trash_bytes`,
-            `last_optimize`, `gain_bytes`, `stale_appends`.
-
-    Examples:
-        >>> result = events.optimize(["user", "day"], options={"num-files": 16})
-        >>> show_clustering(spark).where("table LIKE '%events'").select("state", "files", "layout", "mean_files").show()
-        +-----+-----+--------------------+----------+
-        |state|files|              layout|mean_files|
-        +-----+-----+--------------------+----------+
-        |   ok|   16|ZORDER BY (user, ...|       4.0|
-        +-----+-----+--------------------+----------+
-    """
-    return run(spark, "SHOW CLUSTERING" + ("" if database is None else f" IN {quote_name(database)}"))
-
-
-def _keys(layout: str, keys: Sequence[str] | Mapping[str, float]) -> str:
-    if isinstance(keys, str):
-        raise TypeError(f"{layout} must be a list of columns or a dict of weights, not a string: write [{keys!r}]")
-    if not keys:
-        raise ValueError(f"{layout} names no column")
-    if isinstance(keys, Mapping):
-        weights = keys.items()
-        return ", ".join(
-            f"{quote_name(name)} WEIGHT {positive_number(n, f'the weight of {name}')}" for name, n in weights
-        )
-    return ", ".join(map(quote_name, keys))
+        statement = f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}"
+        return VacuumResult.of(self._long("VACUUM", statement), dry_run)
 
 
 def _columns(columns: Sequence[str]) -> str:
     return f" ({', '.join(map(quote_name, columns))})" if columns else ""
-
-
-def _option(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -67,7 +67,7 @@ class Questions:
         None if they cannot be planned.
         """
         try:
-            scans = explain_skipping(self._spark, self._union()).collect()
+            scans = explain_skipping(self._spark, self._union()).df.collect()
         except (PySparkException, Py4JJavaError):
             return 0, 0, 0
         by_curve = sum(

@@ -19,7 +19,7 @@ from load.process import Worker
 from load.questions import everything
 from load.tables import LoadTable, tables
 from load.worker import MAINTAINER, ROLES
-from spark_zorder import tool
+from spark_zorder._cli import tool
 
 Say = Callable[[str], None]
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.conf.{Setting, TableProperties, ZOrderConf}
-import org.sparkzorder.optimize.options.{OptimizeOption, OptimizeOptions, OptionTable}
+import org.sparkzorder.optimize.options.{OptimizeOption, OptimizeOptions, OptionTable, OptionType}
 import org.sparkzorder.parser.StatementParser
 import org.sparkzorder.statement.{OptimizeStatement, Predicate}
 
@@ -113,13 +113,14 @@ private object ReferencePages {
        |$optimizeExample;
        |```
        |
-       |In Python, they are the argument `options`:
+       |In Python, four of them are arguments of their own: `num_files`, `target_file_size`, `compression`
+       |and `retain_hours`. The argument `options` takes the others by their keys:
        |
        |```python
        |from spark_zorder import ZOrderTable
        |
        |flights = ZOrderTable(spark, "flights")
-       |flights.optimize(zorder_by=["carrier", "dest"], options={"num-files": 8, "compression": "zstd"})
+       |flights.optimize(["carrier", "dest"], num_files=8, compression="zstd", options={"cuts": "equal"})
        |```
        |
        |- Keys may be in upper or lower case.
@@ -177,7 +178,7 @@ private object ReferencePages {
        |
        |from __future__ import annotations
        |
-       |from typing import NamedTuple
+       |from typing import Literal, NamedTuple, TypedDict
        |
        |
        |class OptimizeOption(NamedTuple):
@@ -199,7 +200,24 @@ private object ReferencePages {
        |
        |OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
        |${OptionTable.all.map(pythonOption).mkString})
+       |
+       |OptimizeOptions = TypedDict(
+       |    "OptimizeOptions",
+       |    {
+       |${OptionTable.all.map(o => s"        ${quoted(o.key)}: ${pythonType(o.valueType)},\n").mkString}    },
+       |    total=False,
+       |)
+       |${quotes}The options by their keys, with the types of their values.$quotes
        |""".stripMargin
+  }
+
+  private def pythonType(valueType: OptionType[_]): String = valueType match {
+    case _: OptionType.WholeNumber[_]     => "int"
+    case _: OptionType.ByteSize           => "int | str"
+    case OptionType.TrueOrFalse           => "bool"
+    case OptionType.EitherOf(one, other)  => s"Literal[${quoted(one)}, ${quoted(other)}]"
+    case _: OptionType.WordOfFormat       => "str"
+    case _: OptionType.ColumnNames        => "str"
   }
 
   private def pythonOption(o: OptimizeOption[_]): String = {

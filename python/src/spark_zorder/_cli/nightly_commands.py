@@ -11,11 +11,11 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from spark_zorder import nightly, nightly_session, tool
+from spark_zorder._cli import nightly, nightly_session, tool
+from spark_zorder._cli.nightly_outcome import Outcome, Selected, as_json, exit_code, told
+from spark_zorder._cli.nightly_output import Progress, say, status_table, table
 from spark_zorder.errors import NoExtensionError, ToolError, condition_of, errors_of_spark
 from spark_zorder.names import quote_name
-from spark_zorder.nightly_outcome import Outcome, Selected, as_json, exit_code, told
-from spark_zorder.nightly_output import Progress, say, status_table, table
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

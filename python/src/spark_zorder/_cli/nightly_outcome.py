@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from spark_zorder.tool import DONE, FAILED, LOCKED
+from spark_zorder._cli.tool import DONE, FAILED, LOCKED
 
 if TYPE_CHECKING:
     from pyspark.sql import Row

@@ -6,8 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from spark_zorder.nightly_outcome import Outcome, Watcher
-from spark_zorder.tool_text import size_text
+from spark_zorder._cli.nightly_outcome import Outcome, Watcher
+from spark_zorder.sizes import size_text
 
 if TYPE_CHECKING:
     from pyspark.sql import Row

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any
 
+from spark_zorder.sizes import size_text
+
 _WIDTH = 12
 
 
@@ -128,16 +130,6 @@ def _size(found: dict[str, Any]) -> str:
 
 def _count(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def size_text(number: int) -> str:
-    """Format a number of bytes for people."""
-    value = float(number)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if value < 1024:
-            return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
-        value /= 1024
-    return f"{value:.1f} TiB"
 
 
 def _time(millis: int) -> str:

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from spark_zorder._cli.nightly_outcome import Outcome, Selected, Watcher
+from spark_zorder._cli.nightly_session import is_alive, words_of
 from spark_zorder.errors import ToolError, condition_of, errors_of_spark
 from spark_zorder.names import quote, quote_name
-from spark_zorder.nightly_outcome import Outcome, Selected, Watcher
-from spark_zorder.nightly_session import is_alive, words_of
-from spark_zorder.table import ZOrderTable, show_clustering
+from spark_zorder.shows import show_clustering
+from spark_zorder.table import ZOrderTable
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -195,14 +196,12 @@ def _is_gone(spark: SparkSession, row: Row) -> bool:
 def _optimized(table: ZOrderTable, dry_run: bool) -> tuple[str, str]:
     result = table.optimize(dry_run=dry_run)
     done = "foreseen" if dry_run else "optimized"
-    return (done if result.files_removed else "nothing"), result.text
+    return (done if result.files_removed else "nothing"), result.summary
 
 
 def _vacuumed(table: ZOrderTable, retain_hours: float | None, dry_run: bool) -> tuple[str, str]:
-    gone = table.vacuum(retain_hours, dry_run=dry_run).collect()
-    if dry_run:
-        return "foreseen", f"{len(gone)} files would go"
-    return "vacuumed", "retired files that are old enough are deleted"
+    result = table.vacuum(retain_hours, dry_run=dry_run)
+    return ("foreseen" if dry_run else "vacuumed"), result.summary
 
 
 def _is_enabled(spark: SparkSession, table: str) -> bool:

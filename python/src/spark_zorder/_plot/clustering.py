@@ -28,7 +28,7 @@ def draw(now: Clustering, before: Clustering | None) -> Figure:
         ValueError: There is no column, or `before` lacks one.
         ModuleNotFoundError: matplotlib is not installed.
     """
-    from spark_zorder.picture import Picture
+    from spark_zorder._plot.picture import Picture
 
     if not now.columns:
         raise ValueError(f"{now.target} has no column with an order")

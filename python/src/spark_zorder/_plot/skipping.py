@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from spark_zorder._plot.clustering import axis_of
 from spark_zorder.clustering import FileRange
-from spark_zorder.plot import axis_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ def draw(scans: Sequence[ScanPicture]) -> Figure:
         ValueError: There is no scan, or no scan has files.
         ModuleNotFoundError: matplotlib is not installed.
     """
-    from spark_zorder.picture import Picture
+    from spark_zorder._plot.picture import Picture
 
     if not scans:
         raise ValueError("the query reads no files")

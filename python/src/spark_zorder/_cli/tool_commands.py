@@ -7,9 +7,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from spark_zorder import nightly_commands, tool
+from spark_zorder._cli import nightly_commands, tool
+from spark_zorder._cli.tool_text import told, trash_warning
 from spark_zorder.errors import ToolError
-from spark_zorder.tool_text import told, trash_warning
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

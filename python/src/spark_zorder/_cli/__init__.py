@@ -1,0 +1,1 @@
+"""The command line: `spark-zorder`, or `python -m spark_zorder`."""

@@ -1,0 +1,1 @@
+"""Pictures. Only what draws one imports this, since it needs matplotlib."""
