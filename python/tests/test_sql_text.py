@@ -117,6 +117,18 @@ def test_explain_skipping_takes_a_query_as_it_is() -> None:
     assert recorder.statement == "EXPLAIN SKIPPING SELECT 1"
 
 
+def test_a_query_in_sql_alone_needs_an_active_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = Recorder()
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: recorder)
+    explain_skipping("SELECT 1")
+    assert recorder.statement == "EXPLAIN SKIPPING SELECT 1"
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    with pytest.raises(
+        RuntimeError, match=r"no session is active in this thread: write explain_skipping\(spark, query\)"
+    ):
+        explain_skipping("SELECT 1")
+
+
 def test_show_operations_takes_nothing() -> None:
     recorder = Recorder()
     show_operations(recorder)

@@ -212,12 +212,12 @@ private object ReferencePages {
   }
 
   private def pythonType(valueType: OptionType[_]): String = valueType match {
-    case _: OptionType.WholeNumber[_]     => "int"
-    case _: OptionType.ByteSize           => "int | str"
-    case OptionType.TrueOrFalse           => "bool"
-    case OptionType.EitherOf(one, other)  => s"Literal[${quoted(one)}, ${quoted(other)}]"
-    case _: OptionType.WordOfFormat       => "str"
-    case _: OptionType.ColumnNames        => "str"
+    case _: OptionType.WholeNumber[_]    => "int"
+    case _: OptionType.ByteSize          => "int | str"
+    case OptionType.TrueOrFalse          => "bool"
+    case OptionType.EitherOf(one, other) => s"Literal[${quoted(one)}, ${quoted(other)}]"
+    case _: OptionType.WordOfFormat      => "str"
+    case _: OptionType.ColumnNames       => "str"
   }
 
   private def pythonOption(o: OptimizeOption[_]): String = {
