@@ -30,9 +30,9 @@ class ConditionSkipping:
 
     Examples:
         >>> result = events.optimize(["user", "day"], num_files=16)
-        >>> [scan] = explain_skipping(spark, "SELECT * FROM events WHERE id + 1 = 9").scans
+        >>> [scan] = explain_skipping(spark, "SELECT * FROM events WHERE hash(id) = 9").scans
         >>> scan.conditions[-1].reason
-        'FUNCTION_OF_COLUMN: + of `id`'
+        'FUNCTION_OF_COLUMN: hash of `id`'
     """
 
     predicate: str
