@@ -86,8 +86,9 @@ class ZOrderTable:
         """Whether a name or a folder is a plain table of Parquet or ORC files, and if not, why not.
 
         Views, tables of Delta Lake and Iceberg, bucketed tables, tables of other formats and missing tables are not.
-        This reads the catalog and a listing, and no data. `optimize` also checks the table's files, for example for
-        types that Spark cannot keep. Use `dry_run` to know what it says.
+        This reads the catalog, a listing and the index, and no data. Like every statement, it first ends an operation
+        that a dead process left half done. `optimize` also checks the table's files, for example for types that Spark
+        cannot keep. Use `dry_run` to know what it says.
 
         Args:
             spark: The session.
