@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 from conftest import REPOSITORY
+from pyspark.sql import SparkSession
 from spark_versions import SPARKS
 
 import spark_zorder
