@@ -26,7 +26,7 @@ $(addprefix $(STAMPS)/env-,$(OLDER)): $(STAMPS)/env-%: make/envs.mk spark-versio
 	@sh tools/check-tools $(PYTHON) $(JAVA)
 	$(call environment,build/envs/$*,pyspark==$(call pyspark,$*) $(HATCHLING))
 
-# Readers beside us, for docs/readers.md.
+# Readers beside us, for docs/other-readers.md.
 readers: $(STAMPS)/env-readers
 
 $(STAMPS)/env-readers: make/envs.mk
@@ -43,7 +43,7 @@ $(STAMPS)/env-bench: make/envs.mk
 $(STAMPS)/env-docs: make/envs.mk python/pyproject.toml
 	$(call environment,build/envs/docs,$$(sed -n 's/^docs = \[\(.*\)\]$$/\1/p' python/pyproject.toml | tr -d '",'))
 
-# Programs that start the nightly tool, for the tests of docs/recipes.md. dbt-core 1.12 downloads a program when it is
+# Programs that start the nightly tool, for the tests of docs/maintenance.md. dbt-core 1.12 downloads a program when it is
 # installed, so it is held back.
 $(STAMPS)/env-airflow: make/envs.mk tools/constraints-airflow.txt
 	$(call environment,build/envs/airflow,-c tools/constraints-airflow.txt apache-airflow-core \

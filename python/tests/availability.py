@@ -1,4 +1,4 @@
-"""What docs/availability.md is made of: for each feature, what Spark itself needs for it, and what we do with it."""
+"""What docs/support.md is made of: for each feature, what Spark itself needs for it, and what we do with it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ EXTENSIONS = {
 
 
 def session(jars: str, folder: str, order: tuple[str, ...]) -> SparkSession:
-    """The settings of docs/running/beside-other-formats.md, with the extensions in this order."""
+    """The settings of docs/readers.md, with the extensions in this order."""
     return (
         SparkSession.builder.master("local[2]")
         .config("spark.jars", jars)

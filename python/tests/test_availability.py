@@ -1,4 +1,4 @@
-"""docs/availability.md says what works on each Spark. `WRITE_DOCS=1` writes the column of this Spark."""
+"""docs/support.md says what works on each Spark. `WRITE_DOCS=1` writes the column of this Spark."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spark_versions import SPARKS, minor
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PAGE = REPOSITORY / "docs" / "availability.md"
+PAGE = REPOSITORY / "docs" / "support.md"
 HEAD = ["", *(spark.minor for spark in SPARKS)]
 
 

@@ -86,7 +86,7 @@ def test_all_rows_are_there(answers: dict[str, Any]) -> None:
 
 
 def test_the_page_has_these_settings() -> None:
-    page = (REPOSITORY / "docs" / "running" / "beside-other-formats.md").read_text()
+    page = (REPOSITORY / "docs" / "readers.md").read_text()
     program = (REPOSITORY / "python" / "tests" / "beside_both.py").read_text()
     for line in page.partition("```properties\n")[2].partition("```")[0].splitlines():
         name, _, value = line.partition(" ")

@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes.md: cron with spark-submit, Airflow, dbt and Spark Connect run each of them for real."""
+"""The recipes of docs/maintenance.md: cron with spark-submit, Airflow, dbt and Spark Connect run each of them for real."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from spark_servers import WITH_US, connect_server, thrift_server
 
 REPOSITORY = Path(__file__).parents[2]
-PAGE = REPOSITORY / "docs" / "recipes.md"
+PAGE = REPOSITORY / "docs" / "maintenance.md"
 ENVIRONMENTS = REPOSITORY / "build" / "envs"
 AIRFLOW = ENVIRONMENTS / "airflow" / "bin" / "python"
 DBT = ENVIRONMENTS / "dbt" / "bin" / "dbt"

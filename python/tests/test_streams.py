@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "id BIGINT, a INT"
 ALL_BUT_OURS = "{[!z]*,z[!o]*}"
-"""The pattern in docs/streams.md."""
+"""The pattern in docs/readers.md."""
 
 
 class Stream:
@@ -46,7 +46,7 @@ class Stream:
     def catch_up(self) -> Counter[int]:
         """Read all that is there, in one or more batches.
 
-        A file may be moved while a batch reads it. Then the stream is started again, as docs/streams.md says.
+        A file may be moved while a batch reads it. Then the stream is started again, as docs/readers.md says.
         """
         if self.query is None:
             self.start()

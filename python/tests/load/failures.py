@@ -9,13 +9,13 @@ REOPENED = "FAILED_READ_FILE.NO_HINT"
 """The same while a file was read: readers of a local disk open a file again by its name."""
 
 OF_ANY_QUERY = {
-    GONE: "docs/publishing.md: a query listed its files before an exchange and opened them after it",
-    REOPENED: "docs/publishing.md: the same, and the file was open already (its cause says that it is gone)",
+    GONE: "docs/commit-modes.md: a query listed its files before an exchange and opened them after it",
+    REOPENED: "docs/commit-modes.md: the same, and the file was open already (its cause says that it is gone)",
 }
 
 OF_PATTERNS = OF_ANY_QUERY | {
-    "ZORDER_FILES_REPLACED": "docs/publishing.md: a DataFrame by a pattern, after a VACUUM",
-    "ZORDER_HALF_PUBLISHED": "docs/publishing.md: a pattern, during an exchange that did not end in time",
+    "ZORDER_FILES_REPLACED": "docs/commit-modes.md: a DataFrame by a pattern, after a VACUUM",
+    "ZORDER_HALF_PUBLISHED": "docs/commit-modes.md: a pattern, during an exchange that did not end in time",
 }
 
 OF_ANY_STATEMENT = {"ZORDER_CONCURRENT_OPERATION": "another operation held the table's lock"}
@@ -24,7 +24,9 @@ OF_OPTIMIZE = OF_ANY_STATEMENT | {
     "ZORDER_COMMIT_CONFLICT": "another operation replaced files between two commits of partial progress"
 }
 
-OF_RESTORE = OF_ANY_STATEMENT | {"ZORDER_RESTORE_FILES_GONE": "docs/history.md: a VACUUM deleted files of that version"}
+OF_RESTORE = OF_ANY_STATEMENT | {
+    "ZORDER_RESTORE_FILES_GONE": "docs/statements/restore.md: a VACUUM deleted files of that version"
+}
 
 OF_REFRESH = OF_ANY_STATEMENT | {"ZORDER_INDEX_NOT_FOUND": "the table had no statistics yet"}
 

@@ -22,7 +22,7 @@ import org.sparkzorder.write.preserve.{KeptParquet, ListShape, PreservedMetadata
 /**
  * Says which files a test has shown to hold what their writer got: Parquet files of Spark's own
  * writer, with the types and encodings that Spark writes by default. All other files are read back,
- * see [[ReadBack]]. The tests are listed in `docs/same-rows.md`.
+ * see [[ReadBack]]. The tests are listed in `docs/what-a-rewrite-keeps.md`.
  */
 private[write] object ProvenWriters {
 
