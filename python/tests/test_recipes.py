@@ -1,4 +1,4 @@
-"""The recipes of docs/maintenance.md: cron with spark-submit, Airflow, dbt and Spark Connect run each of them for real."""
+"""The recipes of docs/maintenance.md: cron with spark-submit, Airflow, dbt and Spark Connect run each of them."""
 
 from __future__ import annotations
 
