@@ -1,4 +1,4 @@
-"""The design pages name classes that are there."""
+"""The design pages, and the diagrams of the code, name classes that are there."""
 
 from __future__ import annotations
 
@@ -29,3 +29,14 @@ def test_the_classes_that_a_page_names_are_in_the_sources(page: Path, identifier
     text = page.read_text(encoding="utf-8")
     named = {name for match in NAME.finditer(text) for name in match.groups() if name}
     assert sorted(named - identifiers) == []
+
+
+@pytest.mark.parametrize("picture", ["code-query.svg", "code-statement.svg"])
+def test_the_classes_that_a_diagram_names_are_in_the_sources(picture: str) -> None:
+    sources = REPOSITORY / "jvm" / "src" / "main" / "scala" / "org" / "sparkzorder"
+    text = (REPOSITORY / "docs" / "img" / picture).read_text(encoding="utf-8")
+    named = re.findall(r'<text class="name"[^>]*>([^<]+)</text>', text)
+    assert named
+    for name in named:
+        path = sources / name.replace(".", "/")
+        assert path.is_dir() or path.with_suffix(".scala").exists(), name
