@@ -1,14 +1,20 @@
-"""Hooks of MkDocs: links that leave the folder docs/ work in the site as they do where the repository is shown.
+"""Hooks of MkDocs: links that leave the folder docs/ work as they do where the repository is shown, and there are tabs.
 
 A page may link to a file of the repository, as in `../bench/results/bench-2026-11-22.md`. Such a file becomes a part of
 the site, below `repository/`: a page when it is Markdown, else a file as it is. A link to a folder leads to a list of
 its files. A link to nothing stays as it is, and fails the build.
+
+The search knows the pages of docs/ only, and the reference comes first. The name of an error is a link to its cause.
+
+Blocks between `<!-- tabs -->` and `<!-- /tabs -->` are shown as tabs, one for each language, with what follows its
+blocks. Where the repository is shown, they are one below the other.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +28,11 @@ PREFIX = "repository"
 
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_TABS = re.compile(r"^<!-- tabs -->\n(.*?)^<!-- /tabs -->$", re.MULTILINE | re.DOTALL)
+_TAB = re.compile(r"^(?:<!-- (?!tabs)[^>]*-->\n)?```(sql|python|sh|console)\b", re.MULTILINE)
+_ERROR = re.compile(r"(?<![\[/\w])`(ZORDER_[A-Z0-9_]+)`(?!\])")
+_ERRORS = "reference/errors.md"
+_TITLES = {"sql": "SQL", "python": "Python", "sh": "Command line", "console": "Command line"}
 
 
 def in_repository(page: str) -> str:
@@ -79,9 +90,28 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def in_tabs(blocks: re.Match[str]) -> str:
+    """The blocks of a pair of comments as tabs."""
+    text = blocks[1]
+    found = [*_TAB.finditer(text)]
+    starts = [tab for before, tab in zip([None, *found], found, strict=False) if not before or before[1] != tab[1]]
+    ends = [start.start() for start in starts[1:]] + [len(text)]
+    tabs = []
+    for start, end in zip(starts, ends, strict=True):
+        content = textwrap.indent(text[start.start() : end].strip("\n"), "    ")
+        tabs.append(f'=== "{_TITLES[start[1]]}"\n\n{content}\n')
+    return "\n".join(tabs)
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turns links between files of the repository into links between pages of the site."""
+    """Turns links between files of the repository into links between pages of the site, and blocks into tabs."""
     uri = page.file.src_uri
+    if uri.startswith(f"{PREFIX}/"):
+        page.meta["search"] = {"exclude": True}
+    elif uri.startswith("reference/"):
+        page.meta["search"] = {"boost": 4}
+    elif uri.startswith("statements/"):
+        page.meta["search"] = {"boost": 2}
     here = posixpath.dirname(in_repository(uri))
 
     def turned(link: re.Match[str]) -> str:
@@ -93,4 +123,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return link[1] + posixpath.relpath(target, posixpath.dirname(uri) or ".") + link[3]
 
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
-    return "".join(part if part.startswith("```") else _LINK.sub(turned, part) for part in parts)
+
+    def explained(text: str) -> str:
+        if uri == _ERRORS or uri.startswith(f"{PREFIX}/"):
+            return text
+        page = posixpath.relpath(_ERRORS, posixpath.dirname(uri) or ".")
+        lines = text.split("\n")
+        return "\n".join(
+            line if line.startswith("#") else _ERROR.sub(lambda m: f"[`{m[1]}`]({page}#{m[1].lower()})", line)
+            for line in lines
+        )
+
+    linked = "".join(part if part.startswith("```") else explained(_LINK.sub(turned, part)) for part in parts)
+    return _TABS.sub(in_tabs, linked)
