@@ -26,7 +26,7 @@ $(addprefix $(STAMPS)/env-,$(OLDER)): $(STAMPS)/env-%: make/envs.mk spark-versio
 	@sh tools/check-tools $(PYTHON) $(JAVA)
 	$(call environment,build/envs/$*,pyspark==$(call pyspark,$*) $(HATCHLING))
 
-# Readers beside us, for docs/other-readers.md.
+# Readers beside us, for docs/readers.md.
 readers: $(STAMPS)/env-readers
 
 $(STAMPS)/env-readers: make/envs.mk
