@@ -53,6 +53,17 @@ def test_the_page_of_optimize_has_each_option() -> None:
     assert sorted(re.findall(r"`(.*?)`", error[1])) == sorted(in_table)
 
 
+STATEMENTS = sorted((REPOSITORY / "docs" / "statements").glob("*.md"))
+
+
+@pytest.mark.parametrize("path", [path for path in STATEMENTS if path.name != "index.md"], ids=lambda path: path.stem)
+def test_the_page_of_a_statement_shows_it_in_sql_and_in_python(path: Path) -> None:
+    tabs = re.findall(r"^<!-- tabs -->$(.*?)^<!-- /tabs -->$", path.read_text(), re.M | re.S)
+    assert tabs
+    for blocks in tabs:
+        assert {"sql", "python"} <= set(re.findall(r"^```(\w+)$", blocks, re.M))
+
+
 def test_the_errors_of_the_pages_exist() -> None:
     conditions = REPOSITORY / "jvm" / "src" / "main" / "resources" / "error" / "spark-zorder-error-conditions.json"
     known = set(json.loads(conditions.read_text()))
