@@ -342,17 +342,17 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     for {
       dirs <- folders
       at <- 1 to requests(dirs, keeps = true)
-      dies <- Seq(false, true)
+      fails <- 0 to 3
     } explore {
-      withClue(s"folders $dirs, deleted before request $at, and the owner died: $dies: ") {
+      withClue(s"folders $dirs, deleted before request $at, and the one $fails later fails: ") {
         val table = new StoreTable(dirs)
         def delete(): Unit =
           table.shared.remove(dirs.filter(_.nonEmpty).flatMap(d => table.shared.below(s"/t/$d/_zorder")))
         val client =
           new MemoryClient(
             table.shared,
-            if (dies) at + 1 else 0,
-            StoreFault.DieBefore,
+            if (fails > 0) at + fails else 0,
+            StoreFault.ThrowBefore,
             { case n if n == at => delete() }
           )
         dying(table.optimize(client, "a"))

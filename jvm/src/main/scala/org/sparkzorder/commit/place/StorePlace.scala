@@ -148,7 +148,7 @@ private[commit] final class StorePlace(
 
   override def isLeft(): Boolean = {
     val now = listed()
-    work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now) && !isOverwritten
+    work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now) && seen.isDefined && !isOverwritten
   }
 
   override def rows(decision: Decision): Seq[AddedFile] = {
