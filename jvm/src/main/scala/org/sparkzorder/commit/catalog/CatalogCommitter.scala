@@ -5,25 +5,7 @@ import java.io.IOException
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{
-  CarriedName,
-  CatalogLocations,
-  CommitConflictException,
-  CommitException,
-  FileMeta,
-  FileNames,
-  IncompletePublishException,
-  LocationChange,
-  LocationUpdate,
-  LockLostException,
-  Record,
-  RecordState,
-  SideListing,
-  SideNames,
-  TableFolder,
-  Way,
-  WorkerThreads
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{RecordJson, StagingDirectories, UndoneRecords}
 import org.sparkzorder.commit.side.IndexFiles

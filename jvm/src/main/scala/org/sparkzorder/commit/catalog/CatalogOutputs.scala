@@ -4,7 +4,7 @@ import java.io.IOException
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{FileMeta, FileNames, OpenUpload, TableFolder, WorkerThreads}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.place.StorePlaces
 import org.sparkzorder.commit.storage.ObjectFileOps

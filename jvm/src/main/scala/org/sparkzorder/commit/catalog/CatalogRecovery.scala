@@ -5,16 +5,7 @@ import java.io.FileNotFoundException
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{
-  CatalogLocations,
-  CommitConflictException,
-  FileMeta,
-  Record,
-  RecordState,
-  SideListing,
-  TableFolder,
-  VersionDirectory
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{History, Outcome, RecordJson}
 import org.sparkzorder.commit.place.StorePlaces

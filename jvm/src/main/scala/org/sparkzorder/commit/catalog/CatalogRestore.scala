@@ -2,18 +2,7 @@ package org.sparkzorder.commit.catalog
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{
-  CarriedName,
-  CatalogPartition,
-  FileMeta,
-  FileOps,
-  InputFile,
-  LocationChange,
-  NotRestorableException,
-  OutputFile,
-  Record,
-  RestoreObstacle
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.compat._
 
 /**

@@ -3,18 +3,7 @@ package org.sparkzorder.commit.catalog
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{
-  FileMeta,
-  LocationChange,
-  RecordState,
-  SideListing,
-  SideNames,
-  TableFolder,
-  TiedFileException,
-  TiedNames,
-  VersionDirectory,
-  WorkerThreads
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{History, HistorySettings, HistoryWriter}
 

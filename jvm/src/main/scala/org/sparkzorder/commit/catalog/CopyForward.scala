@@ -5,19 +5,7 @@ import java.io.{FileNotFoundException, IOException}
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{
-  CarriedName,
-  FileMeta,
-  FileNames,
-  InputFile,
-  LocationChange,
-  OutputFile,
-  SideNames,
-  TableFolder,
-  TiedFileException,
-  TiedNames,
-  WorkerThreads
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 
 /** Copies files that others have written to earlier folders of a table to the folder that is in use. */

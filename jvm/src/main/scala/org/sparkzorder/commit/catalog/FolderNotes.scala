@@ -2,7 +2,7 @@ package org.sparkzorder.commit.catalog
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{CarriedFiles, CarriedName, FileMeta, FileNames, FileOps, SideNames}
+import org.sparkzorder.commit._
 
 /**
  * Empty files in the side folder of a folder that a table has left. An overwrite of the folder deletes them.

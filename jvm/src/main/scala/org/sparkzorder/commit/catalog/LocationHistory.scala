@@ -6,18 +6,7 @@ import scala.annotation.tailrec
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{
-  FileMeta,
-  FileNames,
-  FileOps,
-  InputFile,
-  LocationChange,
-  OutputFile,
-  Record,
-  TableFolder,
-  UnreadableRecordException,
-  Way
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.{History, HistoryEntry, TableState}
 import org.sparkzorder.compat._
 

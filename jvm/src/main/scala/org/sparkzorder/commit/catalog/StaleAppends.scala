@@ -2,15 +2,7 @@ package org.sparkzorder.commit.catalog
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{
-  CarriedFiles,
-  CarriedName,
-  FileMeta,
-  FileNames,
-  FileOps,
-  StaleAppendsUnclearException,
-  VersionDirectory
-}
+import org.sparkzorder.commit._
 
 /**
  * A file in a folder that the table has left. The session that wrote it knew the old location.

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{FileMeta, HeldLock, LockLostException, Meters, Owner, TableFolder}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.storage.Listing
 
 /**

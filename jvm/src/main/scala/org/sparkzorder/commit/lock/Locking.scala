@@ -7,13 +7,7 @@ import scala.annotation.tailrec
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{
-  ConcurrentOperationException,
-  LockLostException,
-  Owner,
-  SideListing,
-  TableFolder
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.storage.Listing
 
 /** Takes the lock that an operation needs. */

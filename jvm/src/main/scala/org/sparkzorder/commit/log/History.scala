@@ -2,7 +2,7 @@ package org.sparkzorder.commit.log
 
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{Record, RecordFile, RecordState, SideListing, TableFolder, UnreadableRecordException}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.storage.Listing
 import org.sparkzorder.compat._
 

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{FileMeta, HistoryFile, SideListing, TableFolder, UnreadableRecordException}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.storage.Listing
 import org.sparkzorder.compat._
 

@@ -5,7 +5,7 @@ import java.util.Arrays
 
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{FileMeta, RecordFile, RecordState, SideListing, SideNames, TableFolder}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.storage.{AtomicFile, Listing}
 import org.sparkzorder.compat._

@@ -4,16 +4,7 @@ import java.io.FileNotFoundException
 
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{
-  FileMeta,
-  Record,
-  RecordFile,
-  RecordState,
-  SideListing,
-  SideNames,
-  TableFolder,
-  UnreadableRecordException
-}
+import org.sparkzorder.commit._
 
 /**
  * A published operation.

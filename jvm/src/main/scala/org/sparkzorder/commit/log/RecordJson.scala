@@ -10,19 +10,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.codec.{Checksum, Json}
-import org.sparkzorder.commit.{
-  CatalogPartition,
-  InputFile,
-  LocationChange,
-  OpenUpload,
-  OutputFile,
-  Record,
-  RecordFile,
-  RecordState,
-  TableFolder,
-  UnreadableRecordException,
-  Way
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.storage.ObjectFileOps
 
 /**

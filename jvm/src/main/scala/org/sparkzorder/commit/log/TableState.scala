@@ -2,17 +2,7 @@ package org.sparkzorder.commit.log
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{
-  FileMeta,
-  FileOps,
-  HistoryFile,
-  NumberedIndexFile,
-  Record,
-  RecordFile,
-  RecordState,
-  SideListing,
-  TableFolder
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{LockSettings, LockState}
 
 /** The state of a table, as one listing of its side folder shows it. */

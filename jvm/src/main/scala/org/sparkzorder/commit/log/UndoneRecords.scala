@@ -1,6 +1,6 @@
 package org.sparkzorder.commit.log
 
-import org.sparkzorder.commit.{FileMeta, Record, RecordFile, RecordState, SideListing, SideNames, TableFolder}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.storage.ObjectFileOps
 

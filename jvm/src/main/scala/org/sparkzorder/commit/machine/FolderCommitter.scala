@@ -5,20 +5,7 @@ import java.io.{FileNotFoundException, IOException}
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{
-  CommitConflictException,
-  IncompletePublishException,
-  LockLostException,
-  Meters,
-  Patience,
-  Record,
-  RecordState,
-  SideListing,
-  SideNames,
-  TableFolder,
-  Way,
-  WorkerThreads
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{Lock, SideFolderReadme}
 import org.sparkzorder.commit.log.{RecordJson, StagingDirectories, UndoneRecords}
 import org.sparkzorder.commit.place.{FolderMark, FolderPlaces}

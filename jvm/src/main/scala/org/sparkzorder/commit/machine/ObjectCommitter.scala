@@ -5,28 +5,7 @@ import java.util.concurrent.TimeUnit.{DAYS, HOURS, MILLISECONDS}
 
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{
-  CommitConflictException,
-  ConcurrentOperationException,
-  Decision,
-  FileMeta,
-  FileNames,
-  IncompletePublishException,
-  InputFile,
-  LockLostException,
-  ObjectStore,
-  OutputFile,
-  Patience,
-  Record,
-  RecordState,
-  Removal,
-  SideListing,
-  SideNames,
-  TableFolder,
-  UploadsExpiredException,
-  Way,
-  WorkerThreads
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{RecordJson, StagingDirectories, UndoneRecords}
 import org.sparkzorder.commit.place.{FolderMarker, StorePlaces}

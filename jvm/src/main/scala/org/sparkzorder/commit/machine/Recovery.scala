@@ -6,17 +6,7 @@ import java.util.UUID
 import com.google.common.cache.CacheBuilder
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{
-  ConcurrentOperationException,
-  FileMeta,
-  FoldersAwayException,
-  HalfPublishedException,
-  LockLostException,
-  ReadAround,
-  RecordFile,
-  TableFolder,
-  WorkerThreads
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
 import org.sparkzorder.commit.log.{RecordJson, TableState}
 import org.sparkzorder.commit.place.FolderPlaces

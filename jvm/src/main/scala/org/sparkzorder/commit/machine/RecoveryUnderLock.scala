@@ -2,18 +2,7 @@ package org.sparkzorder.commit.machine
 
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{
-  FileMeta,
-  FoldersAwayException,
-  Owner,
-  Record,
-  RecordFile,
-  RecordState,
-  SideListing,
-  SideNames,
-  TableFolder,
-  UnreadableRecordException
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.catalog.CatalogRecovery
 import org.sparkzorder.commit.lock.{Lock, LockSettings, ProcessState}
 import org.sparkzorder.commit.log.{Outcome, RecordJson, StagingDirectories}

@@ -2,16 +2,7 @@ package org.sparkzorder.commit.machine
 
 import java.io.FileNotFoundException
 
-import org.sparkzorder.commit.{
-  Decision,
-  FileMeta,
-  ReadAround,
-  Record,
-  RecordState,
-  SideListing,
-  TableFolder,
-  WorkerThreads
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.{HistoryLines, RecordJson}
 import org.sparkzorder.commit.place.{CopiedMidway, Located, Place, Places, StoragePlaces}
 

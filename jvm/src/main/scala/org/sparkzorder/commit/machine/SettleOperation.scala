@@ -4,18 +4,7 @@ import java.io.IOException
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{
-  AwayFolder,
-  CommitConflictException,
-  FileMeta,
-  FolderWork,
-  FoldersAwayException,
-  Record,
-  RecordState,
-  SideListing,
-  TableFolder,
-  WorkerThreads
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.{History, HistoryLines, Outcome, RecordJson}
 import org.sparkzorder.commit.place.{Located, Place, Places}
 import org.sparkzorder.commit.storage.AtomicFile

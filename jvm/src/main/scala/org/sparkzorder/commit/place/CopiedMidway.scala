@@ -4,7 +4,7 @@ import java.io.IOException
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{FileMeta, FileNames, FolderWork, ObjectStore, Record, TableFolder}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.compat._
 

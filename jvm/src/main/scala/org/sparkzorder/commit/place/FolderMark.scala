@@ -7,7 +7,7 @@ import scala.util.matching.Regex
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{Decision, FileNames, LongNames, SideNames, TableFolder}
+import org.sparkzorder.commit._
 
 /**
  * The marker of a folder on a disk or HDFS: a file in the folder's side folder whose name says the

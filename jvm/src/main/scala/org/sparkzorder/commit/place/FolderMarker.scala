@@ -6,17 +6,7 @@ import com.fasterxml.jackson.core.JsonProcessingException
 import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.codec.Json
-import org.sparkzorder.commit.{
-  ConcurrentOperationException,
-  Decision,
-  ObjectStore,
-  RecordState,
-  SideListing,
-  SideNames,
-  StoredBytes,
-  TableFolder,
-  UnreadableRecordException
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.compat._
 
 /**

@@ -6,18 +6,7 @@ import scala.annotation.tailrec
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{
-  AddedFile,
-  Decision,
-  FileMeta,
-  FileNames,
-  FolderWork,
-  InputFile,
-  OutputFile,
-  Record,
-  TableFolder,
-  WorkerThreads
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.progress.{Phase, StatementProgress}
 
 /**

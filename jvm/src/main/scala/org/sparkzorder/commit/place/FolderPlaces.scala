@@ -2,16 +2,7 @@ package org.sparkzorder.commit.place
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{
-  Decision,
-  FileNames,
-  FolderWork,
-  LongNames,
-  Record,
-  RecordState,
-  SideListing,
-  TableFolder
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.StagingDirectories
 import org.sparkzorder.commit.side.SideFolders
 

@@ -2,7 +2,7 @@ package org.sparkzorder.commit.place
 
 import java.io.IOException
 
-import org.sparkzorder.commit.{AddedFile, Decision, FileMeta, FolderWork, Record, SideListing, TableFolder}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.{History, HistoryLines}
 
 /**

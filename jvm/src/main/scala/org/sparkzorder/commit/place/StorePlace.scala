@@ -2,19 +2,7 @@ package org.sparkzorder.commit.place
 
 import scala.collection.mutable
 
-import org.sparkzorder.commit.{
-  AddedFile,
-  Decision,
-  FileMeta,
-  FileNames,
-  FolderWork,
-  InputFile,
-  ObjectStore,
-  Record,
-  Removal,
-  TableFolder,
-  WorkerThreads
-}
+import org.sparkzorder.commit._
 
 /**
  * A folder on an object store, see `docs/design/commit-object-store.md`. Outputs are open uploads

@@ -7,7 +7,7 @@ import scala.collection.concurrent.TrieMap
 
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{Decision, FileMeta, FolderWork, ObjectStore, Record, RecordState, SideNames, TableFolder}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.{HistoryLines, RecordJson, StagingDirectories}
 
 /**

@@ -6,7 +6,7 @@ import scala.collection.mutable
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{FileMeta, FileNames, RecordState, SideListing, SideNames, TableFolder}
+import org.sparkzorder.commit._
 
 /**
  * A side folder in the table's root, or in a folder below or above it.

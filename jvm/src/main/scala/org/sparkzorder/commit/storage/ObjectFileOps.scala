@@ -4,7 +4,7 @@ import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{FileMeta, FileOps, ObjectStore, SideNames, TableFolder}
+import org.sparkzorder.commit._
 import org.sparkzorder.compat._
 
 /**

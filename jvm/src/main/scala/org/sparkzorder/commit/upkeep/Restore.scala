@@ -1,19 +1,6 @@
 package org.sparkzorder.commit.upkeep
 
-import org.sparkzorder.commit.{
-  FileMeta,
-  FileNames,
-  NotRestorableException,
-  Record,
-  RecordState,
-  RestoreObstacle,
-  SideListing,
-  TableFolder,
-  TiedFileException,
-  TiedNames,
-  UnreadableRecordException,
-  VersionNotFoundException
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{PublishedRecord, PublishedRecords, RecordJson}
 import org.sparkzorder.commit.storage.ObjectFileOps

@@ -2,7 +2,7 @@ package org.sparkzorder.commit.upkeep
 
 import scala.collection.mutable
 
-import org.sparkzorder.commit.{FileNames, InputFile, OutputFile, Record, TableFolder}
+import org.sparkzorder.commit._
 import org.sparkzorder.compat._
 
 /**

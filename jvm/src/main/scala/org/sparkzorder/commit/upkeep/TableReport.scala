@@ -2,23 +2,7 @@ package org.sparkzorder.commit.upkeep
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{
-  AwayFolder,
-  Decision,
-  FileMeta,
-  FileNames,
-  FolderWork,
-  InputFile,
-  NumberedIndexFile,
-  OutputFile,
-  Record,
-  RecordFile,
-  RecordState,
-  SideListing,
-  SideNames,
-  TableFolder,
-  UnreadableRecordException
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{LockReport, LockSettings}
 import org.sparkzorder.commit.log.{History, HistoryEntry, RecordJson, TableState}
 import org.sparkzorder.commit.place.StoragePlaces

@@ -5,17 +5,7 @@ import java.io.IOException
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{
-  FileMeta,
-  FileNames,
-  Meters,
-  Record,
-  RecordState,
-  SideListing,
-  TableFolder,
-  TiedFileException,
-  TiedNames
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{History, HistoryEntry, HistorySettings, HistoryWriter}
 import org.sparkzorder.commit.place.FolderMark

@@ -4,15 +4,7 @@ import java.util.UUID
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{
-  ConcurrentOperationException,
-  FileMeta,
-  FileNames,
-  SideListing,
-  SideNames,
-  TableFolder,
-  UnfinishedOperationException
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.catalog.FolderNotes
 import org.sparkzorder.commit.lock.{Lock, LockReport, LockSettings, Locking}
 import org.sparkzorder.commit.machine.Recovery
