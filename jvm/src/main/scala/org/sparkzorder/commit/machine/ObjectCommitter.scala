@@ -151,7 +151,7 @@ private[sparkzorder] final class ObjectCommitter(
     refuseExpired()
     val started = System.nanoTime()
     if (!isWritten(record)) throw new ConcurrentOperationException(folder.root, None)
-    val publish = new SettleOperation(new StorePlaces(store, folder, threads, isAlone), folder, record, check, threads)
+    val publish = new SettleOperation(new StorePlaces(store, folder, threads, isAlone, marked), folder, record, check, threads)
     val result =
       try patience(s"publishing in ${folder.root}") {
           val settled =

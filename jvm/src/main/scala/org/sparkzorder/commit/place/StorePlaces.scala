@@ -14,17 +14,19 @@ import org.sparkzorder.commit.log.{HistoryLines, RecordJson, StagingDirectories}
  * Folders on an object store, where none can be renamed.
  *
  * @param isAlone whether no other process can have taken the table's lock
+ * @param claimed folders whose markers this process has claimed
  */
 private[commit] final class StorePlaces(
     store: ObjectStore,
     folder: TableFolder,
     threads: Int,
-    isAlone: () => Boolean = () => false
+    isAlone: () => Boolean = () => false,
+    claimed: Seq[String] = Nil
 ) extends Places {
   override type P = StorePlace
 
   /** The last decision that was seen in each folder. It is kept when steps are repeated. */
-  private val seen = TrieMap.empty[String, Decision]
+  private val seen = TrieMap[String, Decision](claimed.map(_ -> Decision.Staged): _*)
 
   override def of(record: Record, isRecovery: Boolean): Seq[Located[StorePlace]] = {
     val inFolder = if (record.folders.size > 1) 1 else threads
