@@ -83,7 +83,8 @@ class SmallTable:
 
     def record(self) -> dict[str, Any]:
         """The newest operation's record, in any state."""
-        newest = max(p for p in (self.root / "_zorder").iterdir() if re.match(r"_v\d+\.", p.name))
+        records = re.compile(r"_v\d+(-[0-9a-f-]{36})?\.(publishing|json)")
+        newest = max(p for p in (self.root / "_zorder").iterdir() if records.fullmatch(p.name))
         return dict(json.loads(newest.read_text()))
 
     def leftovers(self, versions: int) -> list[str]:

@@ -73,7 +73,7 @@ def only_index(side: Path, content: bytes) -> Path:
 def as_state(side: Path, suffix: str, **changes: object) -> Path:
     """Write the newest record as that of an operation under way, with other contents."""
     content = json.loads(record(side).read_bytes()) | {"version": 3} | changes
-    return write(side / f"_v0000000003.{suffix}", sealed(content))
+    return write(side / f"_v0000000003-{content['operationId']}.{suffix}", sealed(content))
 
 
 def outside(side: Path) -> str:

@@ -156,6 +156,8 @@ object RecordJson {
       val where = if (onStore) "an object store" else "a file system"
       throw new UnreadableRecordException(path, s"its operation began on $where, and can be ended only there")
     }
+    if (file.state == RecordState.Publishing && !onStore && !file.note.contains(record.operationId))
+      throw new UnreadableRecordException(path, s"its name lacks the id of its operation, ${record.operationId}")
     record
   }
 
