@@ -55,9 +55,9 @@ BY_CATALOG: dict[str, tuple[str, ...]] = {
     "after-manifest": STEPS["after-manifest"],
     "after-stage-folders": (AFTER, *["mkdirsLike .*"] * 3),
     "after-sentinels": (BEFORE, *["writeNew .*/_left-[^/]*"] * 3, "writeNew .*/_tmp-[^/]*"),
-    "before-commit-point": (AFTER, rf"rename .* {RECORD}\.moving"),
+    "before-commit-point": (AFTER, rf"rename .* {RECORD}[^/]*\.moving"),
     # The catalog is told between these calls.
-    "after-commit-point": (BEFORE, rf"rename .* {RECORD}\.moving", "list .*"),
+    "after-commit-point": (BEFORE, rf"rename .* {RECORD}[^/]*\.moving", "list .*"),
 }
 """The same for a table of three partitions that moves to new folders."""
 

@@ -24,6 +24,9 @@ def names(
     """The names that the package's docstring defines: a session, rows, and a new copy of their table."""
     monkeypatch.chdir(tmp_path)
     spark_session.sql(f"USE {database.name}")
+    # Tests before this one have sessions of their own. A function without a session takes the one that is active.
+    jvm = spark_session._jvm
+    type(spark_session)._get_j_spark_session_class(jvm).setActiveSession(spark_session._jsparkSession)
     return prepared()
 
 

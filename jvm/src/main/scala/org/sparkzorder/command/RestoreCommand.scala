@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils.{getZoneId, stringToTime
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import org.sparkzorder.commit.{CommitException, ObjectStore, Record, TableFolder}
+import org.sparkzorder.commit.{CommitConflictException, CommitException, ObjectStore, Record, TableFolder}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{History, TableState}
 import org.sparkzorder.commit.machine.{FolderCommitter, ObjectCommitter}
@@ -100,7 +100,10 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
 
   private def executeByCatalog(place: TableLocation, version: Long, lock: Lock): RestoreMetrics = {
     CatalogTables.settleUnder(place, lock)
-    val table = PlainTables.open(PlainTables.locate(place.session, target))
+    val located = PlainTables.locate(place.session, target)
+    // The lock is that of the table's root.
+    if (located.root != place.root) throw new CommitConflictException(Seq("."), "the location of the table was changed")
+    val table = PlainTables.open(located)
     val before = table.folders().flatMap(_.files)
     val plan = RestoreByCatalog.run(
       table,

@@ -143,7 +143,7 @@ object TableLocking {
           case RestoreObstacle.Forgotten => ZOrderErrors.restoreForgottenVersions(table.name, e.version, e.paths)
           case RestoreObstacle.Damaged   => ZOrderErrors.restoreDamagedFiles(table.name, e.version, e.paths, e)
         }
-      case e: StaleAppendsUnclearException      =>
+      case e: StaleAppendsUnclearException =>
         throw ZOrderErrors.lateFilesUnclear(table.name, e.folder, e.current, e.files, e.reason, e)
       case e: TiedFileException                 => throw TiedFiles.errorOf(table, e)
       case e: CommitException                   => throw ZOrderErrors.operationFailed(operation, table.name, e)

@@ -31,9 +31,13 @@ private[command] object VacuumByCatalog {
       // What is copied forward now is deleted by the next VACUUM only: queries may be reading it.
       val gone = expired(folder, view, isOld)
       CatalogTables.copyForward(table, lock, view)
+      // Copies may have taken long, and the lock does not bind others who change locations.
+      val now = view.copy(current = new SessionCatalogLocations(table).all())
+      val still = expired(folder, now, isOld).map(_.folder).toSet
       val settings = TableSideFolder.historySettings(table)
-      CatalogVacuum.run(folder, lock, gone, view.history, System.currentTimeMillis(), settings)
-      gone
+      val expiredNow = gone.filter(e => still(e.folder))
+      CatalogVacuum.run(folder, lock, expiredNow, view.history, System.currentTimeMillis(), settings)
+      expiredNow
     }
   }
 }

@@ -47,6 +47,7 @@ final case class LocationChange(
     inputs: Seq[InputFile],
     outputs: Seq[OutputFile]
 ) {
+
   /** Its inputs in the folder that it leaves. */
   def replaced: Seq[InputFile] = inputs.filter(i => FileNames.parent(i.path) == from)
 

@@ -89,10 +89,23 @@ final class FoldersAwayException(val table: Path, val version: Long, val folders
  * @param folder relative to the table's root
  * @param rows of the files
  */
-final case class AwayFolder(folder: String, rows: Long) {
+final case class AwayFolder(folder: String, rows: Long, isGone: Boolean) {
 
   /** A sentence for people. */
-  def sentence: String = s"The folder `$folder` is gone, in which files of $rows rows were being exchanged."
+  def sentence: String =
+    if (isGone) s"The folder `$folder` is gone, in which files of $rows rows were being exchanged."
+    else
+      s"In the folder `$folder` files of $rows rows were being exchanged. All new files are there, not all old ones, " +
+        "and the file `_zorder/_exchange` is gone that says which of them count."
+}
+
+object AwayFolder {
+  private[commit] def gone(work: FolderWork): AwayFolder = of(work, isGone = true)
+
+  /** The folder is there, but not its marker. */
+  private[commit] def unmarked(work: FolderWork): AwayFolder = of(work, isGone = false)
+
+  private def of(work: FolderWork, isGone: Boolean) = AwayFolder(work.folder, work.inputs.map(_.rows).sum, isGone)
 }
 
 /**

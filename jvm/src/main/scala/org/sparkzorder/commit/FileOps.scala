@@ -14,7 +14,7 @@ import org.apache.hadoop.fs.Path
 trait FileOps {
 
   /** How many calls may be made at the same time. */
-  def threads: Int = TableFolder.Threads
+  def threads: Int = FileOps.Threads
 
   /** Files and folders directly below `dir`, in no order; empty when there is no such folder. */
   def list(dir: Path): Seq[FileMeta]
@@ -125,6 +125,8 @@ trait FileOps {
 }
 
 object FileOps {
+  private[commit] val Threads = 8
+
 
   /**
    * Refuses a path that is neither strictly below a side folder nor in a generation of a table. It is

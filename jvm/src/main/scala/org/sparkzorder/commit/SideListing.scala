@@ -17,8 +17,7 @@ private[commit] object SideListing {
     val found = statuses.flatMap { meta =>
       meta.name match {
         case RecordName(digits, note, suffix) if !meta.isDirectory =>
-          // The name of a record that is to be ended later has no note.
-          RecordState.all.find(_.suffix == suffix).filter(note == null || _ != RecordState.Moving)
+          RecordState.all.find(_.suffix == suffix)
             .map(RecordFile(digits.toLong, Option(note), _, meta))
         case _ => None
       }

@@ -31,12 +31,12 @@ final case class TableFolder(
   def newProbe(): Path = new Path(side, s"$ProbePrefix${UUID.randomUUID()}")
 
   /**
-   * A version is given again after an operation was undone, and after a table was overwritten with its history. So the
-   * name under which files are exchanged in place has the operation's id: no process that was slow takes the record of
-   * another one for its own. On an object store the name is what only one operation gets.
+   * A version is given again after an operation was undone, and after a table was overwritten with its history. So a
+   * record under way has the operation's id in its name: no process that was slow takes the record of another one for
+   * its own. Where files are exchanged on an object store, the name is what only one operation gets.
    */
   def record(record: Record, state: RecordState): Path = {
-    val isOwn = state == RecordState.Publishing && record.way == Way.InPlace
+    val isOwn = state.isUnfinished && record.way != Way.ObjectStore
     new Path(side, s"${recordName(record.version)}${if (isOwn) s"-${record.operationId}" else ""}.${state.suffix}")
   }
 
@@ -131,8 +131,6 @@ final case class TableFolder(
 }
 
 object TableFolder {
-  private[commit] val Threads = 8
-
   def apply(root: Path, ops: FileOps): TableFolder = TableFolder(root, ops, ops.threads)
 
   /** How the names of all files of a version's record begin. */

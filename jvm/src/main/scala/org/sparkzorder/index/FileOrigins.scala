@@ -48,7 +48,9 @@ private[index] object FileOrigins {
       val texts = SizedParts.read(in, "origin", MaxTextBytes).map(new String(_, UTF_8))
       if (in.available != 4L * files) throw new IndexFormatException("not one origin for each file")
       val textOf = Array.fill(files)(in.readInt())
-      textOf.find(t => t < -1 || t >= texts.length).foreach(t => throw new IndexFormatException(s"origin $t of ${texts.length}"))
+      textOf.find(t => t < -1 || t >= texts.length).foreach(t =>
+        throw new IndexFormatException(s"origin $t of ${texts.length}")
+      )
       new FileOrigins(texts, textOf)
     } catch { case e: EOFException => throw new IndexFormatException("the origins are cut off", e) }
 }

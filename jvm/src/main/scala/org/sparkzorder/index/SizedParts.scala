@@ -26,7 +26,8 @@ private[index] object SizedParts {
     var left = most
     Vector.fill(count) {
       val size = in.readInt()
-      if (size < 0 || size > in.available) throw new IndexFormatException(s"a size of $size bytes for one of $count ${name}s")
+      if (size < 0 || size > in.available)
+        throw new IndexFormatException(s"a size of $size bytes for one of $count ${name}s")
       if (size > left) throw new IndexFormatException(s"${name}s of more than $most bytes")
       left -= size
       val bytes = new Array[Byte](size)

@@ -19,7 +19,7 @@ private[scan] final case class Traces(there: Seq[String], gone: Seq[String], isN
 /**
  * An operation of the history.
  *
- * @param endTime all files were in place by then, in milliseconds since 1970. The maximum if it is not known
+ * @param endTime all files were in place by then, in milliseconds since 1970
  * @param traces reads its record
  */
 private[scan] final class PastOperation(val endTime: Long, val traces: () => Traces)
@@ -29,11 +29,8 @@ private[scan] object PastOperation {
   def of(file: RecordFile, record: RecordFile => Record): PastOperation =
     new PastOperation(endTime(file), () => traces(file, record(file)))
 
-  /** The record's file is of the commit point or later. An end by a recovery may have come at any time after it. */
-  private def endTime(file: RecordFile): Long = file.state match {
-    case RecordState.Undone => file.meta.modificationTime
-    case _                  => file.publishMillis.fold(Long.MaxValue)(file.meta.modificationTime + _)
-  }
+  /** The record's file is of the commit point if its name says how long files were exchanged. Else it is of the end. */
+  private def endTime(file: RecordFile): Long = file.meta.modificationTime + file.publishMillis.getOrElse(0L)
 
   private def traces(file: RecordFile, record: Record): Traces = {
     val (outputs, inputs) = (record.outputs.map(_.path), record.inputs.map(_.path))

@@ -95,7 +95,11 @@ private[scan] final class WholeListing(
       val root = side.folder.root
       val seen = seenWhole.get(listing.of, root)
       lazy val names = ListedNames.of(side.folder, tables)
-      seen.unseen(side).nonEmpty && folders.groupBy(seenFolders.get(_, root).getOrElse(seen)).exists {
+      // A folder without files may be one that an operation has emptied, only if all are of one time.
+      seen.unseen(side).nonEmpty && folders.filter(f => isOne || f.files.nonEmpty).groupBy(seenFolders.get(
+        _,
+        root
+      ).getOrElse(seen)).exists {
         case (of, listed) =>
           val unseen = of.unseen(side)
           unseen.nonEmpty && isStale(names.of(listed.flatMap(_.files)), side, unseen, of.mayLack(side))
@@ -143,7 +147,7 @@ private[scan] object WholeListing {
   }
 
   private def versions(state: TableState): Seq[Long] = state match {
-    case side: TableState.SideFolder => side.publishing.map(_.version)
+    case side: TableState.SideFolder => side.exchanging.map(_.version)
     case TableState.NoSideFolder     => Nil
   }
 }

@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.StructType
 import org.sparkzorder.commit.upkeep.RestorePlan
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
-import org.sparkzorder.table.{TableRoots, PlacedFile, PlacedFiles, Targets}
+import org.sparkzorder.table.{PlacedFile, PlacedFiles, TableRoots, Targets}
 import org.sparkzorder.write.WrittenNames
 
 /**

@@ -116,7 +116,8 @@ class HistorySuite extends AnyFunSuite {
       LocationChange(CatalogPartition(Vector("day" -> day)), "mem:/t/old", to, Seq(InputFile("x", 1, 1, 1)), Nil)
     def put(version: Long, layout: Option[String], moves: LocationChange*): Unit = {
       val record = t.history.last.record.copy(version = version, operationId = s"op-$version", layout = layout)
-      val bytes = RecordJson.write(if (moves.isEmpty) record else record.copy(locationChanges = moves, way = Way.Catalog))
+      val bytes =
+        RecordJson.write(if (moves.isEmpty) record else record.copy(locationChanges = moves, way = Way.Catalog))
       t.fs.nodes(s"/t/_zorder/_v000000000$version-1ms.json") = File(bytes.length.toLong, t.fs.clock, Set.empty, bytes)
     }
     put(2, Some("old"), move("mem:/t/a", "1"), move("mem:/t/b", "2"))

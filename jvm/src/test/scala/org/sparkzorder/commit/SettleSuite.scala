@@ -188,6 +188,7 @@ object SettleSuite {
       }
     }
 
+    override def isUnclear(): Boolean = false
     override def isLeft(): Boolean = false
     override def rows(decision: Decision): Seq[AddedFile] = Nil
     override def taken(): Set[String] = Set.empty

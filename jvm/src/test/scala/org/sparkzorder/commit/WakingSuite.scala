@@ -5,37 +5,43 @@ import java.util.concurrent.Semaphore
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * An owner stands still before any call, others take it for dead and recover, and it wakes up before any call of theirs
- * and goes on to its end.
+ * An owner stands still before any call, others take it for dead and recover, and it wakes up before any call of theirs.
+ * Then the others go on with a statement of their own.
  */
 class WakingSuite extends AnyFunSuite with Explores {
   for (statement <- Seq(Statement.optimize, Statement.restore); dirs <- Seq(Seq("p=1", "p=2"), Seq(""))) {
     test(s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: it wakes up while others recover") {
       val first = statement.prepared(dirs)
       for (k <- Explored.some(4, 0, 1 to statement.calls(dirs))) {
-        var j = 1
-        while (wakes(statement, dirs, first, k, j)) j += Explored.every(2)
+        // It goes on to its end, or dies some calls later.
+        for (later <- Seq(0, 1, 4, 8, 16)) {
+          var j = 1
+          while (wakes(statement, dirs, first, k, j, later)) j += Explored.every(4)
+        }
       }
     }
   }
 
   /** False when the others make fewer calls than j. */
-  private def wakes(statement: Statement, dirs: Seq[String], first: MemoryFs, k: Int, j: Int): Boolean = {
+  private def wakes(statement: Statement, dirs: Seq[String], first: MemoryFs, k: Int, j: Int, later: Int): Boolean = {
     val table = new SmallTable(dirs)
     table.fs.copyOf(first)
     val (asleep, awake) = (new Semaphore(0), new Semaphore(0))
-    val ops = new MemoryOps(table.fs, other = { case `k` => asleep.release(); awake.acquire() })
+    val dies = if (later > 0) k + later else 0
+    val ops = new MemoryOps(table.fs, dies, other = { case `k` => asleep.release(); awake.acquire() })
     val owner = new Thread(() => { table.attempt("op-1")(statement.run(table, ops)); asleep.release() })
     def wake(): Unit = { awake.release(); owner.join() }
     owner.start()
     asleep.acquire()
     table.liveness.running.clear()
     val others = new MemoryOps(table.fs, other = { case `j` => wake() })
-    table.recover(others)
+    table.attempt("op-2")(table.optimize(others, "op-2"))
     wake()
-    withClue(s"the owner slept before call $k ${ops.trace.lift(k - 1)}, the others woke it before call $j: ")(explore {
+    withClue(
+      s"the owner slept before call $k ${ops.trace.lift(k - 1)}, the others woke it before call $j, it died at $dies: "
+    )(explore {
       table.liveness.running.clear()
-      assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+      table.recover(new MemoryOps(table.fs))
       assert(table.fs.visibleRows == table.allRows)
       table.nextStatement()
       assert(table.fs.visibleRows == table.allRows)

@@ -120,9 +120,9 @@ class ListingAgeSuite extends AnyFunSuite {
     assert(past("_v0000000001.json", time = 5300L, timestamp = 7000L, metrics).traces().begun == 5000L)
   }
 
-  test("it is unknown when an operation ended that a recovery ended") {
+  test("a record without the time of publishing in its name was written at the end of the operation") {
     assert(past("_v0000000001-300ms.json", time = 5000L, timestamp = 4990L).endTime == 5300L)
-    assert(past("_v0000000001.json", time = 5000L, timestamp = 4990L).endTime == Long.MaxValue)
+    assert(past("_v0000000001.json", time = 5000L, timestamp = 4990L).endTime == 5000L)
     assert(past("_v0000000001-op.undone", time = 5000L, timestamp = 4990L).endTime == 5000L)
   }
 

@@ -162,10 +162,10 @@ final class CatalogCommitter(
     failure.foreach(e => log.warn(s"the catalog's answer for ${home.root} was an error, looking at the locations", e))
     // A process that has taken the lock from us has ended the operation, and may have deleted our inputs since.
     lock.check()
-    val overwritten = putBack(record)
-    val millis = (System.nanoTime() - started) / 1000000
     lock.publishing = true
     try {
+      val overwritten = CatalogRecovery.putBack(home, lock, catalog, record)
+      val millis = (System.nanoTime() - started) / 1000000
       val ended =
         CatalogRecovery.end(home, lock, catalog, record, millis, failure.map(_.getMessage).orElse(overwritten))
       copyForward()
@@ -182,27 +182,6 @@ final class CatalogCommitter(
     if (!ops.status(new Path(s.to)).exists(_.isDirectory))
       throw new CommitConflictException(Seq(s.to), "the new folder was deleted")
   }
-
-  /**
-   * Tells the catalog of the old folders again where others have deleted or overwritten files since our
-   * last look, so that their changes count. Returns why, in words.
-   */
-  private def putBack(record: Record): Option[String] =
-    try {
-      val changed = WorkerThreads.map(record.locationChanges, home.threads) { s =>
-        s -> s.changed(ops.list(new Path(s.from)))
-      }.filter(_._2.nonEmpty)
-      if (changed.isEmpty) None
-      else {
-        lock.check()
-        catalog.move(changed.map { case (s, _) => LocationUpdate(s.partition, new Path(s.to), new Path(s.from)) })
-        Some(s"others changed or deleted files of the old folder, such as ${changed.head._2.head}")
-      }
-    } catch {
-      case e: IOException =>
-        log.warn(s"cannot look whether files of ${home.root} were changed in the last moment", e)
-        None
-    }
 
   /** The operation has succeeded by now, and the next statement would do it as well. */
   private def copyForward(): Unit =

@@ -48,7 +48,8 @@ private[sparkzorder] object CatalogRecovery {
     SideListing.moving(lock.listing()).foreach { file =>
       try {
         val record = RecordJson.read(home, file)
-        val ended = end(home, lock, catalog, record, 0L, None, by = Some(lock.owner.describe))
+        val overwritten = putBack(home, lock, catalog, record)
+        val ended = end(home, lock, catalog, record, 0L, overwritten, by = Some(lock.owner.describe))
         log.warn(s"Recovery of ${home.root}: finished operation ${ended.operationId}")
       } catch {
         // The other process has just ended it.
@@ -58,6 +59,25 @@ private[sparkzorder] object CatalogRecovery {
     }
     val view = CatalogView.read(home, catalog)
     if (returnGivenUp(home, lock, catalog, view)) view.copy(current = catalog.all()) else view
+  }
+
+  /**
+   * Tells the catalog of the old folders again where others have deleted or overwritten files since the last look, so
+   * that their changes count. It comes after the catalog was told and before the end, also in a recovery.
+   *
+   * @return why, in words
+   */
+  def putBack(home: TableFolder, lock: Lock, catalog: CatalogLocations, record: Record): Option[String] = {
+    val now = catalog.all().values.toSet
+    val moved = record.locationChanges.filter(s => now(new Path(s.to)))
+    val changed = WorkerThreads.map(moved, home.threads) { s =>
+      s -> s.changed(home.ops.list(new Path(s.from)))
+    }.filter(_._2.nonEmpty)
+    changed.headOption.map { case (_, files) =>
+      lock.check()
+      catalog.move(changed.map { case (s, _) => LocationUpdate(s.partition, new Path(s.to), new Path(s.from)) })
+      s"others changed or deleted files of the old folder, such as ${files.head}"
+    }
   }
 
   /**
@@ -85,7 +105,10 @@ private[sparkzorder] object CatalogRecovery {
     val newest = SideListing.newestPublished(listed)
     val isThere = isInHistory(home, listed, record)
     val ended =
-      record.copy(locationChanges = moved, version = if (!isThere && newest >= record.version) newest + 1 else record.version)
+      record.copy(
+        locationChanges = moved,
+        version = if (!isThere && newest >= record.version) newest + 1 else record.version
+      )
     if (left.nonEmpty) {
       // A call may still be on its way to the catalog, so the folders stay, and the history knows them.
       put(home, lock, home.undone(record), record.copy(locationChanges = left))

@@ -97,7 +97,11 @@ private[sparkzorder] object CatalogRestore {
         records.flatMap(_.locationChanges.filter(_.partition == partition)).foreach(walk.back)
         walk.ended(partition)
       }
-    }.filter(way => way.from != way.to)
+    }.filter(way => way.from != way.to).map { way =>
+      if (view.located.get(way.to).exists(_ != way.partition))
+        throw new NotRestorableException(version, RestoreObstacle.Changed, Seq(way.to.toString))
+      way
+    }
   }
 
   /** The change for a way back, once the files are in its folder. */

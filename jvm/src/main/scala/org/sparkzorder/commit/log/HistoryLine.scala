@@ -21,7 +21,11 @@ private[commit] final case class HistoryLine(
 private[commit] object HistoryLine {
 
   def of(file: RecordFile, record: Record, outcome: Option[Outcome]): HistoryLine = HistoryLine(
-    record.copy(inputs = Nil, outputs = Nil, locationChanges = record.locationChanges.map(_.copy(inputs = Nil, outputs = Nil))),
+    record.copy(
+      inputs = Nil,
+      outputs = Nil,
+      locationChanges = record.locationChanges.map(_.copy(inputs = Nil, outputs = Nil))
+    ),
     file.publishMillis,
     file.meta.modificationTime,
     outcome

@@ -156,7 +156,7 @@ object RecordJson {
       val where = if (onStore) "an object store" else "a file system"
       throw new UnreadableRecordException(path, s"its operation began on $where, and can be ended only there")
     }
-    if (file.state == RecordState.Publishing && !onStore && !file.note.contains(record.operationId))
+    if (file.state.isUnfinished && !onStore && !file.note.contains(record.operationId))
       throw new UnreadableRecordException(path, s"its name lacks the id of its operation, ${record.operationId}")
     record
   }
@@ -228,12 +228,12 @@ object RecordJson {
           case JsonToken.VALUE_STRING if Reader.texts(name) => found(name) = json.getText
           case JsonToken.VALUE_NUMBER_INT if json.getNumberType != JsonParser.NumberType.BIG_INTEGER =>
             found(name) = json.getLongValue
-          case JsonToken.START_ARRAY if Reader.lists(name)    => found(name) = files()
-          case JsonToken.START_OBJECT if Reader.objects(name) => found(name) = texts(name)
-          case JsonToken.START_ARRAY if name == "locationChanges"    => found(name) = locationChanges()
-          case JsonToken.START_ARRAY if name == "partition"   => found(name) = partition()
-          case JsonToken.VALUE_NULL                           => ()
-          case _                                              =>
+          case JsonToken.START_ARRAY if Reader.lists(name)        => found(name) = files()
+          case JsonToken.START_OBJECT if Reader.objects(name)     => found(name) = texts(name)
+          case JsonToken.START_ARRAY if name == "locationChanges" => found(name) = locationChanges()
+          case JsonToken.START_ARRAY if name == "partition"       => found(name) = partition()
+          case JsonToken.VALUE_NULL                               => ()
+          case _                                                  =>
             json.skipChildren()
             if (Reader.known(name)) found(name) = None
         }

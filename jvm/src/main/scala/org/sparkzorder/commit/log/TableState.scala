@@ -24,6 +24,9 @@ object TableState {
     val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
     val done: Seq[RecordFile] = records.filter(_.state.isPublished)
 
+    /** Operations that are exchanging files. Of one that is in the history only the record is left. */
+    def exchanging: Seq[RecordFile] = publishing.filterNot(p => done.exists(_.version == p.version))
+
     /** Operations that may have told the catalog of new folders. */
     val moving: Seq[RecordFile] = records.filter(_.state == RecordState.Moving)
 

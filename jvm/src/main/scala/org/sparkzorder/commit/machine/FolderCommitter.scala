@@ -233,6 +233,9 @@ private object FolderCommitter {
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
     // Two listings, since one that is late may lack the newest record.
     val newest = Seq.fill(2)(lock.listing()).map { listing =>
+      // Its owner was taken for dead, and wrote the record since. It may exchange our inputs.
+      if (SideListing.records(listing).exists(_.state == RecordState.Publishing))
+        throw new ConcurrentOperationException(lock.folder.root, None)
       val underWay = SideListing.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
       math.max(underWay, SideListing.newestPublished(listing))
     }.max

@@ -28,7 +28,7 @@ private[sparkzorder] final class ObjectCommitter(
     operationId: String,
     check: () => Unit,
     isAlone: () => Boolean,
-    threads: Int = TableFolder.Threads,
+    threads: Int = FileOps.Threads,
     sleep: Long => Unit = Thread.sleep(_),
     clock: () => Long = () => System.currentTimeMillis()
 ) {
@@ -151,7 +151,8 @@ private[sparkzorder] final class ObjectCommitter(
     refuseExpired()
     val started = System.nanoTime()
     if (!isWritten(record)) throw new ConcurrentOperationException(folder.root, None)
-    val publish = new SettleOperation(new StorePlaces(store, folder, threads, isAlone, marked), folder, record, check, threads)
+    val publish =
+      new SettleOperation(new StorePlaces(store, folder, threads, isAlone, marked), folder, record, check, threads)
     val result =
       try patience(s"publishing in ${folder.root}") {
           val settled =

@@ -87,7 +87,7 @@ object Recovery {
       waitMillis: Long,
       settings: LockSettings
   ): Seq[(TableFolder, ReadableState)] = {
-    val threads = math.min(TableFolder.Threads, folders.size / TablesPerThread)
+    val threads = math.min(FileOps.Threads, folders.size / TablesPerThread)
     val states = WorkerThreads.map(folders, threads)(f => TableState.look(f.root, f.ops))
     folders.zip(states).map {
       case (folder, busy: TableState.SideFolder) if busy.isBusy =>

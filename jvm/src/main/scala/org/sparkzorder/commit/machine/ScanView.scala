@@ -63,6 +63,8 @@ private[commit] object ScanView {
     val decision = l.place.decision()
     // A marker is gone when its folder was overwritten or moved, or when the operation has ended.
     if (decision.isEmpty) requireUnderWay(folder, record)
+    if (decision.isEmpty && l.place.isUnclear())
+      throw new FileNotFoundException(s"nothing says whose files are the rows of '${l.work.folder}'")
     val outputs = l.work.outputs.map(_.path).toSet
     val whole = if (decision.isEmpty && l.place.isLeft()) Some(Decision.Exchanged) else decision
     whole match {

@@ -76,7 +76,7 @@ private[commit] object Settle {
     if (place.isPublished()) Ended
     else if (place.isLeft()) Exchanged(place.revealed(), place.retire(isCopy = false))
     else {
-      place.drop()
+      if (!place.isUnclear()) place.drop()
       Overwritten
     }
 

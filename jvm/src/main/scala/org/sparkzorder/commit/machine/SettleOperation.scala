@@ -66,12 +66,8 @@ private[commit] final class SettleOperation(
     places.removeRecord(record)
   }
 
-  private def refuseAway(away: Seq[FolderWork]): Unit = if (away.nonEmpty)
-    throw new FoldersAwayException(
-      folder.root,
-      record.version,
-      away.map(w => AwayFolder(w.folder, w.inputs.map(_.rows).sum))
-    )
+  private def refuseAway(away: Seq[AwayFolder]): Unit =
+    if (away.nonEmpty) throw new FoldersAwayException(folder.root, record.version, away)
 
   private def settled(found: Seq[Located[places.P]], isStale: Boolean): Seq[(Located[_ <: Place], PlaceOutcome)] =
     WorkerThreads.map(found, across(found)) { l =>

@@ -128,13 +128,16 @@ private[commit] final class FolderPlace(
   }
 
   /** How long the last listing took. */
-  @volatile private var listMillis = 0L
+  @volatile private var listMillis = -1L
 
   /**
    * Comes between files that came and files that go. A listing is no snapshot: a reader's may have begun before the
    * first came, and it should end before the first goes.
    */
-  private def letListingsEnd(): Unit = if (listMillis > 0) Thread.sleep(math.min(ListingsLast * listMillis, MostMillis))
+  private def letListingsEnd(): Unit = {
+    if (listMillis < 0) listed()
+    if (listMillis > 0) Thread.sleep(math.min(ListingsLast * listMillis, MostMillis))
+  }
 
   /** A listing may be late, so what it lacks is looked up by name. */
   private def at(listed: Map[String, FileMeta], path: String): Option[FileMeta] =
@@ -221,6 +224,9 @@ private[commit] final class FolderPlace(
     val now = listed()
     work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now)
   }
+
+  // New files appear by a rename of files that an overwrite deletes.
+  override def isUnclear(): Boolean = false
 
   override def rows(decided: Decision): Seq[AddedFile] = {
     val now = listed()

@@ -43,12 +43,12 @@ private[commit] final class FolderPlaces(
   override def moved(record: Record, except: Set[String]): Seq[Located[FolderPlace]] =
     elsewhere(record, except)
 
-  override def away(record: Record, known: Seq[Located[FolderPlace]]): Seq[FolderWork] = {
+  override def away(record: Record, known: Seq[Located[FolderPlace]]): Seq[AwayFolder] = {
     val marked = known.filter(_.place.decision().isDefined)
     val origins = marked.map(_.origin).toSet
     record.folders.filterNot(w => origins(w.folder)).filter { work =>
       marked.exists(_.work.folder == work.folder) || !ops.exists(folder.resolve(work.folder))
-    }
+    }.map(AwayFolder.gone)
   }
 
   /** Places whose markers are in other folders of the table. */
@@ -132,10 +132,10 @@ private[commit] object FolderPlaces {
       .filter(_.statuses.exists(m => FolderMark.origin(m.name, operationId).isDefined)).flatMap(_.folder)
     val all = (StagingDirectories.read(folder, operationId) ++ dirs ++ marked).distinct
     val marks = all.flatMap(dir => FolderMark.all(folder, dir, operationId))
-    // A decision is a rename of this file. If it was faster the record is there, since it was written before.
+    // Without this file nothing is decided any more. What was decided before has a record, which is settled.
     marks.foreach(m => ops.delete(m.path(Decision.Staged)))
-    val isDecided = marks.exists(_.decision().contains(Decision.Exchanged)) && isUnderWay(folder, operationId)
-    if (!isDecided) {
+    val hasRecord = isUnderWay(folder, operationId)
+    if (!hasRecord) {
       marks.foreach(_.remove())
       all.foreach { dir =>
         ops.list(folder.trashesOf(dir)).filter(_.name.endsWith(s"-$operationId")).foreach(t => ops.deleteEmpty(t.path))
@@ -143,7 +143,7 @@ private[commit] object FolderPlaces {
       }
       Cleanup.job(folder, operationId)
     }
-    !isDecided
+    !hasRecord
   }
 
   private def isUnderWay(folder: TableFolder, operationId: String): Boolean =

@@ -57,6 +57,9 @@ private[commit] trait Place {
   /** Whether the outputs have all rows and the inputs have not, so that only the marker was deleted. */
   def isLeft(): Boolean
 
+  /** Whether the marker is gone, and nothing tells whose files are the rows. */
+  def isUnclear(): Boolean
+
   /**
    * The files that readers see after a decision, where they are now. What others wrote under a name of ours
    * counts, on both sides.

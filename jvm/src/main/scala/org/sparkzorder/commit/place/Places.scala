@@ -1,6 +1,6 @@
 package org.sparkzorder.commit.place
 
-import org.sparkzorder.commit.{FolderWork, Record}
+import org.sparkzorder.commit.{AwayFolder, FolderWork, Record}
 
 /** The places of an operation, and what an operation leaves beside them, on one kind of storage. */
 private[commit] trait Places {
@@ -21,10 +21,10 @@ private[commit] trait Places {
   def moved(record: Record, except: Set[String]): Seq[Located[P]]
 
   /**
-   * Folders that are gone, with whatever was done in them: they may come back, or their names have gone to
-   * other folders of the record.
+   * Folders of which nothing tells whose files are the rows. They are gone, with whatever was done in them, and may come
+   * back, or their names have gone to other folders of the record. Or their markers are gone.
    */
-  def away(record: Record, known: Seq[Located[P]]): Seq[FolderWork]
+  def away(record: Record, known: Seq[Located[P]]): Seq[AwayFolder]
 
   /**
    * Removes what an operation left that has no record. Its markers go first: without them it can decide

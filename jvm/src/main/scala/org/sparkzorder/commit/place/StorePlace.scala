@@ -73,10 +73,21 @@ private[commit] final class StorePlace(
     now.get(path).exists(m => !m.isDirectory && m.length == length)
 
   private def listed(): Map[String, FileMeta] = {
+    val before = System.nanoTime()
     val now = store.list(folder.resolve(work.folder)).map(m => FileNames.in(work.folder, m.name) -> m).toMap
+    listMillis = (System.nanoTime() - before) / 1000000
     found = Some(now)
     now
   }
+
+  @volatile private var listMillis = 0L
+
+  /**
+   * Comes between files that came and files that go. A request shows up to 1000 keys of one moment, so a longer listing
+   * is no snapshot.
+   */
+  private def letListingsEnd(): Unit =
+    if (found.getOrElse(listed()).size > KeysOfRequest) Thread.sleep(math.min(ListingsLast * listMillis, MostMillis))
 
   /** A copy of an input may have another etag. */
   override def lacksOutputs(): Boolean = {
@@ -96,6 +107,7 @@ private[commit] final class StorePlace(
       Nil
     } else {
       val as = marked.map(_.state)
+      letListingsEnd()
       val results = WorkerThreads.map(work.inputs, threads) { i =>
         i.path -> (if (mayDelete(as)) Some(store.delete(folder.resolve(i.path), i.etag.get)) else None)
       }
@@ -134,10 +146,18 @@ private[commit] final class StorePlace(
    */
   private def isOverwritten: Boolean = seen.contains(Decision.Staged) && isAlone()
 
-  override def isLeft(): Boolean = {
+  override def isLeft(): Boolean = seen.isDefined && !isOverwritten && hasOutputsAlone
+
+  private def hasOutputsAlone: Boolean = {
     val now = listed()
-    work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now) && seen.isDefined && !isOverwritten
+    work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now)
   }
+
+  /**
+   * The side folder may have been deleted alone. Or the folder was overwritten, and the owner has completed its
+   * uploads after that, and died.
+   */
+  override def isUnclear(): Boolean = marked.isEmpty && seen.isEmpty && hasOutputsAlone && !isPublished()
 
   override def rows(decision: Decision): Seq[AddedFile] = {
     def added(path: String, length: Long) =
@@ -164,6 +184,7 @@ private[commit] final class StorePlace(
       case None                     => true
     })
     if (areSpare) {
+      if (marked.isDefined) letListingsEnd()
       val own = work.outputs.map(_.path).filter(now.contains).map(folder.resolve)
       // While the inputs are there, the copies of them are of no use.
       val copies = if (hasInputs(now)) store.list(folder.trashOf(work.folder, record)).map(_.path) else Nil
@@ -189,4 +210,10 @@ private[commit] object StorePlace {
 
   /** For so long one look at the marker counts. A process that is taken for dead has stood still for longer. */
   private val LookNanos = 100L * 1000 * 1000
+
+  private val KeysOfRequest = 1000
+
+  /** How many times as long as one of ours a listing of another reader may take, and the most that is waited for it. */
+  private val ListingsLast = 3L
+  private val MostMillis = 10000L
 }

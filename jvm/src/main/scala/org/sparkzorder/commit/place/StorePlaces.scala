@@ -38,7 +38,8 @@ private[commit] final class StorePlaces(
 
   override def moved(record: Record, except: Set[String]): Seq[Located[StorePlace]] = Nil
 
-  override def away(record: Record, known: Seq[Located[StorePlace]]): Seq[FolderWork] = Nil
+  override def away(record: Record, known: Seq[Located[StorePlace]]): Seq[AwayFolder] =
+    known.filter(l => !l.isCopy && l.place.isUnclear()).map(l => AwayFolder.unmarked(l.work))
 
   /** Of a table that was overwritten with its history, another operation may have a record of this name. */
   override def removeRecord(record: Record): Unit = {

@@ -124,7 +124,7 @@ object TableReport {
         found.map(_.published).sum,
         found.map(_.missing).sum,
         located.zip(found).exists { case (l, files) => files.mayBeExchanged(l.place.decision()) },
-        places.away(record, located).map(w => AwayFolder(w.folder, w.inputs.map(_.rows).sum))
+        places.away(record, located)
       )
     } catch {
       case e: UnreadableRecordException => UnfinishedReport(file, None, Some(e.getMessage), Nil, 0, 0, goesOn = false)

@@ -13,11 +13,11 @@ import org.sparkzorder.statement.PathTarget
 import org.sparkzorder.table.{
   DataFolder,
   FolderBeside,
-  TableRoots,
   PlainTable,
   SessionCatalogLocations,
   SharedLocations,
   TableLocation,
+  TableRoots,
   TableSideFolder
 }
 
@@ -96,6 +96,11 @@ private[sparkzorder] object CommitMode {
 
   /** Refuses a folder of a table that moves to new ones, in a statement that names it by its path. */
   def refusePath(table: TableLocation, state: TableState): Unit =
-    if (table.catalogTable.isEmpty && (LocationHistory.isUsedBy(state) || TableRoots.isOfMoving(table.session, table.root)))
+    if (
+      table.catalogTable.isEmpty && (LocationHistory.isUsedBy(state) || TableRoots.isOfMoving(
+        table.session,
+        table.root
+      ))
+    )
       throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)
 }

@@ -36,7 +36,7 @@ private final case class DriftedException(drift: SchemaDrift) extends RuntimeExc
  * are written. Each step refuses what it finds wrong, before anything is changed.
  */
 private final class PlanningSteps(context: StatementContext) {
-  import context.{options => asked, statement, state, table}
+  import context.{options => asked, state, statement, table}
 
   private val sideFolder = TableSideFolder.of(table)
   private val maxRecords = math.max(0L, table.session.sessionState.conf.maxRecordsPerFile)

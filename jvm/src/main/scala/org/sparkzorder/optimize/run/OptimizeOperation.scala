@@ -25,9 +25,10 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
     val folder = TableSideFolder.of(plan.table)
     val index = TableIndex.of(plan.table, state)
     (plan.partitions, ObjectFileOps.storeOf(folder)) match {
-      case (Some(partitions), _) => new OptimizeByCatalog(statement, plan, groups, folder, lock, index, partitions).run()
-      case (None, Some(store))   => new OptimizeOnStore(statement, plan, groups, folder, lock, index, store).run()
-      case (None, None)          => new OptimizeInPlace(statement, plan, groups, folder, lock, index).run()
+      case (Some(partitions), _) =>
+        new OptimizeByCatalog(statement, plan, groups, folder, lock, index, partitions).run()
+      case (None, Some(store)) => new OptimizeOnStore(statement, plan, groups, folder, lock, index, store).run()
+      case (None, None)        => new OptimizeInPlace(statement, plan, groups, folder, lock, index).run()
     }
   }
 
