@@ -17,7 +17,9 @@ private[commit] object SideListing {
     val found = statuses.flatMap { meta =>
       meta.name match {
         case RecordName(digits, note, suffix) if !meta.isDirectory =>
-          RecordState.all.find(_.suffix == suffix)
+          // Only an ended operation's record has a time in its name. An unfinished one by such a name is not ours.
+          def isOfEnded = note != null && SideNames.PublishTime.pattern.matcher(note).matches
+          RecordState.all.find(_.suffix == suffix).filterNot(_.isUnfinished && isOfEnded)
             .map(RecordFile(digits.toLong, Option(note), _, meta))
         case _ => None
       }
