@@ -13,7 +13,6 @@ import org.apache.spark.sql.types.{StringType, StructType}
 import org.sparkzorder.commit.CommitConflictException
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{History, HistorySettings, TableState}
-import org.sparkzorder.compat._
 import org.sparkzorder.footer.files.UnchangedFiles
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.check.CommitMode

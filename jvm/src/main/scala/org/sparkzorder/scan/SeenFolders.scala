@@ -7,6 +7,8 @@ import java.security.MessageDigest
 import com.google.common.cache.CacheBuilder
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.compat._
+
 /**
  * The files that a listing shows, of one folder if each folder may have been listed at another time.
  *
