@@ -127,7 +127,6 @@ trait FileOps {
 object FileOps {
   private[commit] val Threads = 8
 
-
   /**
    * Refuses a path that is neither strictly below a side folder nor in a generation of a table. It is
    * the last guard before a recursive delete.
