@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from docstrings import PUBLIC, own_methods, prepared, run_example, run_examples, without_example
 from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
 
 from spark_zorder import ZOrderTable
 from spark_zorder.optimize_sql import OPTION_KEYWORDS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @pytest.fixture
@@ -24,10 +22,10 @@ def names(
     """The names that the package's docstring defines: a session, rows, and a new copy of their table."""
     monkeypatch.chdir(tmp_path)
     spark_session.sql(f"USE {database.name}")
-    # Tests before this one have sessions of their own. A function without a session takes the one that is active.
-    jvm = spark_session._jvm
-    type(spark_session)._get_j_spark_session_class(jvm).setActiveSession(spark_session._jsparkSession)
-    return prepared()
+    found = prepared()
+    # Tests before this one have made sessions of their own, and the last one is the active one.
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: found["spark"])
+    return found
 
 
 @pytest.mark.parametrize("name", PUBLIC)
