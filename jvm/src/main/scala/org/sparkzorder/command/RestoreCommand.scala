@@ -149,14 +149,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       record: Record,
       store: ObjectStore
   ): Unit = {
-    val committer = new ObjectCommitter(
-      store,
-      folder,
-      lock.operationId,
-      () => lock.checkInARow(),
-      () => lock.isAlone,
-      folder.threads
-    )
+    val committer = ObjectCommitter.under(lock, store, folder)
     StatementProgress.current.foreach(_.enter(Phase.Moving, until = 0.8, files = plan.outputs.size.toLong))
     try {
       committer.mark(record.folders.map(_.folder))

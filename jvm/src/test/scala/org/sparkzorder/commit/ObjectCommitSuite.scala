@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.commit.log.{History, RecordJson}
 import org.sparkzorder.commit.machine.ScanView
-import org.sparkzorder.commit.place.{FolderMarker, StorePlaces}
+import org.sparkzorder.commit.place.{FolderMarker, StorePlace, StorePlaces}
 import org.sparkzorder.commit.storage.ObjectFileOps
 
 /** The commit on object stores: every request fails, or is the last one, with others beside it. */
@@ -365,6 +365,30 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
         assert(table.shared.rows(table.shared.visible) == table.allRows)
       }
     }
+  }
+
+  test("without a marker only the owner of the lock deletes inputs") {
+    var cases = 0
+    for (at <- 1 to requests(Seq(""), keeps = true)) {
+      val table = new StoreTable(Seq(""))
+      val inputs = table.shared.visible
+      dying(table.optimize(new MemoryClient(table.shared, at, StoreFault.DieBefore), "a"))
+      val client = new MemoryClient(table.shared)
+      val here = table.folder(client)
+      val records = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)
+      val outputs = table.shared.visible.count(_.contains("part-a-"))
+      if (outputs == 2 && inputs.forall(table.shared.objects.contains)) records.foreach { file =>
+        table.shared.remove(table.shared.below("/t").filter(_.endsWith(FolderMarker.Name)))
+        val record = RecordJson.read(here, file)
+        val seen = scala.collection.mutable.Map[String, Decision]("" -> Decision.Exchanged)
+        val place = new StorePlace(client, here, record, record.folders.head, () => false, seen, 1)
+        assert(place.decision().isEmpty)
+        assertThrows[IOException](place.retire(isCopy = false))
+        assert(inputs.forall(table.shared.objects.contains))
+        cases += 1
+      }
+    }
+    assert(cases > 0)
   }
 
   test("others recover and uninstall while an owner that was taken for dead stands still") {

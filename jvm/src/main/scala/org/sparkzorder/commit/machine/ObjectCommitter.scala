@@ -237,6 +237,16 @@ private[sparkzorder] final class ObjectCommitter(
 }
 
 private[sparkzorder] object ObjectCommitter {
+
+  def under(lock: Lock, store: ObjectStore, folder: TableFolder): ObjectCommitter = new ObjectCommitter(
+    store,
+    folder,
+    lock.operationId,
+    () => lock.checkInARow(),
+    () => lock.isAlone,
+    folder.threads
+  )
+
   private val log = LoggerFactory.getLogger(classOf[ObjectCommitter])
 
   /** How often publishing is tried; the client of the store repeats each request by itself. */

@@ -64,14 +64,14 @@ private[commit] final class FolderPlace(
    * deleted alone, the lock must be ours. Many threads come at once, and one look does for all of them.
    */
   private def mayMove(as: Option[Decision]): Boolean =
-    threads > 1 && System.nanoTime() - lastLook < LookNanos || {
+    threads > 1 && System.nanoTime() - lastLook < Place.LookNanos || {
       val before = System.nanoTime()
       val isSo = as.fold(holds())(d => ops.exists(mark.path(d)))
       if (isSo) lastLook = before
       isSo
     }
 
-  @volatile private var lastLook = System.nanoTime() - LookNanos
+  @volatile private var lastLook = System.nanoTime() - Place.LookNanos
 
   override def reveal(): Unit = if (hasFolder(staging, Some(Decision.Staged)))
     WorkerThreads.each(work.outputs, threads) { o =>
@@ -88,7 +88,7 @@ private[commit] final class FolderPlace(
    */
   private def hasFolder(dir: Path, as: Option[Decision]): Boolean = ops.exists(dir) || mayMove(as) && {
     ops.remakeInSide(dir)
-    lastLook = System.nanoTime() - LookNanos
+    lastLook = System.nanoTime() - Place.LookNanos
     val isOurs = mayMove(as)
     if (!isOurs) ops.deleteEmpty(dir)
     isOurs
@@ -136,7 +136,7 @@ private[commit] final class FolderPlace(
    */
   private def letListingsEnd(): Unit = {
     if (listMillis < 0) listed()
-    if (listMillis > 0) Thread.sleep(math.min(ListingsLast * listMillis, MostMillis))
+    Place.letListingsEnd(listMillis)
   }
 
   /** A listing may be late, so what it lacks is looked up by name. */
@@ -370,13 +370,6 @@ private[commit] final class FolderPlace(
 private[commit] object FolderPlace {
 
   private def countMove(): Unit = StatementProgress.current.foreach(_.done(Phase.Moving, files = 1))
-
-  /** For so long one look at the marker counts. A process that is taken for dead has stood still for longer. */
-  private val LookNanos = 100L * 1000 * 1000
-
-  /** How many times as long as one of ours a listing of another reader may take, and the most that is waited for it. */
-  private val ListingsLast = 3L
-  private val MostMillis = 2000L
 
   /** How often to clear a folder into which another process may move files. */
   private val MostLooks = 5

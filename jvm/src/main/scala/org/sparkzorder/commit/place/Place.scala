@@ -86,6 +86,16 @@ private[commit] trait Place {
 
 private[commit] object Place {
 
+  /** For so long one look at the marker counts. A process that is taken for dead has stood still for longer. */
+  val LookNanos: Long = 100L * 1000 * 1000
+
+  /** How many times as long as one of ours a listing of another reader may take, and the most that is waited for it. */
+  private val ListingsLast = 3L
+  private val MostMillis = 10000L
+
+  /** @param millis how long a listing of ours has taken */
+  def letListingsEnd(millis: Long): Unit = if (millis > 0) Thread.sleep(math.min(ListingsLast * millis, MostMillis))
+
   /** The inputs of a place without a marker are still there, and only the owner of the lock may move them. */
   def lockIsLost(folder: TableFolder, record: Record, work: FolderWork): IOException = new IOException(
     s"${folder.resolve(work.folder)} still has files that version ${record.version} replaces, and the lock is lost"

@@ -27,7 +27,8 @@ private[commit] final class StorePlace(
   /** What the marker said last, if it is ours. */
   @volatile private var marked = Option.empty[Marked]
 
-  @volatile private var lastLook = 0L
+  /** When the marker, or the lock if there is no marker, last allowed to delete. */
+  @volatile private var lastLook = System.nanoTime() - Place.LookNanos
 
   /** Whether the table is a copy, whose files have other etags. */
   private var isCopy = false
@@ -38,8 +39,10 @@ private[commit] final class StorePlace(
   override def decision(): Option[Decision] = {
     val before = System.nanoTime()
     marked = marker.read().filter(_.operationId == record.operationId)
-    lastLook = before
-    marked.foreach(m => decisions(work.folder) = m.state)
+    marked.foreach { m =>
+      lastLook = before
+      decisions(work.folder) = m.state
+    }
     marked.map(_.state)
   }
 
@@ -87,7 +90,7 @@ private[commit] final class StorePlace(
    * is no snapshot.
    */
   private def letListingsEnd(): Unit =
-    if (found.getOrElse(listed()).size > KeysOfRequest) Thread.sleep(math.min(ListingsLast * listMillis, MostMillis))
+    if (found.getOrElse(listed()).size > KeysOfRequest) Place.letListingsEnd(listMillis)
 
   /** A copy of an input may have another etag. */
   override def lacksOutputs(): Boolean = {
@@ -120,7 +123,7 @@ private[commit] final class StorePlace(
    * the folder back. If the marker was deleted alone, the lock must be ours. One look does for many files.
    */
   private def mayDelete(as: Option[Decision]): Boolean =
-    System.nanoTime() - lastLook < LookNanos || {
+    System.nanoTime() - lastLook < Place.LookNanos || {
       val before = System.nanoTime()
       val isSo = if (as.isEmpty) isAlone() else decision() == as
       if (isSo) lastLook = before
@@ -208,12 +211,5 @@ private[commit] final class StorePlace(
 
 private[commit] object StorePlace {
 
-  /** For so long one look at the marker counts. A process that is taken for dead has stood still for longer. */
-  private val LookNanos = 100L * 1000 * 1000
-
   private val KeysOfRequest = 1000
-
-  /** How many times as long as one of ours a listing of another reader may take, and the most that is waited for it. */
-  private val ListingsLast = 3L
-  private val MostMillis = 10000L
 }

@@ -32,15 +32,7 @@ private[optimize] final class OptimizeOnStore(
     snapshot: Option[IndexSnapshot],
     store: ObjectStore
 ) extends Logging {
-  private val committer =
-    new ObjectCommitter(
-      store,
-      folder,
-      lock.operationId,
-      () => lock.checkInARow(),
-      () => lock.isAlone,
-      folder.threads
-    )
+  private val committer = ObjectCommitter.under(lock, store, folder)
 
   def run(): CommittedRewrite = {
     val (excluded, result, newFiles) =
