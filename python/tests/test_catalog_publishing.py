@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -327,6 +329,10 @@ def test_who_removes_all_new_folders_has_what_is_in_the_first_one(
     ours.sql("OPTIMIZE removed ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')")
     ours.sql(f"ALTER TABLE removed SET LOCATION '{tmp_path / 't'}'")
     shutil.rmtree(tmp_path / "t__zorder")
+    condition, message = ours.refused("VACUUM removed")
+    assert condition == "ZORDER_LOCATION_SET_BACK"
+    assert f"`spark-zorder uninstall {tmp_path / 't'}`" in message
+    subprocess.run([sys.executable, "-m", "spark_zorder", "uninstall", str(tmp_path / "t"), "--yes"], check=True)
     for statement in ("SELECT 1", "VACUUM removed", "OPTIMIZE removed ZORDER BY (id)", "VACUUM removed RETAIN 0 HOURS"):
         ours.sql(statement)
         assert ids(ours, "removed") == ids(plain, "removed") == (ROWS, ROWS), statement

@@ -110,7 +110,7 @@ class OptimizeResult:
         )
         if not rows:
             return f"<p>{lines}</p>"
-        head = "<tr><th>files of a lookup on</th><th>before</th><th>after</th><th>best possible</th></tr>"
+        head = "<tr><th>files of a lookup on</th><th>before</th><th>after</th><th>best for all alike</th></tr>"
         return f"<p>{lines}</p><table>{head}{rows}</table>"
 
 

@@ -128,5 +128,5 @@ def _sentence(now: ColumnDepth, before: ColumnDepth | None) -> str:
     earlier = f", before: {before.mean_files:.1f} of {before.files:,}" if before else ""
     return (
         f"A query for one value of {now.column} reads {now.mean_files:.1f} of {now.files:,} files{earlier}. "
-        f"The best possible is {now.bound_files:.1f}."
+        f"The best for all columns alike is {now.bound_files:.1f}."
     )

@@ -6,14 +6,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 
 import org.sparkzorder.commit.WorkerThreads
-import org.sparkzorder.commit.catalog.{
-  CatalogRecovery,
-  CatalogView,
-  CopyForward,
-  LocationHistory,
-  StaleAppend,
-  StaleAppends
-}
+import org.sparkzorder.commit.catalog.{CatalogRecovery, CatalogView, CopyForward, StaleAppend, StaleAppends}
 import org.sparkzorder.commit.lock.{Lock, LockState}
 import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.errors.ZOrderErrors
@@ -23,13 +16,8 @@ import org.sparkzorder.table.{PlainTables, SessionCatalogLocations, TableLocatio
 /** What statements do on tables that move to new folders, before their own work. */
 private[command] object CatalogTables extends Logging {
 
-  /** Whether statements on the table tell the catalog of new folders. */
-  def isOne(table: TableLocation): Boolean = table.catalogTable.isDefined && LocationHistory.isUsedBy(look(table))
-
-  private def look(table: TableLocation): TableState = TableState.look(table.root, TableSideFolder.of(table).ops)
-
   /** Ends an operation that a dead owner left behind. */
-  def recover(table: TableLocation): Unit = if (table.catalogTable.isDefined) look(table) match {
+  def recover(table: TableLocation): Unit = if (table.catalogTable.isDefined) TableSideFolder.look(table) match {
     case side: TableState.SideFolder if side.moving.nonEmpty && !isHeld(table, side) =>
       TableLocking.locked(table, "Recovery", UUID.randomUUID().toString) { lock =>
         recoverUnder(table, lock)
@@ -49,7 +37,7 @@ private[command] object CatalogTables extends Logging {
    *
    * @throws org.apache.spark.sql.AnalysisException as [[staleAppends]] does
    */
-  def hasWork(table: TableLocation, operation: String): Boolean = isOne(table) &&
+  def hasWork(table: TableLocation, operation: String): Boolean =
     TableLocking.translated(table, operation) {
       val view = viewOf(table)
       view.givenUp.nonEmpty || staleAppends(table, view).nonEmpty
@@ -91,7 +79,7 @@ private[command] object CatalogTables extends Logging {
    * @return whether files were copied
    */
   def settleUnder(table: TableLocation, lock: Lock): Boolean =
-    isOne(table) && copyForward(table, lock, recoverUnder(table, lock))
+    copyForward(table, lock, recoverUnder(table, lock))
 
   /** @return whether there were files to copy */
   def copyForward(table: TableLocation, lock: Lock, view: CatalogView): Boolean = {
@@ -104,18 +92,21 @@ private[command] object CatalogTables extends Logging {
 
   /**
    * A folder that the table has left may have other rows than the one to which they have moved. Only a person knows
-   * which count, unless one of them has none.
+   * which count.
    */
   private def refuseSetBack(table: TableLocation, view: CatalogView): Unit = {
-    val ops = TableSideFolder.of(table).ops
-    val located = view.located.keySet
-    // A link may lead back as well.
-    val known = view.history.folders.map(f => ops.realPath(new Path(f)) -> new Path(f)).toMap
-    for {
-      back <- view.history.setBack(located ++ located.flatMap(l => known.get(ops.realPath(l))))
-      if ops.list(back.newer).exists(StaleAppends.isVisible)
+    val folder = TableSideFolder.of(table)
+    view.setBack(folder.ops).headOption.foreach { back =>
+      val reappeared = back.reappeared(folder.ops.list(back.current))
+      throw ZOrderErrors.locationSetBack(
+        table.name,
+        shown(back.current),
+        back.version,
+        shown(back.newer),
+        reappeared.headOption.map(_.name),
+        shown(folder.root)
+      )
     }
-      throw ZOrderErrors.locationSetBack(table.name, shown(back.current), back.version, shown(back.newer))
   }
 
   private def shown(path: Path): String = path.toUri.getPath

@@ -72,7 +72,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   private def planned(place: TableLocation): (OptimizePlan, Boolean) = {
     val state = TableRecovery.recover(place)
     CommitMode.refusePath(place, state)
-    val isSettled = statement.dryRun || !CatalogTables.hasWork(place, operation)
+    val isSettled =
+      statement.dryRun || !CommitMode.isNewLocation(place, state) || !CatalogTables.hasWork(place, operation)
     val context = StatementContext.of(statement, place, state)
     OptimizePlanner.check(context)
     if (!statement.dryRun)
@@ -191,7 +192,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
 
   /** Settles the table and runs work that is told the state after that, and whether files were copied forward. */
   private def underLock[T](table: PlainTable)(work: (Lock, TableState, Boolean) => T): T =
-    TableLocking.lockedAsIs(table, operation, UUID.randomUUID().toString) { (lock, state) =>
+    TableLocking.lockedWithState(table, operation, UUID.randomUUID().toString) { (lock, state) =>
       if (!CommitMode.isNewLocation(table, state)) work(lock, state, false)
       else {
         val hasCopied = CatalogTables.settleUnder(table, lock)

@@ -63,7 +63,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
         TableRecovery.settle(place, operation)
         RestoreMetrics.of(PlainTables.open(place).listed.flatMap(_.files), RestorePlan(Nil, Nil))
       } else
-        TableLocking.lockedAsIs(table, operation, UUID.randomUUID().toString) { (lock, now) =>
+        TableLocking.lockedWithState(table, operation, UUID.randomUUID().toString) { (lock, now) =>
           if (CommitMode.isNewLocation(table, now)) executeByCatalog(place, version, lock)
           else execute(table, version, lock, now)
         }
@@ -93,7 +93,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       store.fold(exchange(table, folder, lock, plan, version, metrics)) { s =>
         exchangeOnStore(table, folder, lock, plan, recordOf(plan, version, lock.operationId, metrics), s)
       }
-      index(table, folder, lock, plan)
+      index(table, folder, lock, plan, isNewLocation = false)
     }
     metrics
   }
@@ -116,7 +116,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
     )
     table.refreshCaches()
     val now = PlainTables.open(table)
-    index(now, TableSideFolder.of(now), lock, plan)
+    index(now, TableSideFolder.of(now), lock, plan, isNewLocation = true)
     RestoreMetrics.of(before, plan)
   }
 
@@ -185,7 +185,13 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
    * Collects statistics again for the files that OPTIMIZE had written: the index dropped them when
    * the files were retired. The records tell which these are. All rows are in place by now.
    */
-  private def index(table: PlainTable, folder: TableFolder, lock: Lock, plan: RestorePlan): Unit =
+  private def index(
+      table: PlainTable,
+      folder: TableFolder,
+      lock: Lock,
+      plan: RestorePlan,
+      isNewLocation: Boolean
+  ): Unit =
     try TableIndex.of(table, folder).foreach { snapshot =>
         val files = table.folders().flatMap(_.files)
         val back = plan.outputs.map(_.path).toSet
@@ -194,8 +200,8 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
         val unknown = files.filter(f => isUnknown(TableIndex.idOf(table, f)))
         val origins =
           FileOrigin.ofRecords(unknown.map(TableIndex.idOf(table, _)), History.newestFirst(folder), Int.MaxValue)
-        // On an object store a file comes back by another name.
-        val hasOtherNames = ObjectFileOps.storeOf(folder).isDefined || CatalogTables.isOne(table)
+        // On an object store and in a new folder a file comes back by another name.
+        val hasOtherNames = ObjectFileOps.storeOf(folder).isDefined || isNewLocation
         val forgotten = unknown.filter(f => hasOtherNames || origins.contains(TableIndex.idOf(table, f)))
         if (forgotten.nonEmpty) {
           val stats = TableIndex.build(table, forgotten, TableIndex.columnsOf(table, Some(snapshot)))

@@ -68,10 +68,14 @@ object TableLocking {
 
   /** Runs work under the table's lock and translates its errors, as [[translated]] does. */
   def locked[T](table: TableLocation, operation: String, operationId: String)(work: Lock => T): T =
-    lockedAsIs(table, operation, operationId)((lock, _) => work(lock))
+    lockedWithState(table, operation, operationId)((lock, _) => work(lock))
 
   /** The same for work that needs the state of the side folder, which is read under the lock. */
-  def lockedAsIs[T](table: TableLocation, operation: String, operationId: String)(work: (Lock, TableState) => T): T =
+  def lockedWithState[T](
+      table: TableLocation,
+      operation: String,
+      operationId: String
+  )(work: (Lock, TableState) => T): T =
     translated(table, operation) {
       // The root has a side folder. Another folder of a table that moves would get one.
       CommitMode.refusePath(table, TableState.NoSideFolder)

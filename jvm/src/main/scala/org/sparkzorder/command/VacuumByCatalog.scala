@@ -13,14 +13,12 @@ private[command] object VacuumByCatalog {
   /** @param isOld whether an operation's retired files may go */
   def expired(table: TableLocation, isOld: Record => Boolean): Seq[ExpiredFolder] = {
     val folder = TableSideFolder.of(table)
-    expired(folder, CatalogView.read(folder, new SessionCatalogLocations(table)), isOld)
+    val view = CatalogView.read(folder, new SessionCatalogLocations(table))
+    CatalogVacuum.expired(folder, view, byId(folder, isOld), System.currentTimeMillis())
   }
 
-  private def expired(folder: TableFolder, view: CatalogView, isOld: Record => Boolean): Seq[ExpiredFolder] = {
-    val records = (History.read(folder).map(_.record) ++ History.undone(folder).map(_.record))
-      .map(r => r.operationId -> r).toMap
-    CatalogVacuum.expired(folder, view, records.get(_).exists(isOld), System.currentTimeMillis())
-  }
+  private def byId(folder: TableFolder, isOld: Record => Boolean): String => Boolean =
+    (History.read(folder).map(_.record) ++ History.undone(folder).map(_.record)).filter(isOld).map(_.operationId).toSet
 
   /** Deletes them, and returns what was deleted. */
   def run(table: TableLocation, isOld: Record => Boolean): Seq[ExpiredFolder] = {
@@ -29,11 +27,12 @@ private[command] object VacuumByCatalog {
       val folder = TableSideFolder.of(table)
       val view = CatalogTables.recoverUnder(table, lock)
       // What is copied forward now is deleted by the next VACUUM only: queries may be reading it.
-      val gone = expired(folder, view, isOld)
+      val isOldById = byId(folder, isOld)
+      def expired(view: CatalogView) = CatalogVacuum.expired(folder, view, isOldById, System.currentTimeMillis())
+      val gone = expired(view)
       CatalogTables.copyForward(table, lock, view)
       // Copies may have taken long, and the lock does not bind others who change locations.
-      val now = view.copy(current = new SessionCatalogLocations(table).all())
-      val still = expired(folder, now, isOld).map(_.folder).toSet
+      val still = expired(view.copy(current = new SessionCatalogLocations(table).all())).map(_.folder).toSet
       val settings = TableSideFolder.historySettings(table)
       val expiredNow = gone.filter(e => still(e.folder))
       CatalogVacuum.run(folder, lock, expiredNow, view.history, System.currentTimeMillis(), settings)

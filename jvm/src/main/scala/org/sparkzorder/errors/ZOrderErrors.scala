@@ -172,13 +172,26 @@ object ZOrderErrors {
    * @param current the folder that the catalog names
    * @param version that left it
    * @param newer the folder to which the rows had moved
+   * @param moved the name of a file in the current folder whose rows had moved
+   * @param root the folder with the history
    */
-  def locationSetBack(target: String, current: String, version: Long, newer: String): Throwable = analysis(
+  def locationSetBack(
+      target: String,
+      current: String,
+      version: Long,
+      newer: String,
+      moved: Option[String],
+      root: String
+  ): Throwable = analysis(
     "ZORDER_LOCATION_SET_BACK",
     "table" -> target,
     "current" -> current,
     "version" -> version.toString,
-    "newer" -> newer
+    "newer" -> newer,
+    "how" -> moved.fold(s"If not, remove the files in $newer.") { name =>
+      s"If not, remove what had moved ($name and others) from $current, and all files in $newer. Or run `spark-zorder " +
+        s"uninstall $root`: then the history is gone, and all files in $current count."
+    }
   )
 
   /** @param how what to do */

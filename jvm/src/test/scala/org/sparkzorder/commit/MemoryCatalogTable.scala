@@ -87,8 +87,10 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
   def history(ops: FileOps = new MemoryOps(fs)): LocationHistory = LocationHistory.read(folder(ops))
 
   /** Folders whose locations were set back: statements refuse them. */
-  def setBack: Seq[SetBack] =
-    history().setBack(locations.values.toSet).filter(b => dataIn(b.newer).nonEmpty)
+  def setBack: Seq[SetBack] = {
+    val ops = new MemoryOps(fs)
+    CatalogView(history(ops), locations.toMap).setBack(ops)
+  }
 
   private def rowsOf(m: FileMeta): Option[Long] = fs.file(m.path.toUri.getPath).map(_.rows.size.toLong)
 
@@ -97,8 +99,7 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
     try {
       Recovery.recoverUnder(folder(ops), lock, settings)
       val view = CatalogRecovery.settle(folder(ops), lock, catalog)
-      view.history.setBack(view.located.keySet).filter(b => ops.list(b.newer).exists(StaleAppends.isVisible))
-        .foreach(b => throw new MemoryCatalogTable.Refused(b))
+      view.setBack(ops).foreach(b => throw new MemoryCatalogTable.Refused(b))
       CopyForward.run(folder(ops), lock, view, rowsOf)
       work(lock)
     } finally lock.release()

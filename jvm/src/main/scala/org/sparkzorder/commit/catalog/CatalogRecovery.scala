@@ -132,12 +132,14 @@ private[sparkzorder] object CatalogRecovery {
 
   /**
    * Tells the catalog again where the rows are whose locations are folders of operations that were given up: a call
-   * that had hung took effect later. If others have changed such a folder since, the location stays as it is, and
-   * counts as set back.
+   * that had hung took effect later. If others have changed such a folder since, or deleted the other one, the location
+   * stays as it is, and counts as set back.
    */
   private def returnGivenUp(home: TableFolder, lock: Lock, catalog: CatalogLocations, view: CatalogView): Boolean = {
-    val moves = view.givenUp
-      .filter(m => !view.located.contains(m.to) && view.history.isUnchanged(m.from, home.ops))
+    val moves = view.givenUp.filter { m =>
+      !view.located.contains(m.to) && view.history.isUnchanged(m.from, home.ops) &&
+      home.ops.list(m.to).exists(StaleAppends.isVisible)
+    }
     if (moves.nonEmpty) {
       log.warn(
         s"Recovery of ${home.root}: the catalog names folders of operations that were given up, and is told again"

@@ -83,8 +83,13 @@ final case class LeftFolder(folder: String, last: PastChange, versions: Set[Long
  *
  * @param newer the folder to which operations had moved the rows
  * @param version that left the folder
+ * @param moved its files whose rows had moved there, or that an operation wrote which was given up
  */
-final case class SetBack(current: Path, newer: Path, version: Long)
+final case class SetBack(current: Path, newer: Path, version: Long, moved: Seq[KnownFile]) {
+
+  /** The files of the folder whose rows would be there twice, or again. */
+  def reappeared(visible: Seq[FileMeta]): Seq[FileMeta] = visible.filter(m => moved.exists(_.is(m)))
+}
 
 /**
  * Where operations have put a table and its partitions. It is a view of the history, and of nothing else: no file
@@ -125,16 +130,16 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
   private lazy val neverUsed = givenUp.filterNot(c => newest.contains(c.to))
 
   /**
-   * Folders that the catalog names although the table has left them or never came to them, and does not name the ones
-   * to which their rows have gone. If it names both, the folder has become that of another partition.
+   * Folders that the catalog names although the table has left them or never came to them.
    *
    * @param located all folders that the catalog names
    */
-  def setBack(located: Set[Path]): Seq[SetBack] = for {
-    current <- located.toSeq.sortBy(_.toString)
-    change <- leftBy(current.toString).orElse(neverUsed.find(_.to == current.toString))
-    newer = new Path(head(change.from)) if !located(newer)
-  } yield SetBack(current, newer, change.version)
+  def setBack(located: Set[Path]): Seq[SetBack] = located.toSeq.sortBy(_.toString).flatMap { current =>
+    val folder = current.toString
+    def back(by: PastChange, moved: Seq[KnownFile]) = SetBack(current, new Path(head(by.from)), by.version, moved)
+    leftBy(folder).map(back(_, published.filter(_.from == folder).flatMap(_.replaced)))
+      .orElse(neverUsed.find(_.to == folder).map(c => back(c, c.change.outputs.map(KnownFile.of(_: OutputFile)))))
+  }
 
   /** Folders whose rows are in this one by now. */
   def earlier(current: String): Seq[LeftFolder] = byHead.getOrElse(current, Nil)

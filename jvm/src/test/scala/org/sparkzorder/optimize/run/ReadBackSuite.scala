@@ -58,7 +58,7 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     val place = PlainTables.locate(spark, statement.target)
     val plan = OptimizePlanner.plan(StatementContext.of(statement, place, TableSideFolder.look(place)))
     val faulty = plan.copy(kept = plan.kept.copy(files = plan.kept.files.map(new FaultyWriters(_, fault))))
-    TableLocking.lockedAsIs(plan.table, "OPTIMIZE", UUID.randomUUID().toString) { (lock, state) =>
+    TableLocking.lockedWithState(plan.table, "OPTIMIZE", UUID.randomUUID().toString) { (lock, state) =>
       val groups = faulty.options.fileGroups.commits(faulty.rewrites).flatten
       new OptimizeOperation(statement).run(faulty, groups, lock, state)
     }
