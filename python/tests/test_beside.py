@@ -46,7 +46,7 @@ def test_a_file_with_something_tied_to_its_name_stays_where_it_is(
     tied.parent.mkdir(exist_ok=True)
     tied.write_text("mine")
     condition, message = refused(spark, f"OPTIMIZE '{tmp_path / 't'}' ZORDER BY (id) OPTIONS ('num-files' = '2')")
-    assert condition == "ZORDER_TIED_FILES"
+    assert condition == "ZORDER_UNSAFE_TABLE.TIED_FILES"
     assert first.name in message
     assert not (tmp_path / "t" / "_zorder" / "trash").exists()
     tied.unlink()
@@ -70,7 +70,7 @@ def test_what_is_tied_to_another_partition_does_not_matter(spark: SparkSession, 
         (first.parent / f".{first.name}.swp").write_text(part)
     (tmp_path / "t" / "p=1" / f".{sorted((tmp_path / 't' / 'p=1').glob('*.parquet'))[0].name}.swp").unlink()
     statement = f"OPTIMIZE '{tmp_path / 't'}' {{}} ZORDER BY (id) OPTIONS ('num-files' = '2')"
-    assert refused(spark, statement.format(""))[0] == "ZORDER_TIED_FILES"
+    assert refused(spark, statement.format(""))[0] == "ZORDER_UNSAFE_TABLE.TIED_FILES"
     spark.sql(statement.format("WHERE p = 1"))
     assert spark.read.parquet(str(tmp_path / "t")).count() == 120
 
@@ -86,7 +86,7 @@ def test_restore_and_vacuum_leave_a_file_with_something_tied_to_it(spark: SparkS
     ):
         tied = tmp_path / "t" / f".{name}.swp"
         tied.write_text("mine")
-        assert refused(spark, statement)[0] == "ZORDER_TIED_FILES"
+        assert refused(spark, statement)[0] == "ZORDER_UNSAFE_TABLE.TIED_FILES"
         tied.unlink()
     (tmp_path / "t" / f".{old.name}.swp").write_text("mine")
     spark.sql(f"RESTORE {table} TO VERSION AS OF 0")
@@ -120,7 +120,7 @@ def test_a_late_file_with_something_tied_to_it_is_not_copied(
         "VACUUM tied RETAIN 0 HOURS",
     ):
         condition, message = refused(spark, statement)
-        assert condition == "ZORDER_ENCRYPTED_FILES"
+        assert condition == "ZORDER_UNSAFE_FILES.ENCRYPTED"
         assert beside.name in message
     assert came.exists()
     assert spark.table("tied").count() == 60
@@ -146,7 +146,7 @@ def test_no_folder_is_made_where_readers_of_a_dataset_would_see_it(
     before = sorted(tmp_path.rglob("*"))
     spark.sql(f"CREATE TABLE one (id BIGINT) USING parquet LOCATION '{tmp_path / place}'")
     condition, message = refused(spark, f"OPTIMIZE one {BY_CATALOG}")
-    assert condition == "ZORDER_PUBLISH_BESIDE"
+    assert condition == "ZORDER_UNSUPPORTED_COMMIT_MODE.FOLDER_BESIDE"
     assert f"{tmp_path / place}__zorder" in message
     assert sorted(tmp_path.rglob("*")) == before
     spark.sql("OPTIMIZE one ZORDER BY (id) OPTIONS ('num-files' = '2')")
@@ -165,7 +165,7 @@ def test_nothing_is_made_beside_a_folder_of_another_file_system(
         spark.sql(f"CREATE TABLE mounted (id BIGINT) USING parquet LOCATION '{tmp_path / 't'}'")
         before = {*tmp_path.iterdir(), *Path(other).iterdir()}
         condition, message = refused(spark, f"OPTIMIZE mounted {BY_CATALOG}")
-        assert condition == "ZORDER_PUBLISH_BESIDE"
+        assert condition == "ZORDER_UNSUPPORTED_COMMIT_MODE.FOLDER_BESIDE"
         assert "another file system" in message
         assert {*tmp_path.iterdir(), *Path(other).iterdir()} == before
 
@@ -204,7 +204,7 @@ def test_late_rows_stay_when_only_the_location_of_the_table_changes(
     ]
     for statement in statements:
         condition, message = refused(spark, statement)
-        assert condition == "ZORDER_LOCATION_CHANGED", statement
+        assert condition == "ZORDER_TABLE_UNCLEAR.LOCATION_CHANGED", statement
         assert str(root) in message
         assert str(tmp_path / "elsewhere") in message
     assert not (tmp_path / "elsewhere" / "_zorder").exists()

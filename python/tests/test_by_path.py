@@ -42,7 +42,7 @@ def test_a_default_is_not_lost_by_a_rewrite_of_the_folder(
     spark.sql("INSERT INTO t SELECT id, id % 7, 6 FROM range(100, 120, 1, 1)")
     before = sorted(path.name for path in (database / "t").glob("*.*"))
     condition, message = refused(spark, by_path.format(1))
-    assert condition == "ZORDER_MISSING_COLUMN"
+    assert condition == "ZORDER_UNSAFE_FILES.MISSING_COLUMN"
     assert "`c`" in message
     assert "Name that table" in message
     assert sorted(path.name for path in (database / "t").glob("*.*")) == before
@@ -59,12 +59,12 @@ def test_partitions_of_a_folder_whose_files_agree_are_rewritten(spark: SparkSess
         columns = ["id", "id % 7 AS a", "id AS c"][: 2 + p]
         spark.range(0, 100, 1, 2).selectExpr(*columns).write.parquet(str(folder / f"p={p}"))
     target = f"parquet.`{folder}`"
-    assert refused(spark, f"OPTIMIZE {target} ORDER BY a")[0] == "ZORDER_MISSING_COLUMN"
+    assert refused(spark, f"OPTIMIZE {target} ORDER BY a")[0] == "ZORDER_UNSAFE_FILES.MISSING_COLUMN"
     for p in range(2):
         spark.sql(f"OPTIMIZE {target} WHERE p = {p} ORDER BY a OPTIONS ('num-files' = '1')")
         (path,) = (folder / f"p={p}").glob("*.parquet")
         assert pq.ParquetFile(path).schema_arrow.names == ["id", "a", "c"][: 2 + p]
-    assert refused(spark, f"OPTIMIZE {target} FULL WHERE p = 0 ORDER BY (c)")[0] != "ZORDER_MISSING_COLUMN"
+    assert refused(spark, f"OPTIMIZE {target} FULL WHERE p = 0 ORDER BY (c)")[0] != "ZORDER_UNSAFE_FILES.MISSING_COLUMN"
     merged = spark.read.option("mergeSchema", "true").parquet(str(folder))
     assert merged.where("c IS NULL").count() == 100
     # A table defines its columns.
@@ -83,7 +83,7 @@ def test_buckets_are_seen_by_the_names_of_files(spark: SparkSession, database: P
     frame.write.format(file_format).bucketBy(4, "id").sortBy("id").saveAsTable("t")
     before = sorted((database / "t").iterdir())
     condition, message = refused(spark, f"OPTIMIZE {file_format}.`{database / 't'}` ORDER BY a")
-    assert condition == "ZORDER_BUCKET_FILE"
+    assert condition == "ZORDER_UNSAFE_TABLE.BUCKET_FILE"
     assert "bucket" in message
     assert sorted((database / "t").iterdir()) == before
     assert spark.table("t").where("id = 3").count() == 1

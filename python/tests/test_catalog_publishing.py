@@ -175,7 +175,7 @@ def test_an_overwrite_from_an_old_plan_is_not_taken_for_an_append(
     plain.sql("INSERT OVERWRITE over VALUES (90001, 5)")
     assert ids(ours, "over") == (ROWS, ROWS)
     condition, message = ours.refused("OPTIMIZE over FULL ZORDER BY (a)")
-    assert condition == "ZORDER_LATE_FILES_UNCLEAR"
+    assert condition == "ZORDER_TABLE_UNCLEAR.STALE_APPENDS"
     assert str(tmp_path / "t") in message
     ours.sql(f"ALTER TABLE over SET LOCATION '{tmp_path / 't'}'")
     assert ids(ours, "over") == (1, 1)
@@ -207,7 +207,7 @@ def test_partitions_that_are_renamed_added_and_loaded_anew_have_their_own_rows(
     ours.sql("ALTER TABLE p_names DROP PARTITION (p = 'ü %2')")
     ours.sql("INSERT INTO p_names VALUES (90002, 5, 'ü %2')")
     condition, message = ours.refused(optimize)
-    assert condition == "ZORDER_LOCATION_SET_BACK"
+    assert condition == "ZORDER_TABLE_UNCLEAR.LOCATION_SET_BACK"
     assert str(old) in message
     shutil.rmtree(old)
     ours.sql(optimize)
@@ -266,7 +266,7 @@ def test_a_late_file_counts_once_whichever_folder_the_table_goes_back_to(
     plain.sql(f"ALTER TABLE p_back PARTITION (p = 'ü %1') SET LOCATION '{home}'")
     for statement in ["REFRESH SKIPPING INDEX ON p_back", optimize.format("a"), "VACUUM p_back RETAIN 0 HOURS"]:
         condition, message = ours.refused(statement)
-        assert condition == "ZORDER_LOCATION_SET_BACK", statement
+        assert condition == "ZORDER_TABLE_UNCLEAR.LOCATION_SET_BACK", statement
         assert home in message
         assert now.removeprefix("file:") in message
     plain.sql(f"ALTER TABLE p_back PARTITION (p = 'ü %1') SET LOCATION '{now}'")
@@ -299,7 +299,7 @@ def test_a_second_table_over_the_folder_is_noticed_through_a_link(ours: SparkPro
     (tmp_path / "link").symlink_to(tmp_path / "t")
     ours.sql(f"CREATE TABLE beside (id BIGINT, a INT) USING parquet LOCATION '{tmp_path / 'link' / 'p=ü %251'}'")
     condition, message = ours.refused("OPTIMIZE p_linked ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location')")
-    assert condition == "ZORDER_SHARED_LOCATION"
+    assert condition == "ZORDER_UNSUPPORTED_COMMIT_MODE.SHARED_LOCATION"
     assert "beside" in message
     ours.sql("DROP TABLE beside")
 
@@ -315,7 +315,7 @@ def test_a_location_that_leads_back_through_a_link_is_refused(ours: SparkProcess
         ours.sql(f"ALTER TABLE {name} SET LOCATION '{back / name}'")
         for statement in (optimize, f"VACUUM {name} RETAIN 0 HOURS"):
             condition, message = ours.refused(statement)
-            assert condition == "ZORDER_LOCATION_SET_BACK", statement
+            assert condition == "ZORDER_TABLE_UNCLEAR.LOCATION_SET_BACK", statement
             assert f"SET LOCATION '{now.removeprefix('file:')}'" in message
         ours.sql(f"ALTER TABLE {name} SET LOCATION '{now}'")
         ours.sql(optimize)
@@ -330,7 +330,7 @@ def test_who_removes_all_new_folders_has_what_is_in_the_first_one(
     ours.sql(f"ALTER TABLE removed SET LOCATION '{tmp_path / 't'}'")
     shutil.rmtree(tmp_path / "t__zorder")
     condition, message = ours.refused("VACUUM removed")
-    assert condition == "ZORDER_LOCATION_SET_BACK"
+    assert condition == "ZORDER_TABLE_UNCLEAR.LOCATION_SET_BACK"
     assert f"`spark-zorder uninstall {tmp_path / 't'}`" in message
     subprocess.run([sys.executable, "-m", "spark_zorder", "uninstall", str(tmp_path / "t"), "--yes"], check=True)
     for statement in ("SELECT 1", "VACUUM removed", "OPTIMIZE removed ZORDER BY (id)", "VACUUM removed RETAIN 0 HOURS"):
@@ -398,26 +398,26 @@ def test_a_process_that_dies_while_it_publishes_loses_and_doubles_no_row(
 def test_what_cannot_be_published_so_is_refused(ours: SparkProcess, tmp_path: Path) -> None:
     ours.sql("CREATE TABLE managed USING parquet AS SELECT /*+ REPARTITION(3) */ id, id AS a FROM range(90)")
     by_catalog = "ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location')"
-    assert ours.refused(f"OPTIMIZE managed {by_catalog}")[0] == "ZORDER_PUBLISH_NEEDS_CATALOG"
+    assert ours.refused(f"OPTIMIZE managed {by_catalog}")[0] == "ZORDER_UNSUPPORTED_COMMIT_MODE.NEEDS_CATALOG"
     make(ours, "first", tmp_path / "t", "flat")
-    assert ours.refused(f"OPTIMIZE parquet.`{tmp_path / 't'}` {by_catalog}")[0] == "ZORDER_PUBLISH_NEEDS_CATALOG"
+    assert ours.refused(f"OPTIMIZE parquet.`{tmp_path / 't'}` {by_catalog}")[0] == "ZORDER_UNSUPPORTED_COMMIT_MODE.NEEDS_CATALOG"
     ours.sql(f"CREATE TABLE second (id BIGINT, a INT) USING parquet LOCATION '{tmp_path / 't'}'")
     condition, message = ours.refused(f"OPTIMIZE first {by_catalog}")
-    assert condition == "ZORDER_SHARED_LOCATION"
+    assert condition == "ZORDER_UNSUPPORTED_COMMIT_MODE.SHARED_LOCATION"
     assert "second" in message
     ours.sql("DROP TABLE second")
     more = f"OPTIMIZE first {by_catalog[:-1]}, 'partial-progress.enabled' = 'true')"
-    assert ours.refused(more)[0] == "ZORDER_INVALID_OPTION_VALUE"
+    assert ours.refused(more)[0] == "ZORDER_INVALID_OPTION.VALUE"
     ours.sql("OPTIMIZE first ZORDER BY (a) OPTIONS ('num-files' = '3')")
     condition, message = ours.refused(f"OPTIMIZE first FULL {by_catalog}")
-    assert condition == "ZORDER_PUBLISH_WAY"
+    assert condition == "ZORDER_UNSUPPORTED_COMMIT_MODE.OTHER_MODE"
     assert "VACUUM" in message
     ours.sql("VACUUM first RETAIN 0 HOURS")
     ours.sql(f"OPTIMIZE first FULL {by_catalog}")
-    assert ours.refused("OPTIMIZE first OPTIONS ('commit.mode' = 'in-place')")[0] == "ZORDER_PUBLISH_WAY"
+    assert ours.refused("OPTIMIZE first OPTIONS ('commit.mode' = 'in-place')")[0] == "ZORDER_UNSUPPORTED_COMMIT_MODE.OTHER_MODE"
     for folder in (str(tmp_path / "t"), *[p.removeprefix("file:") for p in locations(ours, "first")]):
         for statement in ("OPTIMIZE parquet.`{}` FULL ZORDER BY (a)", "VACUUM parquet.`{}`"):
-            assert ours.refused(statement.format(folder))[0] == "ZORDER_PUBLISHED_BY_CATALOG"
+            assert ours.refused(statement.format(folder))[0] == "ZORDER_UNSUPPORTED_COMMIT_MODE.PATH"
     assert seen(ours, "first") == (ROWS, ROWS)
     stream = f"spark.readStream.schema('id BIGINT, a INT').parquet({str(tmp_path / 't')!r})"
     refused = ours.run(
@@ -425,7 +425,7 @@ def test_what_cannot_be_published_so_is_refused(ours: SparkProcess, tmp_path: Pa
         f".option('checkpointLocation', {str(tmp_path / 'c')!r}).trigger(availableNow=True).start()\n"
         "    query.awaitTermination()\n    result = ''\nexcept Exception as error:\n    result = str(error)"
     )
-    assert "ZORDER_STREAM_OF_CATALOG_TABLE" in refused
+    assert "ZORDER_UNSUPPORTED_COMMIT_MODE.STREAM" in refused
 
 
 def test_new_folders_have_the_rights_of_the_old_ones(ours: SparkProcess, tmp_path: Path) -> None:
@@ -460,7 +460,7 @@ def test_random_statements_with_stale_writers_keep_each_row_once(
                 f"result = 'restored'\ntry:\n    spark.sql('RESTORE {name} TO VERSION AS OF {to}').collect()\n"
                 "except Exception as error:\n    result = str(error)"
             )
-            assert found == "restored" or "ZORDER_RESTORE_FILES_GONE" in found or "FORGOTTEN" in found
+            assert found == "restored" or "ZORDER_CANNOT_RESTORE.FILES_GONE" in found or "FORGOTTEN" in found
         elif version:
             ours.sql(f"VACUUM {name} RETAIN {chance.choice([0, 1])} HOURS")
         # Without a refresh, so it may still have the first folder.

@@ -86,10 +86,10 @@ def test_errors_have_their_conditions(found: dict[str, Any]) -> None:
     conditions = {name: condition for name, (_, condition, _) in found["errors"].items()}
     assert conditions == {
         "column": "ZORDER_COLUMN_NOT_FOUND",
-        "option": "ZORDER_UNKNOWN_OPTION",
+        "option": "ZORDER_INVALID_OPTION.UNKNOWN",
         "table": "ZORDER_TABLE_NOT_FOUND",
-        "version": "ZORDER_VERSION_NOT_FOUND",
-        "hint": "ZORDER_HINT_PARTITIONS",
+        "version": "ZORDER_VERSION_NOT_FOUND.NUMBER",
+        "hint": "ZORDER_INVALID_HINT.PARTITIONS",
         "query": "UNRESOLVED_COLUMN.WITH_SUGGESTION",
     }
     assert {kind for kind, _, _ in found["errors"].values()} == {"AnalysisException"}

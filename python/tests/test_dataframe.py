@@ -66,10 +66,10 @@ def test_a_file_for_each_partition(spark: SparkSession, tmp_path: Path, call: Ca
 @pytest.mark.parametrize(
     ("arguments", "condition"),
     [
-        ((0, "a"), "ZORDER_HINT_PARTITIONS"),
-        ((-1, "a"), "ZORDER_HINT_PARTITIONS"),
-        ((4,), "ZORDER_HINT_WITHOUT_COLUMNS"),
-        ((4, 1.5), "ZORDER_HINT_PARAMETER"),
+        ((0, "a"), "ZORDER_INVALID_HINT.PARTITIONS"),
+        ((-1, "a"), "ZORDER_INVALID_HINT.PARTITIONS"),
+        ((4,), "ZORDER_INVALID_HINT.WITHOUT_COLUMNS"),
+        ((4, 1.5), "ZORDER_INVALID_HINT.PARAMETER"),
         ((4, "zz"), "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
     ],
 )
@@ -101,7 +101,7 @@ spark.stop()
 """
     printed = run([sys.executable, "-c", program], tmp_path)
     assert printed.count("parts [(7, 64)] 16") == 4
-    assert "refused ZORDER_HINT_PARTITIONS" in printed
+    assert "refused ZORDER_INVALID_HINT.PARTITIONS" in printed
 
 
 def test_a_session_without_the_extension_is_told_so(tmp_path: Path) -> None:

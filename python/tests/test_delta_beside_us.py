@@ -76,9 +76,9 @@ def test_rows_go_to_deltas_files_along_our_curve(answers: dict[str, Any], table:
 def test_no_index_of_ours_comes_beside_a_log(answers: dict[str, Any], table: str) -> None:
     error = answers[f"{table} index"]["error"]
     assert error.startswith(
-        "AnalysisException [ZORDER_OTHER_TABLE_FORMAT]"
+        "AnalysisException [ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT]"
         if table == "quoted"
-        else "AnalysisException [ZORDER_UNSUPPORTED_TARGET]"
+        else "AnalysisException [ZORDER_UNSUPPORTED_TARGET.KIND]"
     ), error
 
 
@@ -87,7 +87,7 @@ def test_a_folder_with_a_log_is_refused_under_the_name_of_its_files_format(
     answers: dict[str, Any], statement: str
 ) -> None:
     error = answers[f"disguised {statement}"]["error"]
-    assert error.startswith("AnalysisException [ZORDER_OTHER_TABLE_FORMAT]"), error
+    assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT]"), error
     assert "Delta Lake" in error
 
 
@@ -130,7 +130,7 @@ def test_partitions_of_a_plain_table_are_ours(answers: dict[str, Any]) -> None:
 @all_statements
 def test_on_what_is_nobodys_the_error_says_what_we_take(answers: dict[str, Any], target: str, statement: str) -> None:
     error = answers[f"{target} {statement}"]["error"]
-    assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET]"), error
+    assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET.KIND]"), error
     assert TOOK in error
 
 

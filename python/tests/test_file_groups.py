@@ -205,5 +205,5 @@ def test_without_partial_progress_a_group_that_fails_leaves_all_as_it_was(
 
 @pytest.mark.parametrize("key", [AT_ONCE, MAX_BYTES, MAX_COMMITS])
 def test_none_is_no_number(table: ZOrderTable, key: str) -> None:
-    with pytest.raises(AnalysisException, match="ZORDER_INVALID_OPTION_VALUE"):
+    with pytest.raises(AnalysisException, match="ZORDER_INVALID_OPTION.VALUE"):
         table.optimize(["a"], options={key: 0})

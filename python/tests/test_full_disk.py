@@ -56,7 +56,7 @@ def run(work: Path, command: list[str], limit: int | None = None) -> dict[str, A
     return found
 
 
-def assert_refused(answer: dict[str, Any], words: str, condition: str = "ZORDER_DISK_FULL") -> None:
+def assert_refused(answer: dict[str, Any], words: str, condition: str = "ZORDER_NOT_ENOUGH_SPACE.DISK_FULL") -> None:
     """Check for a clear error, and that the table is unchanged: names, bytes, rows, and nothing new beside them."""
     assert answer["error"] == condition, answer
     assert words in answer["message"]
@@ -87,7 +87,7 @@ def test_no_space_left_for_the_files_anew(tmp_path: Path) -> None:
 
 def test_too_little_space_for_a_copy_is_refused_before_the_work(tmp_path: Path) -> None:
     answer = on_small_disk(tmp_path, FILES * ROWS * 140 * 3 // 2, "plain")
-    assert_refused(answer, "bytes left", "ZORDER_NOT_ENOUGH_SPACE")
+    assert_refused(answer, "bytes left", "ZORDER_NOT_ENOUGH_SPACE.EXPECTED")
     needed, available = map(int, re.findall(r"(\d+) bytes", answer["message"]))
     assert 0 < available < needed == sum(length for _, length, _ in answer["before"])
 

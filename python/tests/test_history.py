@@ -112,7 +112,7 @@ def test_after_vacuum_the_side_folder_is_small_and_the_history_whole(
     assert rows[-1].operationParameters["zOrderBy"] == '["a"]'
     assert "nothing to do" in table.optimize(["a"]).metrics.strategy.reason
     assert table.describe_detail().collect()[0].clusteringColumns == ["a"]
-    with pytest.raises(AnalysisException, match=r"ZORDER_RESTORE_FILES_GONE.*files of version 185"):
+    with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE.FILES_GONE.*files of version 185"):
         table.restore(100)
     assert folder.spark_ids(spark) == folder.plain_ids()
 
@@ -135,7 +135,7 @@ def test_vacuum_forgets_operations_beyond_the_number_and_the_age(
     finally:
         spark.conf.unset("spark.zorder.history.max-operations")
     assert [row.version for row in table.describe_history().collect()] == list(range(41, 21, -1))
-    with pytest.raises(AnalysisException, match="ZORDER_RESTORE_FORGOTTEN_VERSIONS"):
+    with pytest.raises(AnalysisException, match="ZORDER_CANNOT_RESTORE.FORGOTTEN_VERSIONS"):
         table.restore(3)
 
 

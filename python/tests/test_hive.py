@@ -54,7 +54,7 @@ def test_where_chooses_partitions(answers: dict[str, Any], kind: str, stored: st
 def test_a_partition_elsewhere_is_refused_unless_left_out(answers: dict[str, Any], kind: str, stored: str) -> None:
     table = kind + stored
     error = answers[f"{table} outside"]["error"]
-    assert error.startswith("AnalysisException [ZORDER_PARTITION_OUTSIDE_TABLE]"), error
+    assert error.startswith("AnalysisException [ZORDER_UNSAFE_TABLE.PARTITION_OUTSIDE]"), error
     assert f"elsewhere_{table}" in error
     assert answers[f"{table} outside files"][0]["n"] >= 1
     [result] = answers[f"{table} left out"]
@@ -68,7 +68,7 @@ def test_a_partition_elsewhere_is_refused_unless_left_out(answers: dict[str, Any
 
 def test_other_formats_of_hive_are_refused(answers: dict[str, Any]) -> None:
     error = answers["text"]["error"]
-    assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET]"), error
+    assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET.KIND]"), error
 
 
 def test_which_reader_queries_use_is_no_concern_of_a_statement(answers: dict[str, Any]) -> None:

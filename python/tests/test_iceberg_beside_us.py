@@ -54,14 +54,14 @@ def test_nobody_has_such_statements_of_icebergs_tables(
     answers: dict[str, Any], table: str, words: str, statement: str
 ) -> None:
     error = answers[f"{table} {statement}"]["error"]
-    assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET]"), error
+    assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET.KIND]"), error
     assert words in error
 
 
 @pytest.mark.parametrize("statement", ["optimize", "index", "vacuum"])
 def test_icebergs_files_are_refused_by_their_folder(answers: dict[str, Any], statement: str) -> None:
     error = answers[f"disguised {statement}"]["error"]
-    assert error.startswith("AnalysisException [ZORDER_OTHER_TABLE_FORMAT]"), error
+    assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT]"), error
     assert "Apache Iceberg" in error
 
 

@@ -65,13 +65,13 @@ def no_table(spark: SparkSession, folder: Path) -> str:
 
 
 NOT_PLAIN = [
-    (view, "ZORDER_UNSUPPORTED_TARGET", "a view"),
-    (temporary_view, "ZORDER_UNSUPPORTED_TARGET", "is a view"),
-    (json_table, "ZORDER_UNSUPPORTED_TARGET", "json"),
-    (bucketed, "ZORDER_BUCKETED_TABLE", "bucket"),
-    (delta_folder, "ZORDER_OTHER_TABLE_FORMAT", "_delta_log"),
+    (view, "ZORDER_UNSUPPORTED_TARGET.KIND", "a view"),
+    (temporary_view, "ZORDER_UNSUPPORTED_TARGET.KIND", "is a view"),
+    (json_table, "ZORDER_UNSUPPORTED_TARGET.KIND", "json"),
+    (bucketed, "ZORDER_UNSAFE_TABLE.BUCKETED", "bucket"),
+    (delta_folder, "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT", "_delta_log"),
     (csv_folder, "ZORDER_NOT_A_DATA_FILE", ".csv"),
-    (empty_folder, "ZORDER_EMPTY_TABLE", "file"),
+    (empty_folder, "ZORDER_UNSUPPORTED_TARGET.EMPTY", "file"),
     (no_folder, "ZORDER_PATH_NOT_FOUND", "nothing"),
     (no_table, "ZORDER_TABLE_NOT_FOUND", "`nothing`"),
 ]

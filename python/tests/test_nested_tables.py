@@ -172,7 +172,7 @@ def test_a_table_over_a_partition_gets_no_statements(spark: SparkSession, tmp_pa
         f"VACUUM {case.inner}",
         f"OPTIMIZE parquet.`{case.outer.root / 'p=1'}` ZORDER BY (a)",
     ):
-        assert refused(spark, statement) == "ZORDER_PARTITION_FOLDER", statement
+        assert refused(spark, statement) == "ZORDER_UNSUPPORTED_TARGET.PARTITION_FOLDER", statement
     assert not list(tmp_path.rglob("_zorder"))
     spark.sql(f"OPTIMIZE parquet.`{case.outer.root}` WHERE p = 1 ZORDER BY (a) OPTIONS ('num-files' = '2')")
     case.assert_settled(spark)
@@ -214,13 +214,13 @@ def test_a_table_in_a_folder_of_another_is_refused_until_that_one_is_uninstalled
         # The outer table reads the folder only if it is one of its data folders.
         assert refused(spark, tables[0].optimize) is None
         assert refused(spark, tables[1].optimize) is None
-        assert refused(spark, tables[0].optimize.replace(" ZORDER", " FULL ZORDER", 1)) == "ZORDER_NESTED_TABLE"
+        assert refused(spark, tables[0].optimize.replace(" ZORDER", " FULL ZORDER", 1)) == "ZORDER_UNSAFE_TABLE.NESTED"
     else:
         running = rival.pause(tables[0].optimize, "reveal-1")
-        assert refused(spark, tables[1].optimize) == "ZORDER_NESTED_TABLE"
+        assert refused(spark, tables[1].optimize) == "ZORDER_UNSAFE_TABLE.NESTED"
         assert running.error() is None
-        assert refused(spark, tables[1].optimize) == "ZORDER_NESTED_TABLE"
-        assert refused(spark, f"CREATE SKIPPING INDEX ON {tables[1].source}") == "ZORDER_NESTED_TABLE"
+        assert refused(spark, tables[1].optimize) == "ZORDER_UNSAFE_TABLE.NESTED"
+        assert refused(spark, f"CREATE SKIPPING INDEX ON {tables[1].source}") == "ZORDER_UNSAFE_TABLE.NESTED"
     assert tool.run("uninstall", str(outer.root))["exitCode"] == 0
     assert refused(spark, inner.optimize.replace(" ZORDER", " FULL ZORDER", 1)) is None
     assert outer.spark_ids(spark) == once(outer.ids)

@@ -73,7 +73,7 @@ class HalfDoneError(PySparkException):
     """What a statement says whose exchange of files did not come to its end."""
 
     def getCondition(self) -> str:  # noqa: N802
-        return "ZORDER_INCOMPLETE_PUBLISH"
+        return "ZORDER_OPERATION_FAILED.HALF_WAY"
 
     getErrorClass = getCondition  # noqa: N815
 

@@ -169,7 +169,7 @@ def test_a_store_without_conditions_is_refused_before_anything_is_written(
                 condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
         finally:
             server.drops = frozenset()
-        assert condition == "ZORDER_STORE_LACKS_CONDITIONS"
+        assert condition == "ZORDER_UNSUPPORTED_STORAGE.LACKS_CONDITIONS"
         assert words in message
         assert plain.run(f"result = files({root!r})") == before
 
@@ -200,7 +200,7 @@ def test_a_client_that_leaves_no_upload_open_is_refused_before_anything_is_writt
     before = plain.run(f"result = files({root!r})")
     with server.spark(tmp_path, settings={"spark.hadoop.fs.s3a.committer.magic.enabled": "false"}) as fresh:
         condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
-    assert condition == "ZORDER_STORE_LACKS_CONDITIONS"
+    assert condition == "ZORDER_UNSUPPORTED_STORAGE.LACKS_CONDITIONS"
     assert "fs.s3a.committer.magic.enabled" in message
     assert plain.run(f"result = files({root!r})") == before
 
@@ -326,13 +326,13 @@ def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess,
 @pytest.mark.extended
 def test_folders_of_other_formats_are_refused(server: S3Server, ours: SparkProcess) -> None:
     refused = {
-        "_delta_log/0.json": "ZORDER_OTHER_TABLE_FORMAT",
-        ".hoodie/hoodie.properties": "ZORDER_OTHER_TABLE_FORMAT",
-        "_spark_metadata/0": "ZORDER_OTHER_TABLE_FORMAT",
-        "metadata/v1.metadata.json": "ZORDER_OTHER_TABLE_FORMAT",
-        "_metadata": "ZORDER_SUMMARY_FILE",
+        "_delta_log/0.json": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
+        ".hoodie/hoodie.properties": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
+        "_spark_metadata/0": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
+        "metadata/v1.metadata.json": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
+        "_metadata": "ZORDER_UNSAFE_TABLE.SUMMARY_FILE",
         # Looked for in each of two folders, by one listing.
-        "p=1/_metadata": "ZORDER_SUMMARY_FILE",
+        "p=1/_metadata": "ZORDER_UNSAFE_TABLE.SUMMARY_FILE",
     }
     for number, (marker, condition) in enumerate(refused.items()):
         root = f"{ROOT}/foreign/t{number}"
@@ -340,7 +340,7 @@ def test_folders_of_other_formats_are_refused(server: S3Server, ours: SparkProce
         # Spark reads a summary file, so it is a file of Parquet.
         data = next(k for k in server.keys(f"foreign/t{number}/") if k.endswith(".parquet"))
         content = (
-            server.ask("GET", f"/{BUCKET}/{urllib.parse.quote(data)}") if condition == "ZORDER_SUMMARY_FILE" else b"x"
+            server.ask("GET", f"/{BUCKET}/{urllib.parse.quote(data)}") if condition == "ZORDER_UNSAFE_TABLE.SUMMARY_FILE" else b"x"
         )
         server.ask("PUT", f"/{BUCKET}/foreign/t{number}/{marker}", content)
         assert ours.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")[0] == condition, marker

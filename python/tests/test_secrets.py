@@ -199,8 +199,8 @@ def test_boundaries_of_what_is_excluded_later_go_too(spark: SparkSession, table:
 @pytest.mark.parametrize(
     ("statement", "condition"),
     [
-        ("CREATE SKIPPING INDEX ON t (id, name)", "ZORDER_EXCLUDED_COLUMN"),
-        ("CREATE SKIPPING INDEX ON t (s.deep)", "ZORDER_EXCLUDED_COLUMN"),
+        ("CREATE SKIPPING INDEX ON t (id, name)", "ZORDER_INVALID_COLUMN.EXCLUDED"),
+        ("CREATE SKIPPING INDEX ON t (s.deep)", "ZORDER_INVALID_COLUMN.EXCLUDED"),
     ],
 )
 def test_a_column_that_is_kept_out_cannot_be_asked_for(
@@ -283,7 +283,7 @@ def test_the_folder_remembers_what_its_table_keeps_out(spark: SparkSession, tabl
         spark.sql(statement)
         assert told(spark, table) - {"s"} == {"id", "s.open"}
         assert b"Token" not in blocks(table)
-    with pytest.raises(PySparkException, match="ZORDER_EXCLUDED_COLUMN"):
+    with pytest.raises(PySparkException, match="ZORDER_INVALID_COLUMN.EXCLUDED"):
         spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON {target} (card)")
     [entry] = spark.sql(f"DESCRIBE HISTORY {target}").collect()
     assert "rowHash" not in entry.operationMetrics

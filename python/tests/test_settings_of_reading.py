@@ -147,7 +147,7 @@ def test_columns_of_a_folder_are_those_that_queries_see(spark: SparkSession, tmp
     assert len(same_rows(spark, f"SELECT * FROM {source} WHERE late = 70")) == 1
     assert files_read(spark, f"SELECT * FROM {source} WHERE late = 7") == (0, 2)
     # The statement knows the column. It does not store NULLs where a table's default may be meant.
-    assert ended(spark, f"OPTIMIZE {source} FULL ORDER BY (late)").startswith("ZORDER_MISSING_COLUMN")
+    assert ended(spark, f"OPTIMIZE {source} FULL ORDER BY (late)").startswith("ZORDER_UNSAFE_FILES.MISSING_COLUMN")
     names = {row["column"] for row in spark.sql(f"DESCRIBE SKIPPING INDEX ON {source}").collect()}
     assert "late" in names
 
@@ -173,7 +173,7 @@ def test_a_type_that_spark_lacks_is_named_with_file_and_column(spark: SparkSessi
     before = sorted((path.name, path.stat().st_size) for path in folder.iterdir())
     for statement in (f"CREATE SKIPPING INDEX ON {source}", f"OPTIMIZE {source} ZORDER BY (id)"):
         end = ended(spark, statement)
-        assert end.startswith("ZORDER_UNKNOWN_TYPE"), end
+        assert end.startswith("ZORDER_UNSUPPORTED_TARGET.UNKNOWN_TYPE"), end
         assert "a.parquet" in end
         assert "`span`" in end
         assert "Spark has no type for it" in end
@@ -181,7 +181,7 @@ def test_a_type_that_spark_lacks_is_named_with_file_and_column(spark: SparkSessi
     # What the message says.
     spark.sql(f"CREATE TABLE t (id BIGINT) USING parquet LOCATION '{folder}'")
     assert ended(spark, "CREATE SKIPPING INDEX ON t") == "done"
-    assert ended(spark, "OPTIMIZE t ZORDER BY (id)").startswith("ZORDER_SCHEMA_DRIFT")
+    assert ended(spark, "OPTIMIZE t ZORDER BY (id)").startswith("ZORDER_UNSAFE_FILES.SCHEMA_DRIFT")
     (folder / "a.parquet").unlink()
     assert ended(spark, f"OPTIMIZE {source} ZORDER BY (id)").startswith("done")
 
@@ -217,12 +217,12 @@ def test_a_partition_column_inside_of_files(spark: SparkSession, database: Path,
     options = "OPTIONS ('num-files' = '2')"
     for target in (source, "t"):
         end = ended(spark, f"OPTIMIZE {target} FULL ORDER BY (id) {options}")
-        assert end.startswith("ZORDER_PARTITION_COLUMN_IN_FILES"), end
+        assert end.startswith("ZORDER_UNSAFE_FILES.PARTITION_COLUMN"), end
         assert "`p`" in end
     assert len(list(folder.rglob("*.parquet"))) == 4
     # The advice: by the path, partitions whose files agree.
     one = ended(spark, f"OPTIMIZE {source} FULL WHERE p = 1 ORDER BY (id) OPTIONS ('num-files' = '1')")
-    assert one.split(":")[0] == ("done" if inside == "all" else "ZORDER_PARTITION_COLUMN_IN_FILES")
+    assert one.split(":")[0] == ("done" if inside == "all" else "ZORDER_UNSAFE_FILES.PARTITION_COLUMN")
     assert ended(spark, f"OPTIMIZE {source} FULL WHERE p = 2 ORDER BY (id) OPTIONS ('num-files' = '1')") == "done"
     files = {path.parent.name: pq.ParquetFile(path).read() for path in folder.rglob("*.parquet")}
     assert files["p=2"].column_names == ["id"]

@@ -61,8 +61,8 @@ def test_without_such_a_table_the_error_is_about_what_follows(spark: SparkSessio
     spark.sql("CREATE VIEW v AS SELECT 1 AS one")
     spark.sql("CREATE TABLE j (id BIGINT) USING json")
     assert condition(spark, f"DESCRIBE {word} nowhere") == "ZORDER_TABLE_NOT_FOUND"
-    assert condition(spark, f"DESC {word} v") == "ZORDER_UNSUPPORTED_TARGET"
-    assert condition(spark, f"DESCRIBE {word} j") == "ZORDER_UNSUPPORTED_TARGET"
+    assert condition(spark, f"DESC {word} v") == "ZORDER_UNSUPPORTED_TARGET.KIND"
+    assert condition(spark, f"DESCRIBE {word} j") == "ZORDER_UNSUPPORTED_TARGET.KIND"
 
 
 # --- Tables and columns with the names of our keywords ---

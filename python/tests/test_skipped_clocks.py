@@ -31,7 +31,7 @@ def test_a_skipped_clock_is_refused(tmp_path: Path, clock: str, refused: bool) -
     answers = answers_of("berlin.py", str(jar_path()), "optimize", str(folder), folder=tmp_path)
     if refused:
         error = answers["optimize"]["error"]
-        assert "[ZORDER_AMBIGUOUS_CLOCK]" in error
+        assert "[ZORDER_UNSAFE_FILES.AMBIGUOUS_CLOCK]" in error
         assert "`t`" in error
         assert "Europe/Berlin" in error
         assert snapshot(folder) == before
@@ -47,6 +47,6 @@ def test_a_clock_that_the_writers_zone_has_twice_is_refused(spark: SparkSession,
     before = snapshot(folder)
     with pytest.raises(AnalysisException) as refused:
         spark.sql(f"OPTIMIZE orc.`{folder}` ZORDER BY (k)").collect()
-    assert condition_of(refused.value) == "ZORDER_AMBIGUOUS_CLOCK"
+    assert condition_of(refused.value) == "ZORDER_UNSAFE_FILES.AMBIGUOUS_CLOCK"
     assert "Europe/Berlin" in str(refused.value)
     assert snapshot(folder) == before

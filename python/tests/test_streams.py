@@ -160,7 +160,7 @@ def test_a_stream_whose_rows_are_gone_from_the_trash_fails(
     append(table.root, "new.parquet", 10_000)
     optimize(spark, table.root, "FULL")
     spark.sql(f"VACUUM parquet.`{table.root}` RETAIN 0 HOURS")
-    with pytest.raises(Exception, match=r"ZORDER_STREAM_FILES_GONE.*new\.parquet.*another checkpoint"):
+    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED.FILES_GONE.*new\.parquet.*another checkpoint"):
         stopped.run_once()
     assert stopped.arrived() == arrived
     assert stream(table.root).run_once() == once(table.ids | set(range(10_000, 10_000 + ROWS)))
@@ -394,7 +394,7 @@ def test_without_a_record_a_stream_fails_where_rows_could_arrive_twice(
     shutil.rmtree(table.root / "_zorder")
     if again:
         optimize(spark, table.root, "FULL")
-    with pytest.raises(Exception, match="ZORDER_STREAM_UNKNOWN_FILE"):
+    with pytest.raises(Exception, match="ZORDER_STREAM_FAILED.UNKNOWN_FILE"):
         stopped.run_once()
     assert stopped.arrived() == once(table.ids)
     assert fresh.run_once() == once(table.ids)
@@ -411,7 +411,7 @@ def test_a_used_name_does_not_hide_that_records_are_gone(
     shutil.rmtree(table.root / "_zorder")
     for n, name in enumerate(names):
         append(table.root, name, 10_000 + n * ROWS)
-    with pytest.raises(Exception, match="ZORDER_STREAM_UNKNOWN_FILE"):
+    with pytest.raises(Exception, match="ZORDER_STREAM_FAILED.UNKNOWN_FILE"):
         stopped.run_once()
     assert stopped.arrived() == once(table.ids)
 
@@ -443,7 +443,7 @@ def test_a_stream_goes_on_when_only_lines_are_left_of_what_it_has_seen(
     # Whether the stream means this file by the name that it has seen is not known any more.
     append(first, name, 30_000)
     optimize(spark, table.root, "FULL WHERE p = 1")
-    with pytest.raises(Exception, match="ZORDER_STREAM_UNKNOWN_FILE"):
+    with pytest.raises(Exception, match="ZORDER_STREAM_FAILED.UNKNOWN_FILE"):
         stopped.run_once()
     assert stopped.arrived() == once(ids)
 
@@ -466,6 +466,6 @@ def test_a_file_that_came_back_when_only_a_line_tells_it_is_no_new_one(
         assert stopped.run_once() == once(ids)
     spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0").collect()
     leave_lines(spark, table.root)
-    with pytest.raises(Exception, match="ZORDER_STREAM_UNKNOWN_FILE"):
+    with pytest.raises(Exception, match="ZORDER_STREAM_FAILED.UNKNOWN_FILE"):
         stopped.run_once()
     assert stopped.arrived() == once(ids)

@@ -645,7 +645,7 @@ def test_a_column_that_came_later_is_kept(
     later.repartition(2).write.format(file_format).mode("append").save(str(folder))
     before = merged(spark, file_format, folder)
     # A path does not say whether the column has a default. A table does.
-    with pytest.raises(PySparkException, match="ZORDER_MISSING_COLUMN"):
+    with pytest.raises(PySparkException, match="ZORDER_UNSAFE_FILES.MISSING_COLUMN"):
         spark.sql(f"OPTIMIZE {file_format}.`{folder}` ZORDER BY (a) OPTIONS ('num-files' = '4')")
     spark.sql(f"CREATE TABLE t USING {file_format} OPTIONS (mergeSchema 'true') LOCATION '{folder}'")
     [result] = spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '4')").collect()
@@ -751,7 +751,7 @@ def test_types_that_do_not_go_together_are_refused(
     numbers(spark).selectExpr("id", other).repartition(2).write.format(file_format).mode("append").save(str(folder))
     before = snapshot(folder)
     refused = condition(spark, f"OPTIMIZE {file_format}.`{folder}` ZORDER BY (id) OPTIONS ('num-files' = '8')")
-    assert refused == "ZORDER_SCHEMA_DRIFT"
+    assert refused == "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT"
     assert snapshot(folder) == before
 
 
@@ -760,7 +760,7 @@ def test_a_column_that_the_table_does_not_have_is_not_dropped(spark: SparkSessio
     numbers(spark).repartition(2).write.mode("append").parquet(str(database / "t"))
     spark.sql("REFRESH TABLE t")
     before = snapshot(database / "t")
-    assert condition(spark, "OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '8')") == "ZORDER_SCHEMA_DRIFT"
+    assert condition(spark, "OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '8')") == "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT"
     assert snapshot(database / "t") == before
 
 
@@ -769,7 +769,7 @@ def test_a_narrower_type_of_the_table_is_refused(spark: SparkSession, database: 
     numbers(spark).select("id", "a").repartition(2).write.mode("append").parquet(str(database / "t"))
     spark.sql("REFRESH TABLE t")
     before = snapshot(database / "t")
-    assert condition(spark, "OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '8')") == "ZORDER_SCHEMA_DRIFT"
+    assert condition(spark, "OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '8')") == "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT"
     assert snapshot(database / "t") == before
 
 
@@ -796,7 +796,7 @@ def test_what_a_setting_of_the_reader_turns_into_something_else_is_not_written_b
     if refused:
         with pytest.raises(AnalysisException, match=rf"0\.parquet .* column b: .*{re.escape(setting)}") as error:
             spark.sql(statement)
-        assert error.value.getCondition() == "ZORDER_SCHEMA_DRIFT"
+        assert error.value.getCondition() == "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT"
         assert snapshot(folder) == before
         spark.conf.set(setting, "false")
     spark.sql(statement)

@@ -167,7 +167,7 @@ def test_a_folder_that_is_away_needs_a_choice(
     assert "The folder `p=2` is gone, in which files of 60 rows were being exchanged" in refused["message"]
     with pytest.raises(SparkRuntimeException, match="The folder `p=2` is gone") as error:
         spark.sql(table.optimize).collect()
-    assert error.value.getCondition() == "ZORDER_RECOVERY_UNCLEAR"
+    assert error.value.getCondition() == "ZORDER_TABLE_UNCLEAR.RECOVERY"
     assert error.value.getSqlState() == "55000"
     assert (error.value.getMessageParameters() or {})["path"] == str(table.root)
     # A query does not wait for the choice, and the other partition is settled.

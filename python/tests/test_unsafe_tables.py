@@ -46,23 +46,23 @@ def refused(spark: SparkSession, statement: str, condition: str, folder: Path) -
 def test_a_partition_that_is_a_link_to_another_is_refused_by_both_names(spark: SparkSession, tmp_path: Path) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=True)
     (table.root / "p=3").symlink_to("p=1")
-    message = refused(spark, table.optimize, "ZORDER_SHARED_FOLDER", tmp_path)
+    message = refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
     assert str(table.root / "p=1") in message
     assert str(table.root / "p=3") in message
     # A query of the link's partition would not notice that its files are being exchanged.
-    refused(spark, f"OPTIMIZE {table.source} WHERE p = 2 ZORDER BY (a)", "ZORDER_SHARED_FOLDER", tmp_path)
+    refused(spark, f"OPTIMIZE {table.source} WHERE p = 2 ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
     (table.root / "p=3").unlink()
     spark.sql(table.optimize).collect()
     assert table.plain_ids() == once(table.ids)
     (table.root / "p=3").symlink_to("p=1")
-    refused(spark, f"RESTORE {table.source} TO VERSION AS OF 0", "ZORDER_SHARED_FOLDER", tmp_path)
+    refused(spark, f"RESTORE {table.source} TO VERSION AS OF 0", "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
 
 
 def test_a_partition_in_another_by_a_link_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=True)
     write_file(table.root / "p=1" / "_inner" / "x.parquet", range(1000, 1010))
     (table.root / "p=3").symlink_to("p=1/_inner")
-    message = refused(spark, table.optimize, "ZORDER_SHARED_FOLDER", tmp_path)
+    message = refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
     assert "the second is inside the first" in message
 
 
@@ -71,13 +71,13 @@ def test_two_partitions_of_one_location_are_named_by_their_values(spark: SparkSe
     spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id, 1 FROM range(60)")
     for place in (database / "t" / "p=1", f"{database}/t/../t/p=1/"):
         spark.sql(f"ALTER TABLE t ADD PARTITION (p = 2) LOCATION '{place}'")
-        message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_SHARED_FOLDER", database)
+        message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", database)
         assert "p=1 and p=2" in message
         spark.sql("ALTER TABLE t DROP PARTITION (p = 2)")
         spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id, 1 FROM range(60)")
     spark.sql(f"ALTER TABLE t ADD PARTITION (p = 3) LOCATION '{database}/t'")
     spark.sql("INSERT INTO t SELECT id, id, 3 FROM range(60)")
-    message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_SHARED_FOLDER", database)
+    message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", database)
     assert "is inside the first" in message
 
 
@@ -111,7 +111,7 @@ def test_data_files_that_are_links_are_refused_with_the_first_and_their_number(
 ) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=True)
     as_links(table.files()[1:3], tmp_path / "cache")
-    message = refused(spark, table.optimize, "ZORDER_LINKED_FILES", tmp_path)
+    message = refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.LINKED_FILES", tmp_path)
     assert "are links: 2, the first is " + str(table.files()[1]) in message
     assert not (table.root / "_zorder").exists()
     spark.sql(f"OPTIMIZE {table.source} WHERE p = 2 ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
@@ -156,7 +156,7 @@ def test_options_that_choose_files_are_refused(spark: SparkSession, database: Pa
     )
     if "." not in option:
         assert spark.table("t").count() in (0, 20, 60)
-    message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_OPTION", database)
+    message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.OPTION", database)
     assert option.lower() in message.lower()
     assert value in message
     spark.sql("OPTIMIZE plain ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
@@ -167,7 +167,7 @@ def test_a_path_filter_of_the_session_is_refused(spark: SparkSession, tmp_path: 
     spark.conf.set(
         "mapreduce.input.pathFilter.class", "org.apache.hadoop.mapred.Utils$OutputFileUtils$OutputFilesFilter"
     )
-    refused(spark, table.optimize, "ZORDER_UNSAFE_OPTION", tmp_path)
+    refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.OPTION", tmp_path)
     spark.conf.unset("mapreduce.input.pathFilter.class")
     spark.sql(table.optimize).collect()
     assert table.plain_ids() == once(table.ids)
@@ -202,13 +202,13 @@ def test_options_that_leave_all_files_alone_are_taken(
 def test_orc_columns_by_position_are_refused_as_an_option(spark: SparkSession, database: Path) -> None:
     spark.sql("CREATE TABLE t (id BIGINT, a BIGINT) USING orc OPTIONS ('orc.force.positional.evolution' 'true')")
     spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id FROM range(60)")
-    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_OPTION", database)
+    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.OPTION", database)
 
 
 def test_parquet_columns_that_hive_finds_by_position_are_refused(spark: SparkSession, database: Path) -> None:
     spark.sql("CREATE TABLE t (id BIGINT, a BIGINT) USING parquet OPTIONS ('parquet.column.index.access' 'true')")
     spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id FROM range(60)")
-    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_OPTION", database)
+    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.OPTION", database)
 
 
 def test_an_index_of_orc_columns_by_position_skips_no_row(spark: SparkSession, database: Path) -> None:
@@ -252,7 +252,7 @@ def test_the_julian_calendar_of_a_session_is_refused_for_files_that_do_not_say_t
     key, other = (INT96_REBASE, REBASE) if int96 else (REBASE, INT96_REBASE)
     spark.conf.set(key, "legacy")
     try:
-        message = refused(spark, statement, "ZORDER_UNSAFE_OPTION", tmp_path)
+        message = refused(spark, statement, "ZORDER_UNSAFE_TABLE.OPTION", tmp_path)
     finally:
         spark.conf.unset(key)
     assert key in message
@@ -280,7 +280,7 @@ def test_the_calendar_of_a_table_wins_over_that_of_the_session(
     spark.conf.set(REBASE, "CORRECTED" if of_table == "LEGACY" else "LEGACY")
     try:
         if of_table == "LEGACY":
-            assert "rebasemode" in refused(spark, statement, "ZORDER_UNSAFE_OPTION", database).lower()
+            assert "rebasemode" in refused(spark, statement, "ZORDER_UNSAFE_TABLE.OPTION", database).lower()
         else:
             spark.sql(statement).collect()
     finally:
@@ -325,7 +325,7 @@ def test_times_with_more_digits_than_the_table_keeps_are_refused(
         spark.sql(f"CREATE TABLE t (id BIGINT, at {kind}) USING parquet LOCATION '{folder}'")
         statement = "OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '3')"
         if n == digits:
-            message = refused(spark, statement, "ZORDER_SCHEMA_DRIFT", database)
+            message = refused(spark, statement, "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", database)
             assert f"time({'6' if units == 'us' else '9'}) where the table has time({n})" in message
         else:
             spark.sql(statement).collect()
@@ -352,7 +352,7 @@ def test_times_of_spark_have_the_digits_that_spark_noted(spark: SparkSession, da
         spark.sql(
             f"CREATE TABLE c_{file_format} (id BIGINT, s STRUCT<at: TIME(2)>) USING {file_format} LOCATION '{folder}'"
         )
-        message = refused(spark, f"OPTIMIZE c_{file_format} ZORDER BY (id)", "ZORDER_SCHEMA_DRIFT", database)
+        message = refused(spark, f"OPTIMIZE c_{file_format} ZORDER BY (id)", "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", database)
         assert "time(3) where the table has time(2)" in message
 
 
@@ -369,7 +369,7 @@ def test_microseconds_and_nanoseconds_are_nanoseconds_under_a_type_that_keeps_bo
     folder = database / "files"
     write_times(folder, ["us", "ns"])
     before = [v for file in folder.glob("*.parquet") for v in nanos(file)]
-    refused(spark, f"OPTIMIZE parquet.`{folder}` ZORDER BY (id)", "ZORDER_SCHEMA_DRIFT", database)
+    refused(spark, f"OPTIMIZE parquet.`{folder}` ZORDER BY (id)", "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", database)
     spark.sql(f"CREATE TABLE t (id BIGINT, at TIME(9)) USING parquet LOCATION '{folder}'")
     spark.sql("OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '3')").collect()
     assert sorted(v for file in folder.glob("*.parquet") for v in nanos(file)) == sorted(before)
@@ -383,10 +383,10 @@ def test_the_messages_about_timestamps_in_nanoseconds_are_true(spark: SparkSessi
     try:
         spark.sql("CREATE TABLE t (id BIGINT, at TIMESTAMP_NTZ(9)) USING parquet")
         spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, TIMESTAMP_NTZ'2020-01-01' FROM range(60)")
-        message = refused(spark, "OPTIMIZE t ZORDER BY (at)", "ZORDER_UNSUPPORTED_COLUMN_TYPE", database)
+        message = refused(spark, "OPTIMIZE t ZORDER BY (at)", "ZORDER_INVALID_COLUMN.TYPE", database)
         assert "no order" not in message
         assert "timestamps in microseconds" in message
-        message = refused(spark, "OPTIMIZE t ZORDER BY (id)", "ZORDER_SCHEMA_DRIFT", database)
+        message = refused(spark, "OPTIMIZE t ZORDER BY (id)", "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", database)
         assert "Give the table a schema" not in message
         assert "timestamps in nanoseconds. Leave the file's partition out with WHERE" in message
     finally:
@@ -402,7 +402,7 @@ def test_a_summary_file_that_names_the_data_files_is_refused(spark: SparkSession
     pq.write_metadata(schema, table.root / "_common_metadata")
     for folder in (table.root, table.root / "p=1"):
         pq.write_metadata(schema, folder / "_metadata")
-        assert str(folder / "_metadata") in refused(spark, table.optimize, "ZORDER_SUMMARY_FILE", tmp_path)
+        assert str(folder / "_metadata") in refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.SUMMARY_FILE", tmp_path)
         if folder != table.root:
             spark.sql(f"OPTIMIZE {table.source} WHERE p = 2 ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
         (folder / "_metadata").unlink()
@@ -415,7 +415,7 @@ def test_a_summary_file_above_a_table_s_partition_is_refused(spark: SparkSession
     table = SmallTable.write(database / "files", partitioned=True)
     pq.write_metadata(pq.read_schema(table.files()[0]), table.root / "_metadata")
     spark.sql(f"CREATE TABLE t (id BIGINT, a BIGINT) USING parquet LOCATION '{table.root / 'p=1'}'")
-    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_SUMMARY_FILE", database)
+    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.SUMMARY_FILE", database)
 
 
 # --- Nanoseconds ---
@@ -455,7 +455,7 @@ def test_timestamps_finer_than_microseconds_are_refused_unless_the_loss_is_accep
     name = file_format.split("_")[0]
     write_instants(folder, name, [1000, 2001, 1000], "plain" not in file_format)
     statement = f"OPTIMIZE {name}.`{folder}` ZORDER BY (id)"
-    message = refused(spark, statement, "ZORDER_NANOSECONDS", tmp_path)
+    message = refused(spark, statement, "ZORDER_UNSAFE_FILES.NANOSECONDS", tmp_path)
     assert f"1.{name}" in message
     assert "`at`" in message
     before = sorted(spark.sql(f"SELECT * FROM {name}.`{folder}`").collect())
@@ -497,7 +497,7 @@ def test_nanoseconds_deep_in_lists_and_structs_are_found(spark: SparkSession, tm
                     table, folder / f"{i}.parquet", use_deprecated_int96_timestamps=True, use_dictionary=dictionary
                 )
         statement = f"OPTIMIZE {file_format}.`{folder}` ZORDER BY (id)"
-        message = refused(spark, statement, "ZORDER_NANOSECONDS", folder)
+        message = refused(spark, statement, "ZORDER_UNSAFE_FILES.NANOSECONDS", folder)
         assert "`d`.`m`" in message
 
 
@@ -512,7 +512,7 @@ def test_spark_metadata_in_a_file_of_another_writer_proves_nothing(spark: SparkS
     )
     pq.write_table(copied, folder / "copied.parquet", use_deprecated_int96_timestamps=True)
     assert b"org.apache.spark.version" in pq.read_metadata(folder / "copied.parquet").metadata
-    refused(spark, f"OPTIMIZE parquet.`{folder}` ZORDER BY (id)", "ZORDER_NANOSECONDS", tmp_path)
+    refused(spark, f"OPTIMIZE parquet.`{folder}` ZORDER BY (id)", "ZORDER_UNSAFE_FILES.NANOSECONDS", tmp_path)
 
 
 # --- Names ---

@@ -23,7 +23,7 @@ class PlainCheck:
     Attributes:
         plain: Whether it does.
         reason: Why not, in a sentence; empty if it does.
-        condition: The condition of the error that statements on it have, such as `ZORDER_OTHER_TABLE_FORMAT`; None if
+        condition: The condition of the error that statements on it have, such as `ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT`; None if
             it does.
 
     Examples:
@@ -31,7 +31,7 @@ class PlainCheck:
         0
         >>> check = ZOrderTable.is_plain(spark, "late")
         >>> bool(check), check.condition
-        (False, 'ZORDER_UNSUPPORTED_TARGET')
+        (False, 'ZORDER_UNSUPPORTED_TARGET.KIND')
     """
 
     plain: bool

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from random import Random
 
-EXPECTED = ("ZORDER_RESTORE_FILES_GONE", "ZORDER_INDEX_EXISTS", "ZORDER_INDEX_NOT_FOUND", "ZORDER_VERSION_NOT_FOUND")
+EXPECTED = ("ZORDER_CANNOT_RESTORE.FILES_GONE", "ZORDER_INDEX_EXISTS", "ZORDER_INDEX_NOT_FOUND", "ZORDER_VERSION_NOT_FOUND.NUMBER")
 """Errors that are correct on a table on which other such statements ran before."""
 
 WEIGHTS = {"OPTIMIZE": 8, "RESTORE": 8, "VACUUM": 3, "REFRESH": 4, "CREATE": 3, "DROP": 1, "SELECT": 3}

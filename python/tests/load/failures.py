@@ -25,7 +25,7 @@ OF_OPTIMIZE = OF_ANY_STATEMENT | {
 }
 
 OF_RESTORE = OF_ANY_STATEMENT | {
-    "ZORDER_RESTORE_FILES_GONE": "docs/statements/restore.md: a VACUUM deleted files of that version"
+    "ZORDER_CANNOT_RESTORE.FILES_GONE": "docs/statements/restore.md: a VACUUM deleted files of that version"
 }
 
 OF_REFRESH = OF_ANY_STATEMENT | {"ZORDER_INDEX_NOT_FOUND": "the table had no statistics yet"}

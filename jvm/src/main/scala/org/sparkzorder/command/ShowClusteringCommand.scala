@@ -108,10 +108,10 @@ object ShowClusteringCommand {
   private val Quiet = "ok"
 
   private val NotOurs = Set(
-    "ZORDER_UNSUPPORTED_TARGET",
-    "ZORDER_OTHER_TABLE_FORMAT",
-    "ZORDER_BUCKETED_TABLE",
-    "ZORDER_PARTITION_FOLDER"
+    "ZORDER_UNSUPPORTED_TARGET.KIND",
+    "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
+    "ZORDER_UNSAFE_TABLE.BUCKETED",
+    "ZORDER_UNSUPPORTED_TARGET.PARTITION_FOLDER"
   )
 
   private final case class TableRow(

@@ -1,5 +1,7 @@
 package org.sparkzorder.errors
 
+import scala.jdk.CollectionConverters._
+
 import com.fasterxml.jackson.databind.JsonNode
 
 import org.sparkzorder.codec.Json
@@ -20,14 +22,20 @@ private[errors] object ErrorConditions {
 
   private val parameter = "<([a-zA-Z]+)>".r
 
-  private def entry(condition: String): JsonNode =
-    Option(conditions.get(condition)).getOrElse(
+  /** A condition `CLASS.SUBCLASS` has the message of its class before its own, and the SQLSTATE of the class. */
+  private def entries(condition: String): Seq[JsonNode] = {
+    val names = condition.split('.')
+    val main = Option(conditions.get(names.head))
+    val all = main.toSeq ++ names.drop(1).flatMap(sub => main.flatMap(m => Option(m.at(s"/subClass/$sub"))))
+    if (all.length != names.length || all.exists(_.isMissingNode) || all.last.has("subClass"))
       throw new IllegalArgumentException(s"no error condition $condition in $resource")
-    )
+    all
+  }
+
+  private def words(entry: JsonNode): String = entry.get("message").elements.asScala.map(_.asText).mkString("\n")
 
   def message(condition: String, parameters: Map[String, String]): String = {
-    val lines = entry(condition).get("message")
-    val template = (0 until lines.size).map(lines.get(_).asText).mkString("\n")
+    val template = entries(condition).map(words).mkString(" ")
     val text = parameter.replaceAllIn(
       template,
       m =>
@@ -41,5 +49,5 @@ private[errors] object ErrorConditions {
     s"[$condition] $text SQLSTATE: ${sqlState(condition)}"
   }
 
-  def sqlState(condition: String): String = entry(condition).get("sqlState").asText
+  def sqlState(condition: String): String = entries(condition).head.get("sqlState").asText
 }

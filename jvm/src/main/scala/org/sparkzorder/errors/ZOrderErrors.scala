@@ -18,29 +18,29 @@ object ZOrderErrors {
     analysis("ZORDER_COLUMN_NOT_FOUND", "column" -> quoteNameParts(column), "columns" -> list(known))
 
   def duplicateColumn(column: Seq[String]): Throwable =
-    analysis("ZORDER_DUPLICATE_COLUMN", "column" -> quoteNameParts(column))
+    analysis("ZORDER_INVALID_COLUMN.DUPLICATE", "column" -> quoteNameParts(column))
 
   def partitionColumn(column: Seq[String]): Throwable =
-    analysis("ZORDER_PARTITION_COLUMN", "column" -> quoteNameParts(column))
+    analysis("ZORDER_INVALID_COLUMN.PARTITION_COLUMN", "column" -> quoteNameParts(column))
 
   def unsupportedColumnType(column: Seq[String], dataType: String): Throwable =
-    analysis("ZORDER_UNSUPPORTED_COLUMN_TYPE", "column" -> quoteNameParts(column), "type" -> dataType)
+    analysis("ZORDER_INVALID_COLUMN.TYPE", "column" -> quoteNameParts(column), "type" -> dataType)
 
   def invalidWeight(column: Seq[String], weight: String): Throwable =
-    analysis("ZORDER_INVALID_WEIGHT", "column" -> quoteNameParts(column), "weight" -> weight)
+    analysis("ZORDER_INVALID_COLUMN.WEIGHT", "column" -> quoteNameParts(column), "weight" -> weight)
 
   def weightInSort(column: Seq[String]): Throwable =
-    analysis("ZORDER_WEIGHT_IN_SORT", "column" -> quoteNameParts(column))
+    analysis("ZORDER_INVALID_COLUMN.WEIGHT_IN_SORT", "column" -> quoteNameParts(column))
 
   def unknownOption(key: String, known: Seq[String]): Throwable =
-    analysis("ZORDER_UNKNOWN_OPTION", "option" -> key, "options" -> list(known))
+    analysis("ZORDER_INVALID_OPTION.UNKNOWN", "option" -> key, "options" -> list(known))
 
-  def duplicateOption(key: String): Throwable = analysis("ZORDER_DUPLICATE_OPTION", "option" -> key)
+  def duplicateOption(key: String): Throwable = analysis("ZORDER_INVALID_OPTION.DUPLICATE", "option" -> key)
 
   def invalidOptionValue(key: String, value: String, expected: String): Throwable =
-    analysis("ZORDER_INVALID_OPTION_VALUE", "option" -> key, "value" -> value, "expected" -> expected)
+    analysis("ZORDER_INVALID_OPTION.VALUE", "option" -> key, "value" -> value, "expected" -> expected)
 
-  def optionOfBytesMapping(key: String): Throwable = analysis("ZORDER_OPTION_OF_BYTES_MAPPING", "option" -> key)
+  def optionOfBytesMapping(key: String): Throwable = analysis("ZORDER_INVALID_OPTION.BYTES_MAPPING", "option" -> key)
 
   def invalidProperty(table: String, property: String, value: String, expected: String): Throwable = analysis(
     "ZORDER_INVALID_PROPERTY",
@@ -50,21 +50,21 @@ object ZOrderErrors {
     "expected" -> expected
   )
 
-  def optionOfLayout(key: String): Throwable = analysis("ZORDER_OPTION_OF_LAYOUT", "option" -> key)
+  def optionOfLayout(key: String): Throwable = analysis("ZORDER_INVALID_OPTION.WITHOUT_LAYOUT", "option" -> key)
 
   def curveOfBytesMapping(curve: String): Throwable =
-    analysis("ZORDER_CURVE_OF_BYTES_MAPPING", "curve" -> curve.toUpperCase(java.util.Locale.ROOT))
+    analysis("ZORDER_INVALID_OPTION.MAPPING_OF_CURVE", "option" -> "mapping", "curve" -> curve.toUpperCase(java.util.Locale.ROOT))
 
   def weightInBytesMapping(column: Seq[String]): Throwable =
-    analysis("ZORDER_WEIGHT_IN_BYTES_MAPPING", "column" -> quoteNameParts(column))
+    analysis("ZORDER_INVALID_COLUMN.WEIGHT_IN_BYTES_MAPPING", "column" -> quoteNameParts(column))
 
   def whereOnDataColumn(column: String, partitionColumns: Seq[String]): Throwable =
-    if (partitionColumns.isEmpty) analysis("ZORDER_WHERE_WITHOUT_PARTITIONS", "column" -> quoteIdentifier(column))
+    if (partitionColumns.isEmpty) analysis("ZORDER_INVALID_WHERE.WITHOUT_PARTITIONS", "column" -> quoteIdentifier(column))
     else
-      analysis("ZORDER_WHERE_ON_DATA_COLUMN", "column" -> quoteIdentifier(column), "columns" -> list(partitionColumns))
+      analysis("ZORDER_INVALID_WHERE.DATA_COLUMN", "column" -> quoteIdentifier(column), "columns" -> list(partitionColumns))
 
   def invalidWhere(predicate: String, reason: String): Throwable =
-    analysis("ZORDER_INVALID_WHERE", "predicate" -> predicate, "reason" -> reason)
+    analysis("ZORDER_INVALID_WHERE.PREDICATE", "predicate" -> predicate, "reason" -> reason)
 
   def tableNotFound(target: String): Throwable = analysis("ZORDER_TABLE_NOT_FOUND", "table" -> target)
 
@@ -78,18 +78,18 @@ object ZOrderErrors {
     )
 
   def unsupportedTarget(target: String, kind: String): Throwable =
-    analysis("ZORDER_UNSUPPORTED_TARGET", "table" -> target, "kind" -> kind)
+    analysis("ZORDER_UNSUPPORTED_TARGET.KIND", "table" -> target, "kind" -> kind)
 
-  def bucketedTable(target: String): Throwable = analysis("ZORDER_BUCKETED_TABLE", "table" -> target)
+  def bucketedTable(target: String): Throwable = analysis("ZORDER_UNSAFE_TABLE.BUCKETED", "table" -> target)
 
   def bucketFile(target: String, path: String): Throwable =
-    analysis("ZORDER_BUCKET_FILE", "table" -> target, "path" -> path)
+    analysis("ZORDER_UNSAFE_TABLE.BUCKET_FILE", "table" -> target, "path" -> path)
 
   def missingColumn(target: String, path: String, column: String): Throwable =
-    analysis("ZORDER_MISSING_COLUMN", "table" -> target, "path" -> path, "column" -> quoteIdentifier(column))
+    analysis("ZORDER_UNSAFE_FILES.MISSING_COLUMN", "table" -> target, "path" -> path, "column" -> quoteIdentifier(column))
 
   def unknownType(target: String, path: String, column: Seq[String], reason: String): Throwable = analysis(
-    "ZORDER_UNKNOWN_TYPE",
+    "ZORDER_UNSUPPORTED_TARGET.UNKNOWN_TYPE",
     "table" -> target,
     "path" -> path,
     "column" -> quoteNameParts(column),
@@ -102,7 +102,7 @@ object ZOrderErrors {
    */
   def partitionColumnInFiles(target: String, path: String, column: String, other: Option[String]): Throwable =
     analysis(
-      "ZORDER_PARTITION_COLUMN_IN_FILES",
+      "ZORDER_UNSAFE_FILES.PARTITION_COLUMN",
       "table" -> target,
       "path" -> path,
       "column" -> quoteIdentifier(column),
@@ -113,27 +113,27 @@ object ZOrderErrors {
     )
 
   def otherTableFormat(path: String, format: String, marker: String): Throwable =
-    analysis("ZORDER_OTHER_TABLE_FORMAT", "path" -> path, "format" -> format, "marker" -> marker)
+    analysis("ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT", "path" -> path, "format" -> format, "marker" -> marker)
 
-  def emptyTable(target: String): Throwable = analysis("ZORDER_EMPTY_TABLE", "table" -> target)
+  def emptyTable(target: String): Throwable = analysis("ZORDER_UNSUPPORTED_TARGET.EMPTY", "table" -> target)
 
-  def singleFile(target: String): Throwable = analysis("ZORDER_SINGLE_FILE", "table" -> target)
+  def singleFile(target: String): Throwable = analysis("ZORDER_UNSUPPORTED_TARGET.SINGLE_FILE", "table" -> target)
 
   def notDataFile(path: String, format: String, reason: String): Throwable =
     analysis("ZORDER_NOT_A_DATA_FILE", "path" -> path, "format" -> format, "reason" -> reason)
 
   /** @param right the target as the statement should name it */
   def wrongFormat(target: String, path: String, found: String, right: String): Throwable =
-    analysis("ZORDER_WRONG_FORMAT", "table" -> target, "path" -> path, "found" -> found, "right" -> right)
+    analysis("ZORDER_UNSUPPORTED_TARGET.WRONG_FORMAT", "table" -> target, "path" -> path, "found" -> found, "right" -> right)
 
   def mixedFormats(path: String): Throwable =
-    analysis("ZORDER_MIXED_FORMATS", "path" -> path, "target" -> s"parquet.${quoteIdentifier(path)}")
+    analysis("ZORDER_UNSUPPORTED_TARGET.MIXED_FORMATS", "path" -> path, "target" -> s"parquet.${quoteIdentifier(path)}")
 
   def nestedTable(target: String, outer: String, inner: String): Throwable =
-    analysis("ZORDER_NESTED_TABLE", "target" -> target, "outer" -> outer, "inner" -> inner)
+    analysis("ZORDER_UNSAFE_TABLE.NESTED", "target" -> target, "outer" -> outer, "inner" -> inner)
 
   def partitionFolder(path: String, table: String, where: String): Throwable =
-    analysis("ZORDER_PARTITION_FOLDER", "path" -> path, "table" -> table, "where" -> where)
+    analysis("ZORDER_UNSUPPORTED_TARGET.PARTITION_FOLDER", "path" -> path, "table" -> table, "where" -> where)
 
   def noWritePermission(path: String, cause: Throwable): Throwable =
     new ZOrderAnalysisException("ZORDER_NO_WRITE_PERMISSION", Map("path" -> path), Some(cause))
@@ -143,25 +143,25 @@ object ZOrderErrors {
     val hint =
       if (anySchema) "Leave the file's partition out with WHERE"
       else "Give the table a schema that covers all its files"
-    analysis("ZORDER_SCHEMA_DRIFT", "path" -> file, "column" -> column, "reason" -> reason, "hint" -> hint)
+    analysis("ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", "path" -> file, "column" -> column, "reason" -> reason, "hint" -> hint)
   }
 
   def summaryFile(target: String, path: String): Throwable =
-    analysis("ZORDER_SUMMARY_FILE", "table" -> target, "path" -> path)
+    analysis("ZORDER_UNSAFE_TABLE.SUMMARY_FILE", "table" -> target, "path" -> path)
 
   def partitionOutsideTable(partition: String, root: String): Throwable =
-    analysis("ZORDER_PARTITION_OUTSIDE_TABLE", "partition" -> partition, "root" -> root)
+    analysis("ZORDER_UNSAFE_TABLE.PARTITION_OUTSIDE", "partition" -> partition, "root" -> root)
 
   /** @param folder that would be made */
   def publishBeside(target: String, folder: String, reason: String): Throwable =
-    analysis("ZORDER_PUBLISH_BESIDE", "table" -> target, "folder" -> folder, "reason" -> reason)
+    analysis("ZORDER_UNSUPPORTED_COMMIT_MODE.FOLDER_BESIDE", "table" -> target, "folder" -> folder, "reason" -> reason)
 
   /**
    * @param now the table's location
    * @param partition a folder that an operation on `root` made
    */
   def locationChanged(target: String, now: String, partition: String, root: String): Throwable = analysis(
-    "ZORDER_LOCATION_CHANGED",
+    "ZORDER_TABLE_UNCLEAR.LOCATION_CHANGED",
     "table" -> target,
     "location" -> now,
     "partition" -> partition,
@@ -183,7 +183,7 @@ object ZOrderErrors {
       moved: Option[String],
       root: String
   ): Throwable = analysis(
-    "ZORDER_LOCATION_SET_BACK",
+    "ZORDER_TABLE_UNCLEAR.LOCATION_SET_BACK",
     "table" -> target,
     "current" -> current,
     "version" -> version.toString,
@@ -196,23 +196,23 @@ object ZOrderErrors {
 
   /** @param how what to do */
   def publishWay(target: String, now: String, asked: String, how: String): Throwable =
-    analysis("ZORDER_PUBLISH_WAY", "table" -> target, "now" -> now, "asked" -> asked, "how" -> how)
+    analysis("ZORDER_UNSUPPORTED_COMMIT_MODE.OTHER_MODE", "table" -> target, "now" -> now, "asked" -> asked, "how" -> how)
 
   def publishNeedsCatalog(target: String, reason: String): Throwable =
-    analysis("ZORDER_PUBLISH_NEEDS_CATALOG", "table" -> target, "reason" -> reason)
+    analysis("ZORDER_UNSUPPORTED_COMMIT_MODE.NEEDS_CATALOG", "table" -> target, "reason" -> reason)
 
   def publishFolder(target: String, folder: String): Throwable =
-    analysis("ZORDER_PUBLISH_FOLDER", "table" -> target, "path" -> folder)
+    analysis("ZORDER_UNSUPPORTED_COMMIT_MODE.FILES_ELSEWHERE", "table" -> target, "path" -> folder)
 
   def tableMoved(target: String, now: String): Throwable =
     analysis("ZORDER_TABLE_MOVED", "table" -> target, "path" -> now)
 
-  def publishedByCatalog(path: String): Throwable = analysis("ZORDER_PUBLISHED_BY_CATALOG", "path" -> path)
+  def publishedByCatalog(path: String): Throwable = analysis("ZORDER_UNSUPPORTED_COMMIT_MODE.PATH", "path" -> path)
 
-  def streamOfCatalogTable(path: String): Throwable = analysis("ZORDER_STREAM_OF_CATALOG_TABLE", "path" -> path)
+  def streamOfCatalogTable(path: String): Throwable = analysis("ZORDER_UNSUPPORTED_COMMIT_MODE.STREAM", "path" -> path)
 
   def sharedLocation(target: String, other: String, location: String, folder: String): Throwable = analysis(
-    "ZORDER_SHARED_LOCATION",
+    "ZORDER_UNSUPPORTED_COMMIT_MODE.SHARED_LOCATION",
     "table" -> target,
     "other" -> other,
     "location" -> location,
@@ -228,7 +228,7 @@ object ZOrderErrors {
       reason: String,
       cause: Throwable
   ): Throwable = new ZOrderRuntimeException(
-    "ZORDER_LATE_FILES_UNCLEAR",
+    "ZORDER_TABLE_UNCLEAR.STALE_APPENDS",
     Map(
       "table" -> target,
       "folder" -> folder.toUri.getPath,
@@ -240,16 +240,16 @@ object ZOrderErrors {
   )
 
   def sharedFolder(target: String, one: String, other: String, how: String): Throwable =
-    analysis("ZORDER_SHARED_FOLDER", "table" -> target, "one" -> one, "other" -> other, "how" -> how)
+    analysis("ZORDER_UNSAFE_TABLE.SHARED_FOLDER", "table" -> target, "one" -> one, "other" -> other, "how" -> how)
 
   def linkedFiles(target: String, first: String, count: Int): Throwable =
-    analysis("ZORDER_LINKED_FILES", "table" -> target, "path" -> first, "count" -> count.toString)
+    analysis("ZORDER_UNSAFE_TABLE.LINKED_FILES", "table" -> target, "path" -> first, "count" -> count.toString)
 
   def unsafeOption(target: String, option: String, value: String, reason: String): Throwable =
-    analysis("ZORDER_UNSAFE_OPTION", "table" -> target, "option" -> option, "value" -> value, "reason" -> reason)
+    analysis("ZORDER_UNSAFE_TABLE.OPTION", "table" -> target, "option" -> option, "value" -> value, "reason" -> reason)
 
   def nanoseconds(path: String, column: Seq[String], option: String): Throwable =
-    analysis("ZORDER_NANOSECONDS", "path" -> path, "column" -> quoteNameParts(column), "option" -> option)
+    analysis("ZORDER_UNSAFE_FILES.NANOSECONDS", "path" -> path, "column" -> quoteNameParts(column), "option" -> option)
 
   /**
    * @param zone of the writer if it has the clock twice, else of Spark's JVMs
@@ -260,7 +260,7 @@ object ZOrderErrors {
       if (twice) (s"exists twice in $zone, the time zone of the file", zone)
       else (s"does not exist in $zone, the time zone of Spark's JVMs", "UTC")
     analysis(
-      "ZORDER_AMBIGUOUS_CLOCK",
+      "ZORDER_UNSAFE_FILES.AMBIGUOUS_CLOCK",
       "path" -> path,
       "column" -> quoteNameParts(column),
       "reason" -> reason,
@@ -305,14 +305,14 @@ object ZOrderErrors {
   )
 
   private def encrypted(subject: String, reason: String, hint: String): Throwable =
-    analysis("ZORDER_ENCRYPTED_FILES", "subject" -> subject, "reason" -> reason, "hint" -> hint)
+    analysis("ZORDER_UNSAFE_FILES.ENCRYPTED", "subject" -> subject, "reason" -> reason, "hint" -> hint)
 
   /** @param what a sentence about what the statement would do */
   def tiedFile(target: String, path: String, beside: String, what: String): Throwable =
-    analysis("ZORDER_TIED_FILES", "table" -> target, "path" -> path, "beside" -> beside, "reason" -> what)
+    analysis("ZORDER_UNSAFE_TABLE.TIED_FILES", "table" -> target, "path" -> path, "beside" -> beside, "reason" -> what)
 
   def excludedColumn(column: Seq[String], property: String): Throwable =
-    analysis("ZORDER_EXCLUDED_COLUMN", "column" -> quoteNameParts(column), "property" -> quoteIdentifier(property))
+    analysis("ZORDER_INVALID_COLUMN.EXCLUDED", "column" -> quoteNameParts(column), "property" -> quoteIdentifier(property))
 
   def indexExists(target: String): Throwable = analysis("ZORDER_INDEX_EXISTS", "table" -> target)
 
@@ -321,26 +321,26 @@ object ZOrderErrors {
   def noWorkload(target: String, reason: String): Throwable =
     analysis("ZORDER_NO_WORKLOAD", "table" -> target, "reason" -> reason)
 
-  def hotRangesWithoutAuto: Throwable = analysis("ZORDER_HOT_RANGES_WITHOUT_AUTO")
+  def hotRangesWithoutAuto: Throwable = analysis("ZORDER_INVALID_OPTION.WITHOUT_AUTO", "option" -> "hot-ranges")
 
   def tooManyColumns(named: Int, most: Int): Throwable =
     analysis("ZORDER_TOO_MANY_COLUMNS", "given" -> named.toString, "most" -> most.toString)
 
   def hintPartitions(hint: String, asked: String, most: Int): Throwable =
-    analysis("ZORDER_HINT_PARTITIONS", "hint" -> hint, "given" -> asked, "most" -> most.toString)
+    analysis("ZORDER_INVALID_HINT.PARTITIONS", "hint" -> hint, "given" -> asked, "most" -> most.toString)
 
   def hintParameter(hint: String, parameter: String, reason: String): Throwable =
-    analysis("ZORDER_HINT_PARAMETER", "hint" -> hint, "parameter" -> parameter, "reason" -> reason)
+    analysis("ZORDER_INVALID_HINT.PARAMETER", "hint" -> hint, "parameter" -> parameter, "reason" -> reason)
 
-  def hintWithoutColumns(hint: String): Throwable = analysis("ZORDER_HINT_WITHOUT_COLUMNS", "hint" -> hint)
+  def hintWithoutColumns(hint: String): Throwable = analysis("ZORDER_INVALID_HINT.WITHOUT_COLUMNS", "hint" -> hint)
 
-  def hintOnStream(hint: String): Throwable = analysis("ZORDER_HINT_ON_STREAM", "hint" -> hint)
+  def hintOnStream(hint: String): Throwable = analysis("ZORDER_INVALID_HINT.ON_STREAM", "hint" -> hint)
 
-  def noExtension(hint: String): Throwable = analysis("ZORDER_NO_EXTENSION", "hint" -> hint)
+  def noExtension(hint: String): Throwable = analysis("ZORDER_INVALID_HINT.NO_EXTENSION", "hint" -> hint)
 
   def versionNotFound(target: String, version: Long, current: Long): Throwable =
     analysis(
-      "ZORDER_VERSION_NOT_FOUND",
+      "ZORDER_VERSION_NOT_FOUND.NUMBER",
       "table" -> target,
       "version" -> version.toString,
       "current" -> current.toString
@@ -350,20 +350,20 @@ object ZOrderErrors {
 
   /** @param oldest the oldest version in the history */
   def timeBeforeHistory(target: String, text: String, oldest: Long): Throwable =
-    analysis("ZORDER_TIME_BEFORE_HISTORY", "table" -> target, "time" -> text, "oldest" -> oldest.toString)
+    analysis("ZORDER_VERSION_NOT_FOUND.BEFORE_HISTORY", "table" -> target, "time" -> text, "oldest" -> oldest.toString)
 
   def restoreChangedFiles(target: String, version: Long, paths: Seq[String]): Throwable =
-    notRestorable("ZORDER_RESTORE_CHANGED_FILES", target, version, paths)
+    notRestorable("ZORDER_CANNOT_RESTORE.CHANGED_FILES", target, version, paths)
 
   def restoreFilesGone(target: String, version: Long, paths: Seq[String]): Throwable =
-    notRestorable("ZORDER_RESTORE_FILES_GONE", target, version, paths)
+    notRestorable("ZORDER_CANNOT_RESTORE.FILES_GONE", target, version, paths)
 
   def restoreForgottenVersions(target: String, version: Long, versions: Seq[String]): Throwable =
-    notRestorable("ZORDER_RESTORE_FORGOTTEN_VERSIONS", target, version, versions)
+    notRestorable("ZORDER_CANNOT_RESTORE.FORGOTTEN_VERSIONS", target, version, versions)
 
   def restoreDamagedFiles(target: String, version: Long, paths: Seq[String], cause: Throwable): Throwable =
     new ZOrderRuntimeException(
-      "ZORDER_RESTORE_DAMAGED_FILES",
+      "ZORDER_CANNOT_RESTORE.DAMAGED_FILES",
       Map("table" -> target, "version" -> version.toString, "paths" -> some(paths)),
       cause
     )
@@ -394,7 +394,7 @@ object ZOrderErrors {
   /** @param details one sentence for each folder */
   def recoveryUnclear(target: String, path: String, details: Seq[String], cause: Throwable): Throwable =
     new ZOrderRuntimeException(
-      "ZORDER_RECOVERY_UNCLEAR",
+      "ZORDER_TABLE_UNCLEAR.RECOVERY",
       Map("table" -> target, "path" -> path, "details" -> details.mkString(" ")),
       cause
     )
@@ -415,7 +415,7 @@ object ZOrderErrors {
 
   /** @param paths names of the table's files whose rows the stream has not read yet */
   def streamFilesGone(stream: String, paths: Seq[String]): Throwable =
-    new ZOrderRuntimeException("ZORDER_STREAM_FILES_GONE", Map("path" -> stream, "paths" -> some(paths)), null)
+    new ZOrderRuntimeException("ZORDER_STREAM_FAILED.FILES_GONE", Map("path" -> stream, "paths" -> some(paths)), null)
 
   /**
    * @param file written by OPTIMIZE
@@ -423,14 +423,14 @@ object ZOrderErrors {
    */
   def streamUnknownFile(stream: String, file: String, lost: String): Throwable =
     new ZOrderRuntimeException(
-      "ZORDER_STREAM_UNKNOWN_FILE",
+      "ZORDER_STREAM_FAILED.UNKNOWN_FILE",
       Map("path" -> stream, "file" -> file, "lost" -> lost),
       null
     )
 
   def incompletePublish(operation: String, target: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
-      "ZORDER_INCOMPLETE_PUBLISH",
+      "ZORDER_OPERATION_FAILED.HALF_WAY",
       Map("operation" -> operation, "table" -> target, "reason" -> rootMessage(cause)),
       cause
     )
@@ -450,7 +450,7 @@ object ZOrderErrors {
       found: Long
   ): Throwable =
     new ZOrderRuntimeException(
-      "ZORDER_ROW_COUNT_MISMATCH",
+      "ZORDER_VERIFICATION_FAILED.ROW_COUNT",
       Map(
         "table" -> target,
         "folder" -> folder,
@@ -463,42 +463,42 @@ object ZOrderErrors {
 
   def rowHashMismatch(target: String, folder: String, rows: Long): Throwable =
     new ZOrderRuntimeException(
-      "ZORDER_ROW_HASH_MISMATCH",
+      "ZORDER_VERIFICATION_FAILED.ROW_HASH",
       Map("table" -> target, "folder" -> folder, "rows" -> rows.toString)
     )
 
   /** @param reason what reading the new file gave */
   def readBackFailed(target: String, path: String, reason: String): Throwable =
     new ZOrderRuntimeException(
-      "ZORDER_READ_BACK_FAILED",
+      "ZORDER_VERIFICATION_FAILED.READ_BACK",
       Map("table" -> target, "path" -> path, "reason" -> reason)
     )
 
   /** @param cause why the new file cannot be read */
   def readBackFailed(target: String, path: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
-      "ZORDER_READ_BACK_FAILED",
+      "ZORDER_VERIFICATION_FAILED.READ_BACK",
       Map("table" -> target, "path" -> path, "reason" -> rootMessage(cause)),
       cause
     )
 
   def diskFull(operation: String, target: String, reason: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
-      "ZORDER_DISK_FULL",
+      "ZORDER_NOT_ENOUGH_SPACE.DISK_FULL",
       Map("operation" -> operation, "table" -> target, "reason" -> reason),
       cause
     )
 
   def notEnoughSpace(target: String, needed: Long, available: Long, where: String): Throwable =
     new ZOrderRuntimeException(
-      "ZORDER_NOT_ENOUGH_SPACE",
-      Map("table" -> target, "needed" -> needed.toString, "available" -> available.toString, "where" -> where)
+      "ZORDER_NOT_ENOUGH_SPACE.EXPECTED",
+      Map("operation" -> "OPTIMIZE", "table" -> target, "needed" -> needed.toString, "available" -> available.toString, "where" -> where)
     )
 
   /** The operation failed before it moved a file of the table, or moved all files back. */
   def operationFailed(operation: String, target: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
-      "ZORDER_OPERATION_FAILED",
+      "ZORDER_OPERATION_FAILED.UNCHANGED",
       Map("operation" -> operation, "table" -> target, "reason" -> rootMessage(cause)),
       cause
     )
@@ -510,10 +510,10 @@ object ZOrderErrors {
   }
 
   def renameChangesFiles(operation: String, target: String, storage: String): Throwable =
-    analysis("ZORDER_RENAME_CHANGES_FILES", "storage" -> storage, "operation" -> operation, "table" -> target)
+    analysis("ZORDER_UNSUPPORTED_STORAGE.RENAME_CHANGES_FILES", "storage" -> storage, "operation" -> operation, "table" -> target)
 
   def storeLacks(operation: String, target: String, storage: String, what: String): Throwable = analysis(
-    "ZORDER_STORE_LACKS_CONDITIONS",
+    "ZORDER_UNSUPPORTED_STORAGE.LACKS_CONDITIONS",
     "operation" -> operation,
     "table" -> target,
     "storage" -> storage,
@@ -526,7 +526,7 @@ object ZOrderErrors {
    */
   def uploadsExpired(operation: String, target: String, days: Int, hours: Long, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
-      "ZORDER_UPLOADS_EXPIRED",
+      "ZORDER_OPERATION_FAILED.UPLOADS_EXPIRED",
       Map("operation" -> operation, "table" -> target, "days" -> days.toString, "hours" -> hours.toString),
       cause
     )

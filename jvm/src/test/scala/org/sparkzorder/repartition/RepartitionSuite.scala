@@ -227,16 +227,16 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
 
   test("errors are found by the analysis, and say what is wrong") {
     for (n <- Seq(0, -3, 1000001))
-      assert(condition(grid.repartitionByZOrderRange(n, col("a"))) == "ZORDER_HINT_PARTITIONS")
-    assert(condition(grid.repartitionByHilbertRange(4)) == "ZORDER_HINT_WITHOUT_COLUMNS")
+      assert(condition(grid.repartitionByZOrderRange(n, col("a"))) == "ZORDER_INVALID_HINT.PARTITIONS")
+    assert(condition(grid.repartitionByHilbertRange(4)) == "ZORDER_INVALID_HINT.WITHOUT_COLUMNS")
     assert(condition(grid.repartitionByZOrderRange(4, col("zz"))).startsWith("UNRESOLVED_COLUMN"))
     for (wrong <- Seq(lit(1.5), rand(), lit(1) + 1, col("a").desc, col("*")))
-      assert(condition(grid.repartitionByZOrderRange(4, wrong)) == "ZORDER_HINT_PARAMETER", wrong)
-    assert(condition(grid.repartitionByZOrderRange(4, col("a"), col("A"))) == "ZORDER_DUPLICATE_COLUMN")
-    assert(condition(grid.repartitionByZOrderRange(4, array(col("a")))) == "ZORDER_UNSUPPORTED_COLUMN_TYPE")
+      assert(condition(grid.repartitionByZOrderRange(4, wrong)) == "ZORDER_INVALID_HINT.PARAMETER", wrong)
+    assert(condition(grid.repartitionByZOrderRange(4, col("a"), col("A"))) == "ZORDER_INVALID_COLUMN.DUPLICATE")
+    assert(condition(grid.repartitionByZOrderRange(4, array(col("a")))) == "ZORDER_INVALID_COLUMN.TYPE")
     val nine = (1 to 9).map(i => col("a") + i)
     assert(condition(grid.repartitionByZOrderRange(4, nine: _*)) == "ZORDER_TOO_MANY_COLUMNS")
     val stream = spark.readStream.format("rate").load()
-    assert(condition(stream.repartitionByZOrderRange(4, col("value"))) == "ZORDER_HINT_ON_STREAM")
+    assert(condition(stream.repartitionByZOrderRange(4, col("value"))) == "ZORDER_INVALID_HINT.ON_STREAM")
   }
 }

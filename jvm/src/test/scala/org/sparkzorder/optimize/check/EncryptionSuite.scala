@@ -102,7 +102,7 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
 
   private def refused(statement: String): ZOrderAnalysisException = {
     val e = intercept[ZOrderAnalysisException](spark.sql(statement).collect())
-    assert(e.getCondition == "ZORDER_ENCRYPTED_FILES" && !e.getMessage.contains("token"))
+    assert(e.getCondition == "ZORDER_UNSAFE_FILES.ENCRYPTED" && !e.getMessage.contains("token"))
     e
   }
 

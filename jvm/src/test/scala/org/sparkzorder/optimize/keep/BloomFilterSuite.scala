@@ -132,11 +132,11 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
     def condition(columns: String): String =
       intercept[SparkThrowable](optimize(target, "k", columns)).getCondition
     assert(condition("u, nothing") == "ZORDER_COLUMN_NOT_FOUND")
-    assert(condition("u, U") == "ZORDER_DUPLICATE_COLUMN")
-    assert(condition("s.b") == "ZORDER_INVALID_OPTION_VALUE")
-    assert(condition("`x.y`") == "ZORDER_INVALID_OPTION_VALUE")
-    assert(condition("u,,k") == "ZORDER_INVALID_OPTION_VALUE")
-    assert(condition("") == "ZORDER_INVALID_OPTION_VALUE")
+    assert(condition("u, U") == "ZORDER_INVALID_COLUMN.DUPLICATE")
+    assert(condition("s.b") == "ZORDER_INVALID_OPTION.VALUE")
+    assert(condition("`x.y`") == "ZORDER_INVALID_OPTION.VALUE")
+    assert(condition("u,,k") == "ZORDER_INVALID_OPTION.VALUE")
+    assert(condition("") == "ZORDER_INVALID_OPTION.VALUE")
     assert(files("refused") == before)
   }
 

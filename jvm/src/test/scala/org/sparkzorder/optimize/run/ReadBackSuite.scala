@@ -94,7 +94,7 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     val folder = table(s"$format$i", format)
     val (before, names) = (rows(folder, format), files(folder))
     val error = intercept[ZOrderRuntimeException](optimize(folder, format, fault))
-    assert(error.getCondition == "ZORDER_READ_BACK_FAILED", error)
+    assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.READ_BACK", error)
     assert(error.getMessage.contains(s"$folder/") && error.getMessage.contains("150 rows were written and 150 read"))
     assert(rows(
       folder,
@@ -120,7 +120,7 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
         }
       )
       val error = intercept[ZOrderRuntimeException](optimize(folder, format, cut))
-      assert(error.getCondition == "ZORDER_READ_BACK_FAILED" && error.getMessage.contains(s"$folder/"), error)
+      assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.READ_BACK" && error.getMessage.contains(s"$folder/"), error)
       assert(rows(folder, format) == before)
     }
   }

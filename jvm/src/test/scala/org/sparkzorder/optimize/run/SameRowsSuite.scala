@@ -35,7 +35,7 @@ class SameRowsSuite extends AnyFunSuite {
   }
 
   test("each of the four counts of each folder is checked") {
-    val count = "ZORDER_ROW_COUNT_MISMATCH"
+    val count = "ZORDER_VERIFICATION_FAILED.ROW_COUNT"
     assert(condition(check(read, outputs, Seq(5L, 2L, 1L), found)) == s"$count /t/p=1")
     assert(condition(check(read.updated(0, RowSum(4, 7)), outputs, stored, found)) == s"$count /t/p=0")
     assert(condition(check(read, outputs.updated(0, (1, 2L, 0L)), stored, found)) == s"$count /t/p=0")
@@ -47,7 +47,7 @@ class SameRowsSuite extends AnyFunSuite {
   test("the hash of each folder is checked, even if the hash of the whole table is right") {
     val swapped = Seq((0, 2L, 0L), (0, 3L, 6L), (1, 3L, 0L))
     assert(RowSum.of(swapped.map(o => RowSum(o._2, o._3))) == RowSum.of(read))
-    assert(condition(check(read, swapped, stored, found)) == "ZORDER_ROW_HASH_MISMATCH /t/p=0")
+    assert(condition(check(read, swapped, stored, found)) == "ZORDER_VERIFICATION_FAILED.ROW_HASH /t/p=0")
   }
 
   test("rows without a hash are not taken for the same") {

@@ -44,8 +44,8 @@ class RowFaultsSuite extends AnyFunSuite with LocalSpark {
   private def optimize(folder: File, options: String = ""): Unit =
     spark.sql(s"OPTIMIZE parquet.`$folder` ZORDER BY (k) OPTIONS ('num-files' = '3'$options)").collect()
 
-  private val count = "ZORDER_ROW_COUNT_MISMATCH"
-  private val hash = "ZORDER_ROW_HASH_MISMATCH"
+  private val count = "ZORDER_VERIFICATION_FAILED.ROW_COUNT"
+  private val hash = "ZORDER_VERIFICATION_FAILED.ROW_HASH"
 
   private val faults: Seq[(String, String, Iterator[UnsafeRow] => Iterator[UnsafeRow])] = Seq(
     ("a row lost", count, _.zipWithIndex.collect { case (row, i) if i != 3 => row }),
