@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "python" / "tests"))
+sys.path.insert(0, str(ROOT / "python" / "tests" / "support"))
 
 from s3_server import BUCKET, S3Server, s3_server  # noqa: E402
 from spark_process import SparkProcess  # noqa: E402

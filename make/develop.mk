@@ -17,8 +17,8 @@ format: $(SBT_JAR) $(STAMPS)/dev
 
 # `sql-tests/results` and the outputs on the pages: look at the diff.
 golden: $(STAMPS)/installed $(STAMPS)/dev
-	WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/test_golden.py
-	WRITE_DOCS=1 $(BIN)/python -m pytest python/tests/test_docs.py
+	WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/statements/test_golden.py
+	WRITE_DOCS=1 $(BIN)/python -m pytest python/tests/docs/test_docs.py
 
 # The picture of the README, from real flights.
 picture: $(STAMPS)/installed $(STAMPS)/dev

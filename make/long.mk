@@ -12,21 +12,21 @@ QUERY   ?=
 
 # `make fuzz SECONDS=60 SEED=1`: on generated tables, skipping on, skipping off and DuckDB agree. `TABLE=t QUERY=q` replays one.
 fuzz: $(STAMPS)/installed $(STAMPS)/dev
-	@PYTHONPATH=python/tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed "$(SEED)" \
+	@PYTHONPATH=python/tests/support $(BIN)/python -m fuzz --seconds $(SECONDS) --seed "$(SEED)" \
 		$(if $(TABLE),--table $(TABLE)) $(if $(QUERY),--query $(QUERY))
 
 # `make real-files FILES=folder`: each file of a folder through the statements. It is kept, refused, or failed.
 real-files: $(STAMPS)/installed $(STAMPS)/dev
 	@$(if $(FILES),,echo "usage: make real-files FILES=<folder>" >&2; exit 2;) \
-		PYTHONPATH=python/tests $(BIN)/python -m realfiles "$(FILES)" $(if $(ONLY),--only "$(ONLY)")
+		PYTHONPATH=python/tests/support $(BIN)/python -m realfiles "$(FILES)" $(if $(ONLY),--only "$(ONLY)")
 
 # `make kills KILLS=20 SEED=1`: kill -9 at random times. No row is lost or doubled, no table is stuck. `STORE=s3` is on S3.
 kills: $(STAMPS)/installed $(STAMPS)/dev $(if $(filter s3,$(STORE)),$(STAMPS)/env-store $(STAMPS)/fetched-store)
-	@PYTHONPATH=python/tests $(BIN)/python -m kills --kills $(KILLS) --seed "$(SEED)" --store $(STORE)
+	@PYTHONPATH=python/tests/support $(BIN)/python -m kills --kills $(KILLS) --seed "$(SEED)" --store $(STORE)
 
 # `make load SECONDS=600 SEED=1`: readers, an appender, OPTIMIZE, RESTORE and VACUUM at once. Writes to bench/results.
 load: $(STAMPS)/installed $(STAMPS)/dev
-	@PYTHONPATH=python/tests $(BIN)/python -m load --seconds $(SECONDS) --seed "$(SEED)"
+	@PYTHONPATH=python/tests/support $(BIN)/python -m load --seconds $(SECONDS) --seed "$(SEED)"
 
 # Bugs planted one by one, and whether the suite named for each finds it: half an hour and more.
 mutants: $(SBT_JAR) $(STAMPS)/dev

@@ -11,7 +11,7 @@ TEST  ?=
 
 # The main job on each older Spark, with the wheel for all of them.
 test-older: built
-	$(BIN)/python -m pytest python/tests/test_package.py -m "matrix and not extended"
+	$(BIN)/python -m pytest python/tests/package/test_package.py -m "matrix and not extended"
 	@$(TWO) $(addprefix test-main-job-,$(OLDER))
 
 # What is slow, and the tests of older Sparks: all of them on the first minor of Spark 3 and of Spark 4, and the statements
@@ -28,7 +28,7 @@ test-all: test test-older test-matrix $(addprefix test-,$(filter-out $(WHOLE),$(
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
 	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
 	$(BIN)/python -m pytest python/tests -m extended
-	QUERIES=2000 $(BIN)/python -m pytest python/tests/test_differential.py -m matrix
+	QUERIES=2000 $(BIN)/python -m pytest python/tests/queries/test_differential.py -m matrix
 
 # `make test-jvm SUITE='*LockSuite'` runs one suite. The tag is ScalaTest's for what takes long.
 test-jvm: $(SBT_JAR)
@@ -40,7 +40,7 @@ test-jvm test-jvm-slow: SBT_FLAGS += -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 test-jvm-slow: $(SBT_JAR)
 	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly -- -n org.scalatest.tags.Slow"
 
-# `make test-python TEST='python/tests/test_golden.py -k pack'` runs one test.
+# `make test-python TEST='python/tests/statements/test_golden.py -k pack'` runs one test.
 test-python: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
 	$(BIN)/python -m pytest $(or $(TEST),python/tests -m "not matrix and not extended")
 
@@ -48,7 +48,7 @@ test-python-matrix: $(STAMPS)/installed-all $(STAMPS)/dev
 	$(BIN)/python -m pytest python/tests -m "matrix and not extended"
 
 $(addprefix test-main-job-,$(OLDER)): test-main-job-%: $(STAMPS)/installed-%
-	$(call older_env,$*) -m pytest python/tests/test_main_job.py
+	$(call older_env,$*) -m pytest python/tests/statements/test_main_job.py
 
 $(addprefix test-,$(OLDER)): test-%: $(STAMPS)/installed-%
 	$(call older_env,$*) -m pytest python/tests -m "every_spark and not main_job"
@@ -56,10 +56,10 @@ $(addprefix test-,$(OLDER)): test-%: $(STAMPS)/installed-%
 # With the S3A of its Hadoop. A Spark whose Hadoop is that of the newest has no jars of its own in tools/jars.txt.
 $(addprefix test-store-,$(OLDER)): test-store-%: $(STAMPS)/installed-% $(STAMPS)/env-store $(STAMPS)/fetched-store \
 		$(STAMPS)/fetched-store-%
-	$(call older_env,$*) -m pytest python/tests/test_object_store.py
+	$(call older_env,$*) -m pytest python/tests/storage/test_object_store.py
 
 $(addprefix test-statements-,$(OLDER)): test-statements-%: $(STAMPS)/installed-%
-	$(call older_env,$*) -m pytest python/tests/test_golden.py python/tests/test_plans.py -m every_spark
+	$(call older_env,$*) -m pytest python/tests/statements/test_golden.py python/tests/queries/test_plans.py -m every_spark
 
 # All that `make test` needs. Two pips or two sbts never write into the same folder.
 built-newest: $(STAMPS)/env-$(NEWEST)

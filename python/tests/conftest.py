@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).parents[2]
 
+# What more than one test needs, and programs that tests start.
+SUPPORT = Path(__file__).parent / "support"
+
 # Most code of a test runs a few times only: the optimizing compiler and its threads cost more than they bring. Every
 # JVM of the tests sees this.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")

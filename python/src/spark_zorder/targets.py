@@ -23,8 +23,8 @@ class PlainCheck:
     Attributes:
         plain: Whether it does.
         reason: Why not, in a sentence; empty if it does.
-        condition: The condition of the error that statements on it have, such as `ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT`; None if
-            it does.
+        condition: The condition of the error that statements on it have, such as
+            `ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT`; None if it does.
 
     Examples:
         >>> spark.sql("CREATE OR REPLACE TEMP VIEW late AS SELECT * FROM events WHERE day > 60").count()

@@ -1,0 +1,73 @@
+"""spark-submit on YARN and HDFS, in both deploy modes, as docs/running/clusters.md says it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cluster import wait_until
+from conftest import SUPPORT
+from fetched_jars import fetched_jars
+from submit import PAGE, SPARK_HOME, of_page, program_of_page, submit, wait
+
+pytestmark = pytest.mark.extended
+
+BEFORE = """
+import sys
+from pyspark.sql import SparkSession
+rows = SparkSession.builder.getOrCreate().range(4000).selectExpr("id", "id * 7919 % 1000 AS a")
+rows.repartition(4).write.parquet(sys.argv[1])
+"""
+AFTER = """
+print("all rows:", *spark.sql(f"SELECT count(*), count(DISTINCT id) FROM {table}").first())
+"""
+
+
+@pytest.fixture(scope="module")
+def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of the client's configuration, while the cluster runs."""
+    work = tmp_path_factory.mktemp("yarn")
+    folder = work / "conf"
+    folder.mkdir()
+    java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
+    path = os.pathsep.join([*fetched_jars("yarn"), f"{SPARK_HOME}/jars/*"])
+    with (work / "log").open("w") as log:
+        # Java compiles the source itself.
+        started = subprocess.Popen(
+            [str(java), "-Xmx512m", "-cp", path, str(SUPPORT / "MiniYarn.java"), str(folder)],
+            cwd=work,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_until(lambda: (folder / "yarn-site.xml").exists() or started.poll() is not None, "the cluster", 300)
+        assert started.poll() is None, (work / "log").read_text()[-3000:]
+        yield folder
+    finally:
+        started.kill()
+        started.wait()
+
+
+@pytest.mark.parametrize("mode", ["client", "cluster"])
+def test_a_folder_of_hdfs_is_clustered_and_queried(configuration: Path, tmp_path: Path, mode: str) -> None:
+    arguments = [mode if word == "cluster" else word for word in of_page("YARN", {})]
+    # The containers are on this host and find Spark's own jars here.
+    arguments += ["--conf", f"spark.yarn.jars=local:{SPARK_HOME}/jars/*", "--conf", "spark.yarn.maxAppAttempts=1"]
+    program = program_of_page(tmp_path, BEFORE, AFTER)
+    environment = {"HADOOP_CONF_DIR": str(configuration)}
+    running = submit(arguments, program, f"/data/{mode}", folder=tmp_path, environment=environment)
+    try:
+        wait(running, tmp_path)
+    finally:
+        running.kill()
+        running.wait()
+    # In the mode `cluster` the program runs in a container, whose output the node manager keeps.
+    logs = [tmp_path / "log"] if mode == "client" else configuration.parent.glob("target/**/stdout")
+    printed = "".join(log.read_text(errors="replace") for log in logs)
+    assert "files: 1 of 8 rows: 4\n" in printed
+    assert "files: 1 of 8 rows: 4\n" in PAGE
+    assert "all rows: 4000 4000\n" in printed

@@ -1,0 +1,84 @@
+"""The notebook of docs/running/notebooks.md, run by nbclient: its outputs are tables and pictures."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from typing import Any
+
+import docs_pages
+import pytest
+from conftest import REPOSITORY, SUPPORT
+from servers import environment
+
+pytestmark = pytest.mark.matrix
+
+PYTHON = REPOSITORY / "build" / "envs" / "notebook" / "bin" / "python"
+"""`make build/stamps/installed-notebook` makes it."""
+
+PAGE = REPOSITORY / "docs" / "running" / "notebooks.md"
+
+EXECUTED = REPOSITORY / "build" / "notebook"
+"""The executed notebook and its pictures, for people to look at."""
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any]]]:
+    """The outputs of each cell."""
+    folder = tmp_path_factory.mktemp("notebook")
+    # Kernels and settings that the user's home has are not seen.
+    alone = environment() | {"JUPYTER_PATH": "", "IPYTHONDIR": str(folder / "ipython"), "HOME": str(folder)}
+    alone |= {"PYSPARK_PYTHON": str(PYTHON)}
+    command = [str(PYTHON), str(SUPPORT / "notebook.py"), str(PAGE), str(folder)]
+    done = subprocess.run(command, env=alone, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    shutil.rmtree(EXECUTED, ignore_errors=True)
+    EXECUTED.mkdir(parents=True)
+    for made in [folder / "executed.ipynb", folder / "bars.json", *folder.glob("*.png")]:
+        shutil.copy(made, EXECUTED)
+    return [cell["outputs"] for cell in json.loads((folder / "executed.ipynb").read_text())["cells"]]
+
+
+def shown(cell: list[dict[str, Any]], kind: str) -> str:
+    """A cell's result as the notebook shows it."""
+    [data] = [output["data"] for output in cell if output["output_type"] == "execute_result"]
+    return "".join(data[kind])
+
+
+def test_a_result_is_a_table_and_the_page_shows_its_words(outputs: list[list[dict[str, Any]]]) -> None:
+    html = shown(outputs[2], "text/html")
+    assert html.startswith("<p>16 → 16 files, ")
+    assert "<td>day</td><td>16.0</td><td>4.0</td><td>4.0</td>" in html
+    [block] = re.findall(r"^```text\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
+    assert docs_pages.same(block, shown(outputs[2], "text/plain"))
+
+
+def test_a_clustering_is_a_picture(outputs: list[list[dict[str, Any]]]) -> None:
+    assert shown(outputs[3], "text/plain").startswith("<Picture size ")
+    assert (EXECUTED / "cell-3.png").read_bytes()[:4] == b"\x89PNG"
+    assert (EXECUTED / "cell-3.png").stat().st_size > 10_000
+
+
+def test_a_frame_is_a_table(outputs: list[list[dict[str, Any]]]) -> None:
+    html = shown(outputs[4], "text/html")
+    total, kept = re.findall(r"<td>(\d+)</td>", html)
+    assert (total, int(kept) <= 4) == ("16", True)
+
+
+def test_a_cell_has_a_bar_while_its_statement_runs(outputs: list[list[dict[str, Any]]]) -> None:
+    *bars, last = json.loads((EXECUTED / "bars.json").read_text())
+    assert any(
+        re.search(r'OPTIMIZE slow <progress value="0\.\d+" max="1"></progress> \d+ % writing', bar) for bar in bars
+    )
+    assert last == ""
+    assert shown(outputs[-1], "text/plain") == "8"
+    # What is left of the bar in the notebook is empty.
+    left = ["".join(o["data"].get("text/html", "")) for o in outputs[-1] if o["output_type"] == "display_data"]
+    assert left == [""]
+
+
+def test_no_cell_prints_a_stack_of_java(outputs: list[list[dict[str, Any]]]) -> None:
+    printed = "".join("".join(output.get("text", "")) for cell in outputs for output in cell)
+    assert "\tat " not in printed

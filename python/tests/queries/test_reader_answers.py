@@ -1,0 +1,161 @@
+"""No common reader answers wrongly after OPTIMIZE where it was right before, as the tables of docs/readers.md say."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import reader_answers
+import reader_questions
+import spark_answers
+from conftest import REPOSITORY, SUPPORT
+from reader_questions import Question
+from reader_tables import Content, contents, truth, write
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PYTHON = REPOSITORY / "build" / "envs" / "readers" / "bin" / "python"
+PAGE = REPOSITORY / "docs" / "readers.md"
+OURS = "Spark with the extension"
+
+FEATURES = {
+    "dictionary": "dictionary",
+    "Bloom filter": "bloom",
+    "page index": "index",
+    "all null": "null",
+    "sorted": "sorted",
+    "-0.0": "-0.0",
+    "NaN": "NaN",
+    "struct": "struct",
+}
+"""The columns of the page. The first three are about how files are written, the others about what is in them."""
+
+PLAIN = {"parquet.enable.dictionary": "false", "orc.dictionary.key.threshold": "0"}
+WAYS: dict[str, dict[str, str]] = {
+    "dictionary": {},
+    "index": PLAIN | {"parquet.page.row.count.limit": "20", "parquet.page.size.row.check.min": "1"},
+    "bloom": PLAIN,
+}
+"""How files are rewritten. Each folder has one, and its name."""
+
+KNOWN = {(spark_answers.PUSHED, feature): "**fails**" for feature in ("all null", "NaN")}
+"""Faults of Spark that the page explains, in Parquet."""
+
+KNOWN_ORC = {(spark_answers.PUSHED, "NaN"): "**wrong**"}
+"""The same in ORC."""
+
+Answers = dict[tuple[str, str], list[Any]]
+
+
+def asked(command: list[str]) -> Answers:
+    """The answers that a process prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=3600)
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('["')]
+    return {(reader, folder): found for reader, folder, found in lines}
+
+
+def all_answers(spark: SparkSession, questions: list[Question], folders: list[Path], form: str) -> Answers:
+    """The answers of all readers."""
+    file = folders[0].with_suffix(".json")
+    reader_questions.save(questions, file)
+    arguments = [str(file), ",".join(map(str, folders))]
+    readers = list(reader_answers.OF_ORC if form == "orc" else reader_answers.READERS)
+    others = asked([str(PYTHON), str(SUPPORT / "reader_answers.py"), *arguments, *readers])
+    sparks = asked([sys.executable, str(SUPPORT / "spark_answers.py"), *arguments])
+    for key, value in spark_answers.SETTINGS.items():
+        if key.startswith("spark.sql."):
+            spark.conf.set(key, value)
+    ours = {(OURS, folder.name): spark_answers.answers(spark, folder, questions) for folder in folders}
+    return others | sparks | ours
+
+
+def rewritten(spark: SparkSession, before: Path, columns: list[Content], form: str) -> list[Path]:
+    """Copies of a folder, each rewritten in its way."""
+    ways = [way for way in WAYS if way != "index" or form == "parquet"]
+    with_filter = ",".join(c.name + ".x" * c.nested for c in columns if c.type != "bool")
+    for way in ways:
+        folder = before.with_name(way)
+        shutil.copytree(before, folder)
+        session = spark.newSession()
+        for key, value in WAYS[way].items():
+            session.conf.set(key, value)
+        filters = f", 'bloom-filter-columns' = '{with_filter}'" if way == "bloom" else ""
+        session.sql(f"OPTIMIZE {form}.`{folder}` ZORDER BY (k) OPTIONS ('num-files' = '4'{filters})").collect()
+        assert len(list(folder.glob(f"*.{form}"))) == 4
+    return [before.with_name(way) for way in ways]
+
+
+def is_error(answer: Any) -> bool:
+    return isinstance(answer, str) and answer.startswith("error")
+
+
+def word(triples: list[tuple[Any, Any, Any]]) -> str:
+    """A cell of the table.
+
+    Args:
+        triples: The right answer to each question, the answer before OPTIMIZE, and the one after it.
+    """
+    triples = [t for t in triples if t[1] is not None and not is_error(t[1])]
+    if any(is_error(after) for _, _, after in triples):
+        return "**fails**"
+    if any(before == right != after for right, before, after in triples):
+        return "**wrong**"
+    if any(after != right for right, _, after in triples):
+        return "as before" if all(after in (right, before) for right, before, after in triples) else "**differs**"
+    return "yes" if triples else "-"
+
+
+def table(form: str, cells: dict[str, list[str]]) -> str:
+    """The table for the page."""
+    features = [f for f in FEATURES if form == "parquet" or f != "page index"]
+    lines = [["Reader", *features], ["---"] * (len(features) + 1), *([reader, *row] for reader, row in cells.items())]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines).replace(" --- ", "---")
+
+
+@pytest.mark.extended
+@pytest.mark.skipif(not PYTHON.exists(), reason="make readers")
+@pytest.mark.parametrize("title", ["Parquet", "ORC"])
+def test_readers_answer_as_before(spark: SparkSession, tmp_path: Path, title: str) -> None:
+    form = title.lower()
+    columns = contents()
+    about = [(c, q) for c in columns for q in c.questions()]
+    # Without statistics a reader looks at each row, so it answers as its own rules for NaN and -0.0 say.
+    write(columns, tmp_path / "bare", form, statistics=False)
+    write(columns, tmp_path / "before", form)
+    folders = rewritten(spark, tmp_path / "before", columns, form)
+    found = all_answers(spark, [q for _, q in about], [tmp_path / "bare", tmp_path / "before", *folders], form)
+
+    truths = [truth(c, q) for c, q in about]
+    readers = list(dict.fromkeys(reader for reader, _ in found))
+    cells: dict[str, list[str]] = {}
+    known = KNOWN_ORC if form == "orc" else KNOWN
+    wrong = []
+    for reader in readers:
+        bare, before = found[reader, "bare"], found[reader, "before"]
+        if reader != "fastparquet":  # `<>` is true for its nulls.
+            assert [b for b, t in zip(bare, truths, strict=True) if t is not None and not is_error(b) and b != t] == []
+        row = []
+        for title_of, feature in FEATURES.items():
+            if feature == "index" and form == "orc":
+                continue
+            taken = {
+                (way, i): (bare[i], before[i], found[reader, way][i])
+                for way in [f.name for f in folders]
+                for i, (c, _) in enumerate(about)
+                if ((feature == way and c.feature == "mixed") or c.feature == feature)
+                # fastparquet's `<>` is true for nulls, unless it leaves out the file by its statistics.
+                and not (reader == "fastparquet" and about[i][1].ask == "<>")
+            }
+            row.append(word(list(taken.values())))
+            for (way, i), triple in taken.items():
+                if word([triple]).startswith("**") and known.get((reader, title_of)) != word([triple]):
+                    wrong.append(f"{reader}, {way}: {about[i][1]}: right {triple[0]}, before {triple[1]}, {triple[2]}")
+        cells[reader] = row
+    assert not wrong, f"{len(wrong)} answers:\n" + "\n".join(wrong[:200])
+    assert f"\n### {title}\n\n{table(form, cells)}\n" in PAGE.read_text(), table(form, cells)

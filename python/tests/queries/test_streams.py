@@ -1,0 +1,471 @@
+"""Streams over a folder that is appended to, optimized and restored: each row arrives once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from small_tables import ROWS, SmallTable, write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+SCHEMA = "id BIGINT, a INT"
+ALL_BUT_OURS = "{[!z]*,z[!o]*}"
+"""The pattern in docs/readers.md."""
+
+
+class Stream:
+    """A stream of ids over a folder. It can be stopped, and started again from its checkpoint."""
+
+    def __init__(self, spark: SparkSession, path: Path | str, at: Path, **options: str) -> None:
+        self.spark, self.path, self.at, self.options = spark, str(path), at, options
+        self.schema = SCHEMA
+        self.query: StreamingQuery | None = None
+
+    def start(self, once: bool = False) -> Stream:
+        """Go on from the checkpoint."""
+        reader = self.spark.readStream.schema(self.schema).options(**self.options)
+        writer = reader.parquet(self.path).writeStream.option("checkpointLocation", str(self.at / "checkpoint"))
+        if once:
+            writer = writer.trigger(availableNow=True)
+        self.query = writer.foreachBatch(self._keep).start()
+        return self
+
+    def _keep(self, rows: DataFrame, number: int) -> None:
+        rows.write.mode("overwrite").parquet(str(self.at / "arrived" / f"batch={number}"))
+
+    def catch_up(self) -> Counter[int]:
+        """Read all that is there, in one or more batches.
+
+        A file may be moved while a batch reads it. Then the stream is started again, as docs/readers.md says.
+        """
+        if self.query is None:
+            self.start()
+        assert self.query is not None
+        try:
+            self.query.processAllAvailable()
+        except StreamingQueryException as error:
+            if "FAILED_READ_FILE.FILE_NOT_EXIST" not in str(error):
+                raise
+            self.start().query.processAllAvailable()  # type: ignore[union-attr]
+        return self.arrived()
+
+    def run_once(self) -> Counter[int]:
+        """Start it, read all that is there, and stop."""
+        self.start(once=True)
+        assert self.query is not None
+        self.query.awaitTermination()
+        self.query = None
+        return self.arrived()
+
+    def stop(self) -> None:
+        """Stop it if it runs."""
+        if self.query is not None:
+            self.query.stop()
+            self.query = None
+
+    def arrived(self) -> Counter[int]:
+        """How often each id arrived."""
+        arrived = self.at / "arrived"
+        if not arrived.exists():
+            return Counter()
+        return Counter(row.id for row in self.spark.read.schema(SCHEMA).parquet(str(arrived)).select("id").collect())
+
+
+def once(ids: set[int]) -> Counter[int]:
+    """A count of one for each id."""
+    return Counter(ids)
+
+
+@pytest.fixture
+def stream(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[..., Stream]]:
+    """Make streams. They are stopped after the test."""
+    made: list[Stream] = []
+
+    def make(path: Path | str, **options: str) -> Stream:
+        at = tmp_path / f"stream{len(made)}"
+        made.append(Stream(spark, path, at, **options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.stop()
+
+
+def append(folder: Path, name: str, start: int) -> set[int]:
+    """Write a file of new rows."""
+    return write_file(folder / name, range(start, start + ROWS))
+
+
+def optimize(spark: SparkSession, root: Path, more: str = "") -> None:
+    """Rewrite three files, or as many as the incremental policy chooses."""
+    spark.sql(f"OPTIMIZE parquet.`{root}` {more} ZORDER BY (a) OPTIONS ('num-files' = '2')")
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_each_row_arrives_once_while_the_stream_runs(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], partitioned: bool
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned)
+    last = table.folders[-1]
+    ids = set(table.ids)
+    running = stream(table.root)
+    assert running.catch_up() == once(ids)
+    optimize(spark, table.root)
+    assert running.catch_up() == once(ids)
+    ids |= append(last, "new-1.parquet", 10_000)
+    assert running.catch_up() == once(ids)
+    ids |= append(last, "new-2.parquet", 11_000)
+    optimize(spark, table.root)
+    assert running.catch_up() == once(ids)
+    optimize(spark, table.root, "FULL")
+    assert running.catch_up() == once(ids)
+    running.stop()
+    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 1")
+    ids |= append(last, "new-3.parquet", 12_000)
+    assert running.catch_up() == once(ids)
+    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0")
+    assert running.catch_up() == once(ids)
+
+
+def test_rows_that_were_rewritten_before_the_stream_read_them_come_from_the_trash(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    ids = set(table.ids)
+    stopped = stream(table.root)
+    assert stopped.run_once() == once(ids)
+    ids |= append(table.root / "p=1", "new.parquet", 10_000)
+    ids |= append(table.root / "p=3", "new.parquet", 11_000)
+    optimize(spark, table.root)
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(ids)
+
+
+def test_a_stream_whose_rows_are_gone_from_the_trash_fails(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    stopped = stream(table.root)
+    arrived = stopped.run_once()
+    append(table.root, "new.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    spark.sql(f"VACUUM parquet.`{table.root}` RETAIN 0 HOURS")
+    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.FILES_GONE.*new\.parquet.*another checkpoint"):
+        stopped.run_once()
+    assert stopped.arrived() == arrived
+    assert stream(table.root).run_once() == once(table.ids | set(range(10_000, 10_000 + ROWS)))
+
+
+@pytest.mark.extended
+def test_a_fresh_stream_reads_an_optimized_folder_and_what_was_appended(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    ids = set(table.ids)
+    optimize(spark, table.root)
+    ids |= append(table.root, "new.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    ids |= append(table.root, "new-2.parquet", 11_000)
+    fresh = stream(table.root, maxFilesPerTrigger="1")
+    assert fresh.run_once() == once(ids)
+    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0")
+    assert fresh.run_once() == once(ids)
+
+
+@pytest.mark.extended
+def test_a_batch_that_is_run_again_reads_the_same_rows(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    stopped = stream(table.root)
+    stopped.run_once()
+    # As if the process had died before it noted the end of the batch.
+    (stopped.at / "checkpoint" / "commits" / "0").unlink()
+    (stopped.at / "checkpoint" / "commits" / ".0.crc").unlink(missing_ok=True)
+    shutil.rmtree(stopped.at / "arrived")
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(table.ids)
+
+
+def test_a_name_that_an_operation_has_freed_is_new_data_when_it_is_used_again(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    optimize(spark, table.root, "FULL")
+    stopped = stream(table.root)
+    assert stopped.run_once() == once(table.ids)
+    # A load under a name of the first load is rewritten before the stream lists it.
+    ids = set(table.ids) | append(table.root, "part-0.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(ids)
+    ids |= append(table.root, "part-0.parquet", 20_000)
+    assert stopped.run_once() == once(ids)
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(ids)
+    assert stream(table.root).run_once() == once(ids)
+
+
+def test_a_running_stream_reads_a_load_under_old_names_once(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    names = [path.name for path in table.files()]
+    optimize(spark, table.root, "FULL")
+    for path in table.files():
+        path.unlink()
+    ids = {i for n, name in enumerate(names) for i in append(table.root, name, 10_000 + n * ROWS)}
+    running = stream(table.root)
+    assert running.catch_up() == once(ids)
+    optimize(spark, table.root, "FULL")
+    assert running.catch_up() == once(ids)
+
+
+def shift(path: Path, seconds: float) -> None:
+    """Give a file another time, as `tar`, `cp -p`, `rsync -t` and `touch` do."""
+    times = path.stat()
+    os.utime(path, (times.st_atime, times.st_mtime + seconds))
+
+
+@pytest.mark.parametrize("seconds", [-3 * 86_400, -1, 5], ids=["backup", "whole seconds", "touch"])
+def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], seconds: float
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    stopped = stream(table.root)
+    assert stopped.run_once() == once(table.ids)
+    for path in table.files():
+        shift(path, seconds)
+    # A file that the stream has not read yet gets the same treatment.
+    ids = set(table.ids) | append(table.root, "new.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(ids)
+    assert stream(table.root).run_once() == once(ids)
+
+
+@pytest.mark.parametrize("seconds", [-86_400, 86_400])
+def test_files_that_came_back_and_were_touched_are_not_new(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], seconds: float
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    optimize(spark, table.root, "FULL")
+    stopped = stream(table.root)
+    assert stopped.run_once() == once(table.ids)
+    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0")
+    for path in table.files():
+        shift(path, seconds)
+    assert stopped.run_once() == once(table.ids)
+    ids = set(table.ids) | append(table.root, "new.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(ids)
+
+
+@pytest.mark.parametrize("is_fresh", [False, True])
+def test_loads_of_one_name_and_one_time_are_told_apart_by_their_lengths(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], is_fresh: bool
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    first = table.files()[0]
+    os.utime(first, (1e9, 1e9))
+    stopped = stream(table.root)
+    if not is_fresh:
+        assert stopped.run_once() == once(table.ids)
+    optimize(spark, table.root, "FULL")
+    if is_fresh:
+        assert stopped.run_once() == once(table.ids)
+    new = write_file(first, range(10_000, 10_000 + 3 * ROWS))
+    os.utime(first, (1e9, 1e9))
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(table.ids | new)
+    assert stream(table.root).run_once() == once(table.ids | new)
+
+
+@pytest.mark.extended
+def test_a_stream_over_a_copied_table(spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    optimize(spark, table.root, "FULL")
+    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0")
+    copy = tmp_path / "copy"
+    # With time stamps of now, the newest record first.
+    for path in sorted(table.root.rglob("*"), reverse=True):
+        if path.is_file() and path.suffix != ".crc":
+            (copy / path.relative_to(table.root)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy / path.relative_to(table.root))
+    assert Counter(row.id for row in spark.read.parquet(f"{copy}/*.parquet").collect()) == once(table.ids)
+    running = stream(copy)
+    assert running.catch_up() == once(table.ids)
+    optimize(spark, copy, "FULL")
+    assert running.catch_up() == once(table.ids)
+
+
+@pytest.mark.parametrize("pattern", ["*", "*.parquet"])
+def test_a_stream_over_all_that_is_in_the_folder(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], pattern: str
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    running = stream(f"{table.root}/{pattern}")
+    assert running.catch_up() == once(table.ids)
+    optimize(spark, table.root, "FULL")
+    ids = set(table.ids) | append(table.root, "new.parquet", 10_000)
+    assert running.catch_up() == once(ids)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("pattern", ["*.parquet", "p=*", "p=*/*.parquet"])
+def test_a_stream_over_a_pattern_of_paths(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], pattern: str
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=pattern.startswith("p="))
+    ids = set(table.ids)
+    stopped = stream(f"{table.root}/{pattern}")
+    assert stopped.run_once() == once(ids)
+    ids |= append(table.folders[0], "new.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(ids)
+
+
+@pytest.mark.extended
+def test_partition_values_of_rows_from_the_trash(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    stopped = stream(table.root)
+    stopped.schema = f"{SCHEMA}, p INT"
+    stopped.run_once()
+    append(table.root / "p=2", "new.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    stopped.run_once()
+    rows = spark.read.parquet(str(stopped.at / "arrived")).where("id >= 10000").select("p").distinct().collect()
+    assert [row.p for row in rows] == [2]
+
+
+@pytest.mark.extended
+def test_a_stream_over_a_table_of_the_catalog(spark: SparkSession, database: Path, tmp_path: Path) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, a INT) USING parquet")
+    spark.sql("INSERT INTO t SELECT id, CAST(id * 7 % 101 AS INT) FROM range(100)")
+
+    def count() -> int:
+        rows = spark.readStream.table("t").writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        rows.trigger(availableNow=True).toTable("arrived").awaitTermination()
+        return spark.table("arrived").count()
+
+    assert count() == 100
+    spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '3')")
+    assert count() == 100
+    spark.sql("INSERT INTO t VALUES (1000, 1)")
+    assert count() == 101
+
+
+def test_the_pattern_of_the_docs_leaves_out_what_optimize_writes(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    ids = set(table.ids)
+    plain = stream(table.root, pathGlobFilter=ALL_BUT_OURS)
+    assert plain.run_once() == once(ids)
+    optimize(spark, table.root, "FULL")
+    ids |= append(table.root, "new.parquet", 10_000)
+    assert plain.run_once() == once(ids)
+    assert not [
+        row
+        for row in spark.read.option("pathGlobFilter", ALL_BUT_OURS).parquet(str(table.root)).collect()
+        if row.id < 10_000
+    ]
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("again", [False, True], ids=["of the file", "of what it was made of"])
+def test_without_a_record_a_stream_fails_where_rows_could_arrive_twice(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], again: bool
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    stopped, fresh = stream(table.root), stream(table.root)
+    stopped.run_once()
+    optimize(spark, table.root, "FULL")
+    shutil.rmtree(table.root / "_zorder")
+    if again:
+        optimize(spark, table.root, "FULL")
+    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
+        stopped.run_once()
+    assert stopped.arrived() == once(table.ids)
+    assert fresh.run_once() == once(table.ids)
+
+
+def test_a_used_name_does_not_hide_that_records_are_gone(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    stopped = stream(table.root)
+    stopped.run_once()
+    names = [path.name for path in table.files()]
+    optimize(spark, table.root, "FULL")
+    shutil.rmtree(table.root / "_zorder")
+    for n, name in enumerate(names):
+        append(table.root, name, 10_000 + n * ROWS)
+    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
+        stopped.run_once()
+    assert stopped.arrived() == once(table.ids)
+
+
+def leave_lines(spark: SparkSession, root: Path) -> None:
+    """Let the history have no more than lines of what was done in `p=1`."""
+    for _ in range(16):
+        spark.sql(f"OPTIMIZE parquet.`{root}` FULL WHERE p = 2 ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
+    spark.sql(f"VACUUM parquet.`{root}` RETAIN 0 HOURS").collect()
+
+
+@pytest.mark.extended
+def test_a_stream_goes_on_when_only_lines_are_left_of_what_it_has_seen(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    first, name = table.folders[0], table.files()[0].name
+    stopped, ids = stream(table.root), set(table.ids)
+    stopped.run_once()
+    optimize(spark, table.root, "FULL WHERE p = 1")
+    assert stopped.run_once() == once(ids)
+    leave_lines(spark, table.root)
+    assert stopped.run_once() == once(ids)
+    ids |= append(first, "new.parquet", 10_000)
+    assert stopped.run_once() == once(ids)
+    ids |= append(first, "more.parquet", 20_000)
+    optimize(spark, table.root, "FULL WHERE p = 1")
+    assert stopped.run_once() == once(ids)
+    # Whether the stream means this file by the name that it has seen is not known any more.
+    append(first, name, 30_000)
+    optimize(spark, table.root, "FULL WHERE p = 1")
+    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
+        stopped.run_once()
+    assert stopped.arrived() == once(ids)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("taken", [False, True], ids=["by its name", "by another name"])
+def test_a_file_that_came_back_when_only_a_line_tells_it_is_no_new_one(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], taken: bool
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    first, names, ids = table.folders[0], [f.name for f in table.files() if f.parent == table.folders[0]], table.ids
+    optimize(spark, table.root, "FULL WHERE p = 1")
+    stopped = stream(table.root)
+    assert stopped.run_once() == once(ids)
+    if taken:
+        # Others use the names, so that the files come back by other names.
+        for n, name in enumerate(names):
+            append(first, name, 10_000 + n * ROWS)
+        ids = ids | set(range(10_000, 10_000 + len(names) * ROWS))
+        assert stopped.run_once() == once(ids)
+    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0").collect()
+    leave_lines(spark, table.root)
+    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
+        stopped.run_once()
+    assert stopped.arrived() == once(ids)

@@ -1,0 +1,119 @@
+"""The functions on DataFrames that put rows in partitions along a curve. Scala tests check each row's position."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from commands import run
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as f
+
+from spark_zorder import repartition_by_hilbert_range, repartition_by_zorder_range
+from spark_zorder.errors import condition_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+every_spark = pytest.mark.every_spark
+calls = pytest.mark.parametrize("call", [repartition_by_zorder_range, repartition_by_hilbert_range])
+Call = Callable[..., "DataFrame"]
+
+GRID = ["id", "id * 2741 % 32 AS a", "id * 2741 % 1024 DIV 32 AS b"]
+
+
+def boxes(df: DataFrame) -> list[tuple[int, int, int]]:
+    """For each partition: the number of rows, and how many values its range of `a` and of `b` has."""
+    bounds = df.groupBy(f.spark_partition_id().alias("p")).agg(
+        f.count("*").alias("n"), (f.max("a") - f.min("a") + 1).alias("a"), (f.max("b") - f.min("b") + 1).alias("b")
+    )
+    return [(row.n, row.a, row.b) for row in bounds.orderBy("p").collect()]
+
+
+@every_spark
+@calls
+def test_partitions_are_boxes(spark: SparkSession, call: Call) -> None:
+    grid = spark.range(1024).selectExpr(*GRID)
+    clustered = call(grid, 16, "a", "b")
+    assert boxes(clustered) == [(64, 8, 8)] * 16
+    assert clustered.columns == grid.columns
+    assert clustered.exceptAll(grid).count() == 0
+
+
+@every_spark
+@calls
+def test_columns_are_names_or_expressions_and_the_number_may_be_left_out(spark: SparkSession, call: Call) -> None:
+    grid = spark.range(1024).selectExpr(*GRID)
+    assert boxes(call(grid, 16, f.col("a"), grid["b"] + 1)) == [(64, 8, 8)] * 16
+    # Without a number, spark.sql.shuffle.partitions counts.
+    assert boxes(call(grid, "a", "b")) == boxes(call(grid, 4, "a", "b"))
+    struct = grid.select("*", f.struct("a", "b").alias("s"))
+    assert boxes(call(struct, 16, "s.a", "s.b")) == [(64, 8, 8)] * 16
+
+
+@every_spark
+@calls
+def test_a_file_for_each_partition(spark: SparkSession, tmp_path: Path, call: Call) -> None:
+    for kind in ("parquet", "csv"):
+        call(spark.range(1024).selectExpr(*GRID), 16, "a", "b").write.format(kind).save(str(tmp_path / kind))
+        assert len(list((tmp_path / kind).glob("part-*"))) == 16
+
+
+@every_spark
+@pytest.mark.parametrize(
+    ("arguments", "condition"),
+    [
+        ((0, "a"), "ZORDER_INVALID_HINT.PARTITIONS"),
+        ((-1, "a"), "ZORDER_INVALID_HINT.PARTITIONS"),
+        ((4,), "ZORDER_INVALID_HINT.WITHOUT_COLUMNS"),
+        ((4, 1.5), "ZORDER_INVALID_HINT.PARAMETER"),
+        ((4, "zz"), "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
+    ],
+)
+def test_what_is_wrong_is_named(spark: SparkSession, arguments: tuple[object, ...], condition: str) -> None:
+    with pytest.raises(AnalysisException) as error:
+        repartition_by_zorder_range(spark.range(10).selectExpr(*GRID), *arguments)  # type: ignore[arg-type]
+    assert condition_of(error.value) == condition
+
+
+@pytest.mark.matrix
+def test_over_spark_connect(tmp_path: Path) -> None:
+    program = f"""
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession, functions as f
+from spark_zorder import configure_spark, repartition_by_hilbert_range, repartition_by_zorder_range
+spark = configure_spark(SparkSession.builder.remote("local[2]")).getOrCreate()
+assert "connect" in type(spark).__module__, type(spark)
+grid = spark.range(1024).selectExpr(*{GRID})
+for call in (repartition_by_zorder_range, repartition_by_hilbert_range):
+    for columns in (("a", "b"), (f.col("a"), grid["b"])):
+        rows = call(grid, 16, *columns)
+        parts = rows.groupBy(f.spark_partition_id()).agg(f.max(rows["a"]) - f.min(grid["a"]), f.count("*"))
+        print("parts", sorted(set((row[1], row[2]) for row in parts.collect())), parts.count())
+try:
+    repartition_by_zorder_range(grid, 0, "a").collect()
+except AnalysisException as error:
+    print("refused", error.getCondition())
+spark.stop()
+"""
+    printed = run([sys.executable, "-c", program], tmp_path)
+    assert printed.count("parts [(7, 64)] 16") == 4
+    assert "refused ZORDER_INVALID_HINT.PARTITIONS" in printed
+
+
+def test_a_session_without_the_extension_is_told_so(tmp_path: Path) -> None:
+    program = """
+from pyspark.sql import SparkSession
+from spark_zorder import NoExtensionError, repartition_by_zorder_range
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+try:
+    repartition_by_zorder_range(spark.range(10), 2, "id")
+except NoExtensionError as error:
+    print("refused", error)
+spark.stop()
+"""
+    printed = run([sys.executable, "-c", program], tmp_path)
+    assert "refused this session was started without the extension org.sparkzorder.ZOrderSparkExtension" in printed

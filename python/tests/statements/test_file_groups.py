@@ -1,0 +1,209 @@
+"""Groups of files that are rewritten at the same time, and commits of finished groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark_test import assert_pyspark_df_equal
+
+from spark_zorder import ZOrderTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [pytest.mark.every_spark, pytest.mark.matrix]
+
+ROWS = 12_000
+DAYS = 6
+AT_ONCE = "max-concurrent-file-group-rewrites"
+MAX_BYTES = "max-file-group-size-bytes"
+PARTIAL = "partial-progress.enabled"
+MAX_COMMITS = "partial-progress.max-commits"
+
+
+def rows(spark: SparkSession) -> DataFrame:
+    """Rows of six days."""
+    return spark.range(ROWS).selectExpr(
+        "id", "pmod(hash(id), 1000) AS a", "pmod(hash(id, 1), 997) AS b", f"CAST(id % {DAYS} AS INT) AS day"
+    )
+
+
+@pytest.fixture
+def folder(spark: SparkSession, tmp_path: Path) -> Path:
+    """Six partitions of four files each."""
+    path = tmp_path / "t"
+    rows(spark).repartition(4).write.partitionBy("day").parquet(str(path))
+    return path
+
+
+@pytest.fixture
+def table(spark: SparkSession, folder: Path) -> ZOrderTable:
+    """The folder as a table."""
+    return ZOrderTable.for_path(spark, str(folder), "parquet")
+
+
+def files(folder: Path, day: int) -> list[Path]:
+    """The files of a partition."""
+    return sorted((folder / f"day={day}").glob("*.parquet"))
+
+
+def bytes_of(folder: Path, day: int) -> int:
+    """The rows of a partition."""
+    return sum(f.stat().st_size for f in files(folder, day))
+
+
+def damage(file: Path) -> bytes:
+    """Damage the pages of a file but not its footer. Returns the file's original bytes."""
+    content = file.read_bytes()
+    file.write_bytes(b"PAR1" + b"\xff" * 64 + content[68:])
+    (file.parent / f".{file.name}.crc").unlink()
+    return content
+
+
+def versions(spark: SparkSession, folder: Path) -> list[int]:
+    """The operations in the table's history, newest first."""
+    return [r.version for r in spark.sql(f"DESCRIBE HISTORY parquet.`{folder}`").collect()]
+
+
+def assert_same_rows(spark: SparkSession, folder: Path) -> None:
+    """Check that no row is lost or doubled."""
+    found = spark.read.parquet(str(folder)).select("id", "a", "b", "day")
+    assert_pyspark_df_equal(found.orderBy("id"), rows(spark).orderBy("id"))
+
+
+def test_groups_of_partitions_are_one_version(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
+    two = bytes_of(folder, 0) + bytes_of(folder, 1)
+    options = {MAX_BYTES: two + two // 10, AT_ONCE: 2, "num-files": 2 * DAYS}
+    row = table.optimize(["a", "b"], options=options)
+    assert row.metrics.numBatches == 3
+    assert row.metrics.partitionsOptimized == DAYS
+    assert versions(spark, folder) == [1]
+    assert [len(files(folder, day)) for day in range(DAYS)] == [2] * DAYS
+    assert_same_rows(spark, folder)
+    for clustering in row.metrics.clustering:
+        assert clustering.meanFilesAfter < clustering.meanFilesBefore
+    again = table.optimize(["a", "b"])
+    assert again.metrics.numFilesAdded == 0
+
+
+def test_a_partition_larger_than_a_group_is_several(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
+    largest = max(f.stat().st_size for f in files(folder, 3))
+    options = {MAX_BYTES: 2 * largest, "num-files": 4}
+    row = table.optimize(["a"], where="day = 3", options=options)
+    assert row.metrics.numBatches == 2
+    assert len(files(folder, 3)) == 4
+    assert_same_rows(spark, folder)
+    # Each half of the rows is clustered by itself: a value is in one file of each.
+    [clustering] = row.metrics.clustering
+    assert 1.9 < clustering.meanFilesAfter < 2.2
+
+
+def test_groups_run_at_the_same_time_as_many_as_are_allowed(
+    spark: SparkSession, folder: Path, table: ZOrderTable
+) -> None:
+    def most_at_once(at_once: int) -> int:
+        before = {e.id for e in executions(spark)}
+        table.optimize(["a"], full=True, options={MAX_BYTES: bytes_of(folder, 0) + 10, AT_ONCE: at_once})
+        ours = [e for e in executions(spark) if e.id not in before and ", group " in e.description]
+        groups = {e.description.split(":")[0] for e in ours}
+        assert len(groups) >= DAYS, groups
+        starts = [(e.start, 1) for e in ours]
+        ends = [(e.end, -1) for e in ours]
+        running, most = 0, 0
+        # Of events in the same millisecond, ends come first.
+        for _, change in sorted(starts + ends):
+            running += change
+            most = max(most, running)
+        return most
+
+    assert most_at_once(1) == 1
+    assert 2 <= most_at_once(3) <= 3
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A query that has ended, from Spark's own status store. Times are milliseconds."""
+
+    id: int
+    description: str
+    start: int
+    end: int
+
+
+def executions(spark: SparkSession) -> list[Execution]:
+    """All queries so far that have ended."""
+    session: Any = spark._jsparkSession
+    session.sparkContext().listenerBus().waitUntilEmpty()
+    found = session.sharedState().statusStore().executionsList()
+    each = [found.apply(i) for i in range(found.size())]
+    return [
+        Execution(e.executionId(), e.description(), e.submissionTime(), e.completionTime().get().getTime())
+        for e in each
+        if e.completionTime().isDefined()
+    ]
+
+
+def test_partial_progress_is_a_version_for_each_commit(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
+    row = table.optimize(["a"], options={PARTIAL: True, MAX_COMMITS: 3, "num-files": 2 * DAYS})
+    assert row.metrics.numBatches == 3
+    assert versions(spark, folder) == [3, 2, 1]
+    assert row.metrics.version == 3
+    assert row.metrics.numFilesRemoved == 4 * DAYS
+    assert row.metrics.numFilesAdded == 2 * DAYS
+    [clustering] = row.metrics.clustering
+    assert clustering.meanFilesAfter < clustering.meanFilesBefore
+    assert_same_rows(spark, folder)
+    # The index has the files of earlier commits after the last one.
+    known = spark.sql(f"DESCRIBE SKIPPING INDEX ON parquet.`{folder}`").where("status = 'indexed'")
+    assert known.select("path").distinct().count() == 2 * DAYS
+    again = table.optimize(["a"])
+    assert again.metrics.numFilesAdded == 0
+    table.restore(1)
+    assert sum(len(files(folder, day)) == 2 for day in range(DAYS)) == 2
+    assert_same_rows(spark, folder)
+
+
+def test_what_was_committed_stays_when_a_later_group_fails(
+    spark: SparkSession, folder: Path, table: ZOrderTable
+) -> None:
+    [victim, *_] = files(folder, DAYS - 1)
+    content = damage(victim)
+    before = {day: files(folder, day) for day in range(DAYS)}
+    options = {PARTIAL: True, MAX_COMMITS: DAYS, "num-files": 2 * DAYS}
+    with pytest.raises(Exception, match=r"FAILED_READ_FILE|Encountered error while reading file"):
+        table.optimize(["a"], options=options)
+    done = len(versions(spark, folder))
+    assert 1 <= done < DAYS
+    assert sum(files(folder, day) != before[day] for day in range(DAYS)) == done
+    assert files(folder, DAYS - 1) == before[DAYS - 1]
+    victim.write_bytes(content)
+    assert_same_rows(spark, folder)
+    row = table.optimize(["a"], options=options)
+    assert row.metrics.partitionsOptimized == DAYS - done
+    assert_same_rows(spark, folder)
+
+
+def test_without_partial_progress_a_group_that_fails_leaves_all_as_it_was(
+    spark: SparkSession, folder: Path, table: ZOrderTable
+) -> None:
+    [victim, *_] = files(folder, 2)
+    content = damage(victim)
+    before = sorted(p for p in folder.rglob("*.parquet"))
+    with pytest.raises(Exception, match=r"FAILED_READ_FILE|Encountered error while reading file"):
+        table.optimize(["a"], options={MAX_BYTES: bytes_of(folder, 0) + 10, AT_ONCE: 3})
+    assert sorted(p for p in folder.rglob("*.parquet")) == before
+    assert not list(folder.rglob("*.staged"))
+    assert not list(folder.rglob("_zorder/_lock-*"))
+    victim.write_bytes(content)
+    assert_same_rows(spark, folder)
+
+
+@pytest.mark.parametrize("key", [AT_ONCE, MAX_BYTES, MAX_COMMITS])
+def test_none_is_no_number(table: ZOrderTable, key: str) -> None:
+    with pytest.raises(AnalysisException, match=r"ZORDER_INVALID_OPTION\.VALUE"):
+        table.optimize(["a"], options={key: 0})

@@ -1,0 +1,213 @@
+"""How long the history is kept, its warnings, and the caches that a statement refreshes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.errors import AnalysisException
+from small_tables import ROWS, SmallTable, once, write_file
+
+from spark_zorder import ZOrderTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.every_spark
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> SmallTable:
+    """Three files."""
+    return SmallTable.write(tmp_path / "t", False)
+
+
+@pytest.fixture
+def table(spark: SparkSession, folder: SmallTable) -> ZOrderTable:
+    """The folder as a table."""
+    return ZOrderTable.for_path(spark, str(folder.root), "parquet")
+
+
+def noticed(spark: SparkSession) -> int:
+    """The number of files that came back under a retired name and were noticed so far in this process."""
+    assert spark._jvm is not None
+    return int(spark._jvm.org.sparkzorder.commit.log.Reappeared.noticed())
+
+
+def test_a_file_rewritten_from_an_old_read_is_noticed(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable, tmp_path: Path
+) -> None:
+    old = folder.files()[0]
+    copy = shutil.copy(old, tmp_path / "old.parquet")
+    spark.sql(folder.optimize)
+    before = noticed(spark)
+    assert folder.spark_ids(spark) == once(folder.ids)
+    # Another program read the file before. Now it writes its result.
+    shutil.move(copy, old)
+    assert sum(folder.spark_ids(spark).values()) == 4 * ROWS
+    for _ in range(100):
+        if noticed(spark) > before:
+            break
+        time.sleep(0.1)
+    assert noticed(spark) == before + 1
+    # A known listing is not checked again. Neither is a file that others add.
+    write_file(folder.root / "more.parquet", range(1000, 1000 + ROWS))
+    again = table.optimize(["a"], num_files=2).metrics.strategy.reason
+    assert re.search(rf"`{old.name}` \(retired by version 1\).*probably in the table twice", again)
+    assert table.describe_history().collect()[0].operationMetrics["numReappearedFiles"] == "1"
+    # Now it is one of the inputs.
+    after = noticed(spark)
+    assert "warning" not in table.optimize(["a"], full=True).metrics.strategy.reason
+    assert noticed(spark) == after
+
+
+def test_a_file_that_restore_brought_back_is_not_warned_of(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable
+) -> None:
+    before = noticed(spark)
+    spark.sql(folder.optimize)
+    table.restore(0)
+    assert "warning" not in table.optimize(["a"], full=True, num_files=3).metrics.strategy.reason
+    table.restore(1)
+    table.restore(0)
+    assert folder.spark_ids(spark) == once(folder.ids)
+    time.sleep(0.5)
+    assert noticed(spark) == before
+
+
+def prolong(side: Path, operations: int) -> None:
+    """Put operations before the only one of a table. They have neither files nor a trash."""
+    [only] = side.glob("_v0000000001-*")
+    text = re.sub(r',"crc":\d+}$', "}", only.read_text())
+    only.rename(side / f"_v{operations:010d}-3ms.json")
+    (side / f"_v{operations:010d}-3ms.json").write_text(text.replace('"version":1,', f'"version":{operations},'))
+    text = re.sub(r'"(inputs|outputs)":\[.*?\]', r'"\1":[]', text)
+    for version in range(1, operations):
+        said = text.replace('"version":1,', f'"version":{version},')
+        (side / f"_v{version:010d}-3ms.json").write_text(
+            re.sub(r'"operationId":"[^"]*"', f'"operationId":"op-{version}"', said)
+        )
+
+
+def test_after_vacuum_the_side_folder_is_small_and_the_history_whole(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable
+) -> None:
+    spark.sql(folder.optimize)
+    side = folder.root / "_zorder"
+    prolong(side, 200)
+    write_file(folder.root / "more.parquet", range(1000, 1000 + ROWS))
+    table.optimize(["a"], full=True)
+    table.vacuum(0)
+    names = [f.name for f in side.iterdir()]
+    assert sum(n.endswith((".json", ".vacuumed")) and not n.startswith(".") for n in names) == 16
+    assert sum(n.endswith(".jsonl") and not n.startswith(".") for n in names) == 1
+    rows = table.describe_history().collect()
+    assert [row.version for row in rows] == list(range(201, 0, -1))
+    assert {row.state for row in rows if row.version <= 185} == {"vacuumed"}
+    assert rows[-1].operationParameters["zOrderBy"] == '["a"]'
+    assert "nothing to do" in table.optimize(["a"]).metrics.strategy.reason
+    assert table.describe_detail().collect()[0].clusteringColumns == ["a"]
+    with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.FILES_GONE.*files of version 185"):
+        table.restore(100)
+    assert folder.spark_ids(spark) == folder.plain_ids()
+
+
+def test_vacuum_forgets_operations_beyond_the_number_and_the_age(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable
+) -> None:
+    spark.sql(folder.optimize)
+    side = folder.root / "_zorder"
+    prolong(side, 40)
+    long_ago = time.time() - 31 * 24 * 3600
+    for version in range(1, 11):
+        os.utime(side / f"_v{version:010d}-3ms.json", (long_ago, long_ago))
+    table.vacuum(0)
+    assert [row.version for row in table.describe_history().collect()] == list(range(40, 10, -1))
+    spark.conf.set("spark.zorder.history.max-operations", "20")
+    try:
+        table.optimize(["a"], full=True)
+        table.vacuum(0)
+    finally:
+        spark.conf.unset("spark.zorder.history.max-operations")
+    assert [row.version for row in table.describe_history().collect()] == list(range(41, 21, -1))
+    with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.FORGOTTEN_VERSIONS"):
+        table.restore(3)
+
+
+def test_which_layout_wrote_a_file_is_known_however_many_operations_came_since(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    root = tmp_path / "t"
+    rows = spark.range(2000).selectExpr("id", "id % 7 AS a", "id % 2 AS p")
+    rows.write.partitionBy("p").parquet(str(root))
+    table = ZOrderTable.for_path(spark, str(root), "parquet")
+    table.optimize(["a"], num_files=4)
+    for n in range(18):
+        table.optimize(["a"], where="p = 1", full=True, num_files=2 + n % 2)
+    table.vacuum(0)
+
+    def reason() -> str:
+        return str(table.optimize(["a"]).metrics.strategy.reason)
+
+    # The files of the other partition are of the first operation, which is a line.
+    assert "nothing to do" in reason()
+    spark.sql(f"REFRESH SKIPPING INDEX ON parquet.`{root}`")
+    assert "nothing to do" in reason()
+    spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON parquet.`{root}`")
+    assert "nothing to do" in reason()
+    # Without statistics nothing is known of them, so they are rewritten.
+    spark.sql(f"DROP SKIPPING INDEX ON parquet.`{root}`")
+    assert table.optimize(["a"]).metrics.partitionsOptimized == 1
+    assert "nothing to do" in reason()
+
+
+def test_files_that_restore_brings_back_are_known_by_their_layout(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable
+) -> None:
+    table.optimize(["a"], num_files=2)
+    table.optimize(["id"], num_files=2)
+    table.optimize(["id"], full=True, num_files=3)
+    table.restore(1)
+    assert "nothing to do" in table.optimize(["a"]).metrics.strategy.reason
+    table.restore(3)
+    assert "nothing to do" in table.optimize(["id"]).metrics.strategy.reason
+    assert folder.spark_ids(spark) == once(folder.ids)
+
+
+def test_the_retention_is_a_time_and_a_number(spark: SparkSession, database: Path) -> None:
+    spark.range(100).selectExpr("id", "id % 7 AS a").write.saveAsTable("t")
+    spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    for name, right, wrong in (
+        ("retention", ("0", "90", "12h", "30"), ("soon", "-1", "3 parsecs")),
+        ("max-operations", ("1", "1000"), ("0", "many")),
+    ):
+        for value in right:
+            spark.conf.set(f"spark.zorder.history.{name}", value)
+            spark.sql("VACUUM t")
+        for value in wrong:
+            with pytest.raises(Exception, match=rf"spark\.zorder\.history\.{name}"):
+                spark.conf.set(f"spark.zorder.history.{name}", value)
+        spark.sql(f"ALTER TABLE t SET TBLPROPERTIES ('zorder.history.{name}' = '{wrong[0]}')")
+        with pytest.raises(AnalysisException, match=rf"{wrong[0]}.*zorder\.history\.{name}"):
+            spark.sql("VACUUM t RETAIN 0 HOURS")
+        spark.sql(f"ALTER TABLE t UNSET TBLPROPERTIES ('zorder.history.{name}')")
+
+
+def test_a_statement_by_path_makes_the_listings_of_tables_over_the_folder_anew(
+    spark: SparkSession, folder: SmallTable, database: Path
+) -> None:
+    spark.sql(f"CREATE TABLE t USING parquet LOCATION '{folder.root}'")
+
+    def listed() -> set[str]:
+        return {Path(f.removeprefix("file:")).name for f in spark.table("t").inputFiles()}
+
+    assert listed() == {f.name for f in folder.files()}
+    spark.sql(folder.optimize)
+    assert listed() == {f.name for f in folder.files()}
+    ZOrderTable.for_path(spark, str(folder.root), "parquet").restore(0)
+    assert listed() == {f.name for f in folder.files()}

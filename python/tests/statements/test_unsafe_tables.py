@@ -1,0 +1,563 @@
+"""OPTIMIZE refuses tables whose rows an exchange of files could lose or double, before it writes anything."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import pwd
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from comparison import condition_of
+from golden import snapshot
+from py4j.protocol import Py4JJavaError
+from pyarrow import orc
+from pyspark.errors import PySparkException
+from small_tables import SmallTable, once, write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.matrix
+
+OLD_DAY = datetime.date(1500, 1, 1)
+ACCEPT_LOSS = "'allow-nanosecond-loss' = 'true'"
+
+
+def refused(spark: SparkSession, statement: str, condition: str, folder: Path) -> str:
+    """Check that a statement is refused and leaves the folder as it was. Returns the message."""
+    before = snapshot(folder)
+    with pytest.raises((PySparkException, Py4JJavaError)) as caught:
+        spark.sql(statement).collect()
+    assert condition_of(caught.value) == condition, caught.value
+    assert snapshot(folder) == before
+    return str(caught.value)
+
+
+# --- Folders ---
+
+
+def test_a_partition_that_is_a_link_to_another_is_refused_by_both_names(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    (table.root / "p=3").symlink_to("p=1")
+    message = refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
+    assert str(table.root / "p=1") in message
+    assert str(table.root / "p=3") in message
+    # A query of the link's partition would not notice that its files are being exchanged.
+    refused(spark, f"OPTIMIZE {table.source} WHERE p = 2 ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
+    (table.root / "p=3").unlink()
+    spark.sql(table.optimize).collect()
+    assert table.plain_ids() == once(table.ids)
+    (table.root / "p=3").symlink_to("p=1")
+    refused(spark, f"RESTORE {table.source} TO VERSION AS OF 0", "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
+
+
+def test_a_partition_in_another_by_a_link_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    write_file(table.root / "p=1" / "_inner" / "x.parquet", range(1000, 1010))
+    (table.root / "p=3").symlink_to("p=1/_inner")
+    message = refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
+    assert "the second is inside the first" in message
+
+
+def test_two_partitions_of_one_location_are_named_by_their_values(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, a BIGINT, p INT) USING parquet PARTITIONED BY (p)")
+    spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id, 1 FROM range(60)")
+    for place in (database / "t" / "p=1", f"{database}/t/../t/p=1/"):
+        spark.sql(f"ALTER TABLE t ADD PARTITION (p = 2) LOCATION '{place}'")
+        message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", database)
+        assert "p=1 and p=2" in message
+        spark.sql("ALTER TABLE t DROP PARTITION (p = 2)")
+        spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id, 1 FROM range(60)")
+    spark.sql(f"ALTER TABLE t ADD PARTITION (p = 3) LOCATION '{database}/t'")
+    spark.sql("INSERT INTO t SELECT id, id, 3 FROM range(60)")
+    message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", database)
+    assert "is inside the first" in message
+
+
+def test_a_root_and_a_partition_that_are_links_to_folders_of_their_own_are_optimized(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = SmallTable.write(tmp_path / "real", partitioned=True)
+    shutil.move(table.root / "p=2", tmp_path / "elsewhere")
+    (table.root / "p=2").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "t").symlink_to("real")
+    linked = SmallTable(tmp_path / "t", partitioned=True)
+    spark.sql(linked.optimize).collect()
+    assert linked.plain_ids() == once(linked.ids) == linked.spark_ids(spark)
+    assert len(linked.files()) == 4
+
+
+# --- Files ---
+
+
+def as_links(files: list[Path], cache: Path) -> None:
+    """Move the files elsewhere and put relative links in their places, as DVC and git-annex do."""
+    cache.mkdir(exist_ok=True)
+    for file in files:
+        kept = cache / f"{file.parent.name}-{file.name}"
+        shutil.move(file, kept)
+        file.symlink_to(os.path.relpath(kept, file.parent))
+
+
+def test_data_files_that_are_links_are_refused_with_the_first_and_their_number(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    as_links(table.files()[1:3], tmp_path / "cache")
+    message = refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.LINKED_FILES", tmp_path)
+    assert "are links: 2, the first is " + str(table.files()[1]) in message
+    assert not (table.root / "_zorder").exists()
+    spark.sql(f"OPTIMIZE {table.source} WHERE p = 2 ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
+    assert table.plain_ids() == once(table.ids)
+
+
+def test_hard_links_are_files_like_any_other(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    backup = tmp_path / "backup"
+    backup.mkdir()
+    for file in table.files():
+        (backup / file.name).hardlink_to(file)
+    before = snapshot(backup)
+    spark.sql(table.optimize).collect()
+    assert table.plain_ids() == once(table.ids)
+    assert snapshot(backup) == before
+    spark.sql(f"RESTORE {table.source} TO VERSION AS OF 0").collect()
+    assert table.plain_ids() == once(table.ids)
+
+
+# --- Options ---
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("pathGlobFilter", "part-0*"),
+        ("PATHGLOBFILTER", "*.snappy.parquet"),
+        ("modifiedBefore", "2999-01-01T00:00:00"),
+        ("modifiedAfter", "2000-01-01T00:00:00"),
+        ("recursiveFileLookup", "true"),
+        ("ignoreMissingFiles", "true"),
+        ("ignoreCorruptFiles", "TRUE"),
+        ("mapreduce.input.pathFilter.class", "org.apache.hadoop.mapred.Utils$OutputFileUtils$OutputFilesFilter"),
+    ],
+)
+def test_options_that_choose_files_are_refused(spark: SparkSession, database: Path, option: str, value: str) -> None:
+    spark.sql("CREATE TABLE plain USING parquet AS SELECT /*+ REPARTITION(3) */ id, id AS a FROM range(60)")
+    spark.sql(
+        f"CREATE TABLE t (id BIGINT, a BIGINT) USING parquet OPTIONS ('{option}' '{value}') "
+        f"LOCATION '{database / 'plain'}'"
+    )
+    if "." not in option:
+        assert spark.table("t").count() in (0, 20, 60)
+    message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.OPTION", database)
+    assert option.lower() in message.lower()
+    assert value in message
+    spark.sql("OPTIMIZE plain ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
+
+
+def test_a_path_filter_of_the_session_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    spark.conf.set(
+        "mapreduce.input.pathFilter.class", "org.apache.hadoop.mapred.Utils$OutputFileUtils$OutputFilesFilter"
+    )
+    refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.OPTION", tmp_path)
+    spark.conf.unset("mapreduce.input.pathFilter.class")
+    spark.sql(table.optimize).collect()
+    assert table.plain_ids() == once(table.ids)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("pathGlobFilter", "*.parquet"),
+        ("recursiveFileLookup", "false"),
+        ("ignoreMissingFiles", "false"),
+        ("mergeSchema", "true"),
+        ("datetimeRebaseMode", "CORRECTED"),
+        # Spark's own files record their calendar, so the option does not matter.
+        ("int96RebaseMode", "LEGACY"),
+    ],
+)
+def test_options_that_leave_all_files_alone_are_taken(
+    spark: SparkSession, database: Path, option: str, value: str
+) -> None:
+    spark.sql(f"CREATE TABLE t (id BIGINT, a BIGINT, at TIMESTAMP) USING parquet OPTIONS ('{option}' '{value}')")
+    spark.sql(
+        "INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id, TIMESTAMP'1500-01-01' + make_dt_interval(CAST(id AS INT)) "
+        "FROM range(60)"
+    )
+    before = sorted(spark.table("t").collect())
+    spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
+    assert sorted(spark.table("t").collect()) == before
+    assert len(before) == 60
+
+
+def test_orc_columns_by_position_are_refused_as_an_option(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, a BIGINT) USING orc OPTIONS ('orc.force.positional.evolution' 'true')")
+    spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id FROM range(60)")
+    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.OPTION", database)
+
+
+def test_parquet_columns_that_hive_finds_by_position_are_refused(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, a BIGINT) USING parquet OPTIONS ('parquet.column.index.access' 'true')")
+    spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id FROM range(60)")
+    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.OPTION", database)
+
+
+def test_an_index_of_orc_columns_by_position_skips_no_row(spark: SparkSession, database: Path) -> None:
+    folder = database / "files"
+    folder.mkdir()
+    for i in (0, 1000):
+        columns = {"a": pa.array(range(i + 100, i + 200), pa.int64()), "id": pa.array(range(i, i + 100), pa.int64())}
+        orc.write_table(pa.table(columns), folder / f"{i}.orc")
+    spark.sql(
+        "CREATE TABLE t (id BIGINT, a BIGINT) USING orc OPTIONS ('orc.force.positional.evolution' 'true') "
+        f"LOCATION '{folder}'"
+    )
+    spark.sql("CREATE SKIPPING INDEX ON t").collect()
+    assert spark.sql("SELECT count(*) FROM t WHERE id = 150").collect()[0][0] == 1
+
+
+# --- Calendars ---
+
+REBASE = "spark.sql.parquet.datetimeRebaseModeInRead"
+INT96_REBASE = "spark.sql.parquet.int96RebaseModeInRead"
+
+
+def write_old_days(folder: Path, int96: bool) -> None:
+    """Write files that do not record their calendar, with ancient days in a list of a struct."""
+    folder.mkdir()
+    kind, value = (pa.timestamp("us"), datetime.datetime(1500, 1, 1)) if int96 else (pa.date32(), OLD_DAY)
+    for i in range(3):
+        days = pa.array([[value]] * 2, pa.list_(kind))
+        columns = {"id": pa.array([2 * i, 2 * i + 1]), "s": pa.StructArray.from_arrays([days], ["l"])}
+        pq.write_table(pa.table(columns), folder / f"{i}.parquet", use_deprecated_int96_timestamps=int96)
+
+
+@pytest.mark.parametrize("int96", [False, True])
+def test_the_julian_calendar_of_a_session_is_refused_for_files_that_do_not_say_theirs(
+    spark: SparkSession, tmp_path: Path, int96: bool
+) -> None:
+    folder = tmp_path / "t"
+    write_old_days(folder, int96)
+    before = pq.read_table(folder).to_pylist()
+    statement = f"OPTIMIZE parquet.`{folder}` ZORDER BY (id) OPTIONS ('num-files' = '2')"
+    key, other = (INT96_REBASE, REBASE) if int96 else (REBASE, INT96_REBASE)
+    spark.conf.set(key, "legacy")
+    try:
+        message = refused(spark, statement, "ZORDER_UNSAFE_TABLE.OPTION", tmp_path)
+    finally:
+        spark.conf.unset(key)
+    assert key in message
+    assert "`s`.`l`.`list`." in message
+    # The other setting is for other columns.
+    spark.conf.set(other, "LEGACY")
+    try:
+        spark.sql(statement).collect()
+    finally:
+        spark.conf.unset(other)
+    assert sorted(pq.read_table(folder).to_pylist(), key=lambda row: row["id"]) == before
+
+
+@pytest.mark.parametrize("of_table", ["LEGACY", "CORRECTED"])
+def test_the_calendar_of_a_table_wins_over_that_of_the_session(
+    spark: SparkSession, database: Path, of_table: str
+) -> None:
+    folder = database / "files"
+    write_old_days(folder, int96=False)
+    spark.sql(
+        f"CREATE TABLE t (id BIGINT, s STRUCT<l: ARRAY<DATE>>) USING parquet "
+        f"OPTIONS ('datetimeREBASEmode' '{of_table}') LOCATION '{folder}'"
+    )
+    statement = "OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '2')"
+    spark.conf.set(REBASE, "CORRECTED" if of_table == "LEGACY" else "LEGACY")
+    try:
+        if of_table == "LEGACY":
+            assert "rebasemode" in refused(spark, statement, "ZORDER_UNSAFE_TABLE.OPTION", database).lower()
+        else:
+            spark.sql(statement).collect()
+    finally:
+        spark.conf.unset(REBASE)
+    assert {row["l"][0] for row in pq.read_table(folder)["s"].to_pylist()} == {OLD_DAY}
+
+
+# --- Times of the day ---
+
+
+def write_times(folder: Path, units: list[str], nested: bool = False) -> None:
+    """Write a file for each unit: `us` or `ns`."""
+    folder.mkdir()
+    for i, unit in enumerate(units):
+        at = pa.array([1_001_001, 5_000_001], pa.time64(unit))
+        column = pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, 1, 2], at)], ["l"]) if nested else at
+        pq.write_table(pa.table({"id": pa.array([2 * i, 2 * i + 1]), "at": column}), folder / f"{i}.parquet")
+
+
+@pytest.fixture
+def times(spark: SparkSession) -> Iterator[None]:
+    """`TIME` with all its digits, on a Spark that has it."""
+    if spark.version < "4.3":
+        pytest.skip("TIME(9) came with Spark 4.3")
+    spark.conf.set("spark.sql.timeType.enabled", "true")
+    yield
+    spark.conf.unset("spark.sql.timeType.enabled")
+
+
+@pytest.mark.usefixtures("times")
+@pytest.mark.parametrize(("units", "digits"), [("us", 5), ("us", 0), ("ns", 6)])
+@pytest.mark.parametrize("nested", [False, True])
+def test_times_with_more_digits_than_the_table_keeps_are_refused(
+    spark: SparkSession, database: Path, units: str, digits: int, nested: bool
+) -> None:
+    folder = database / "files"
+    write_times(folder, [units] * 2, nested)
+    before = pq.read_table(folder).to_pylist()
+    for n in (digits, digits + 1 if digits == 5 else 9):
+        kind = f"STRUCT<l: ARRAY<TIME({n})>>" if nested else f"TIME({n})"
+        spark.sql("DROP TABLE IF EXISTS t")
+        spark.sql(f"CREATE TABLE t (id BIGINT, at {kind}) USING parquet LOCATION '{folder}'")
+        statement = "OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '3')"
+        if n == digits:
+            message = refused(spark, statement, "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", database)
+            assert f"time({'6' if units == 'us' else '9'}) where the table has time({n})" in message
+        else:
+            spark.sql(statement).collect()
+    after = sorted(pq.read_table(folder).to_pylist(), key=lambda row: row["id"])
+    assert str(after) == str(before)
+
+
+@pytest.mark.usefixtures("times")
+def test_times_of_spark_have_the_digits_that_spark_noted(spark: SparkSession, database: Path) -> None:
+    for file_format in ("parquet", "orc"):
+        spark.sql(f"CREATE TABLE t_{file_format} (id BIGINT, s STRUCT<at: TIME(0)>) USING {file_format}")
+        spark.sql(
+            f"INSERT INTO t_{file_format} SELECT /*+ REPARTITION(3) */ id, "
+            "named_struct('at', CAST('12:34:56.789' AS TIME(0))) FROM range(60)"
+        )
+        statement = f"OPTIMIZE t_{file_format} FULL ZORDER BY (id) OPTIONS ('num-files' = '2')"
+        spark.sql(statement).collect()
+        spark.sql(statement).collect()
+        # The same files under a table with fewer digits.
+        folder = database / f"fine_{file_format}"
+        spark.sql(
+            "SELECT /*+ REPARTITION(2) */ id, named_struct('at', CAST('12:34:56.789' AS TIME(3))) AS s FROM range(9)"
+        ).write.format(file_format).save(str(folder))
+        spark.sql(
+            f"CREATE TABLE c_{file_format} (id BIGINT, s STRUCT<at: TIME(2)>) USING {file_format} LOCATION '{folder}'"
+        )
+        message = refused(
+            spark, f"OPTIMIZE c_{file_format} ZORDER BY (id)", "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", database
+        )
+        assert "time(3) where the table has time(2)" in message
+
+
+def nanos(file: Path) -> list[int]:
+    """The times of a file of either unit."""
+    column = pq.read_table(file)["at"]
+    return [int(v) * (1 if column.type.unit == "ns" else 1000) for v in column.cast(pa.int64()).to_pylist()]
+
+
+@pytest.mark.usefixtures("times")
+def test_microseconds_and_nanoseconds_are_nanoseconds_under_a_type_that_keeps_both(
+    spark: SparkSession, database: Path
+) -> None:
+    folder = database / "files"
+    write_times(folder, ["us", "ns"])
+    before = [v for file in folder.glob("*.parquet") for v in nanos(file)]
+    refused(spark, f"OPTIMIZE parquet.`{folder}` ZORDER BY (id)", "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", database)
+    spark.sql(f"CREATE TABLE t (id BIGINT, at TIME(9)) USING parquet LOCATION '{folder}'")
+    spark.sql("OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '3')").collect()
+    assert sorted(v for file in folder.glob("*.parquet") for v in nanos(file)) == sorted(before)
+    [metrics] = [row[0] for row in spark.sql("DESCRIBE HISTORY t").select("operationMetrics").collect()]
+    assert "stored type of `at`" in metrics["notKept"]
+
+
+@pytest.mark.usefixtures("times")
+def test_the_messages_about_timestamps_in_nanoseconds_are_true(spark: SparkSession, database: Path) -> None:
+    spark.conf.set("spark.sql.timestampNanosTypes.enabled", "true")
+    try:
+        spark.sql("CREATE TABLE t (id BIGINT, at TIMESTAMP_NTZ(9)) USING parquet")
+        spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, TIMESTAMP_NTZ'2020-01-01' FROM range(60)")
+        message = refused(spark, "OPTIMIZE t ZORDER BY (at)", "ZORDER_INVALID_COLUMN.TYPE", database)
+        assert "no order" not in message
+        assert "timestamps in microseconds" in message
+        message = refused(spark, "OPTIMIZE t ZORDER BY (id)", "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", database)
+        assert "Give the table a schema" not in message
+        assert "timestamps in nanoseconds. Leave the file's partition out with WHERE" in message
+    finally:
+        spark.conf.unset("spark.sql.timestampNanosTypes.enabled")
+
+
+# --- Summary files ---
+
+
+def test_a_summary_file_that_names_the_data_files_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    schema = pq.read_schema(table.files()[0])
+    pq.write_metadata(schema, table.root / "_common_metadata")
+    for folder in (table.root, table.root / "p=1"):
+        pq.write_metadata(schema, folder / "_metadata")
+        assert str(folder / "_metadata") in refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.SUMMARY_FILE", tmp_path)
+        if folder != table.root:
+            spark.sql(f"OPTIMIZE {table.source} WHERE p = 2 ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
+        (folder / "_metadata").unlink()
+    spark.sql(table.optimize).collect()
+    assert table.plain_ids() == once(table.ids)
+    assert (table.root / "_common_metadata").exists()
+
+
+def test_a_summary_file_above_a_table_s_partition_is_refused(spark: SparkSession, database: Path) -> None:
+    table = SmallTable.write(database / "files", partitioned=True)
+    pq.write_metadata(pq.read_schema(table.files()[0]), table.root / "_metadata")
+    spark.sql(f"CREATE TABLE t (id BIGINT, a BIGINT) USING parquet LOCATION '{table.root / 'p=1'}'")
+    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.SUMMARY_FILE", database)
+
+
+# --- Nanoseconds ---
+
+
+def instants(count: int, step: int) -> pa.Array:
+    """Instants in nanoseconds, some of them null."""
+    return pa.array(
+        [None if i % 7 == 3 else 1_600_000_000_000_000_000 + i * step for i in range(count)], pa.timestamp("ns")
+    )
+
+
+def write_instants(folder: Path, file_format: str, steps: list[int], dictionary: bool = True) -> None:
+    """Write a file for each step. Steps of 1000 are whole microseconds."""
+    folder.mkdir()
+    for i, step in enumerate(steps):
+        at = instants(300, step)
+        columns: dict[str, Any] = {"id": pa.array(range(i * 300, i * 300 + 300), pa.int64()), "at": at}
+        columns["s"] = pa.StructArray.from_arrays([pa.ListArray.from_arrays(list(range(301)), at)], ["l"])
+        if file_format == "orc":
+            orc.write_table(pa.table(columns), folder / f"{i}.orc", compression="snappy")
+        else:
+            pq.write_table(
+                pa.table(columns),
+                folder / f"{i}.parquet",
+                use_deprecated_int96_timestamps=True,
+                use_dictionary=dictionary,
+                row_group_size=100,
+            )
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "parquet_plain", "orc"])
+def test_timestamps_finer_than_microseconds_are_refused_unless_the_loss_is_accepted(
+    spark: SparkSession, tmp_path: Path, file_format: str
+) -> None:
+    folder = tmp_path / "t"
+    name = file_format.split("_")[0]
+    write_instants(folder, name, [1000, 2001, 1000], "plain" not in file_format)
+    statement = f"OPTIMIZE {name}.`{folder}` ZORDER BY (id)"
+    message = refused(spark, statement, "ZORDER_UNSAFE_FILES.NANOSECONDS", tmp_path)
+    assert f"1.{name}" in message
+    assert "`at`" in message
+    before = sorted(spark.sql(f"SELECT * FROM {name}.`{folder}`").collect())
+    spark.sql(f"{statement} OPTIONS ('num-files' = '2', {ACCEPT_LOSS})").collect()
+    assert sorted(spark.sql(f"SELECT * FROM {name}.`{folder}`").collect()) == before
+    # Now all files are Spark's own.
+    spark.sql(f"OPTIMIZE {name}.`{folder}` FULL ZORDER BY (id) OPTIONS ('num-files' = '3')").collect()
+    assert sorted(spark.sql(f"SELECT * FROM {name}.`{folder}`").collect()) == before
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "parquet_plain", "orc"])
+def test_whole_microseconds_of_other_writers_are_rewritten(
+    spark: SparkSession, tmp_path: Path, file_format: str
+) -> None:
+    folder = tmp_path / "t"
+    name = file_format.split("_")[0]
+    write_instants(folder, name, [1000, 5000], "plain" not in file_format)
+    before = sorted(spark.sql(f"SELECT * FROM {name}.`{folder}`").collect())
+    spark.sql(f"OPTIMIZE {name}.`{folder}` ZORDER BY (id) OPTIONS ('num-files' = '3')").collect()
+    assert sorted(spark.sql(f"SELECT * FROM {name}.`{folder}`").collect()) == before
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_nanoseconds_deep_in_lists_and_structs_are_found(spark: SparkSession, tmp_path: Path, dictionary: bool) -> None:
+    for file_format in ("parquet", "orc"):
+        folder = tmp_path / file_format
+        folder.mkdir()
+        deep = pa.array(
+            [{"m": [("k", None), ("l", 7)]}, None, {"m": []}, {"m": [("x", 1_000_001)]}] * 50,
+            pa.struct([("m", pa.map_(pa.string(), pa.timestamp("ns")))]),
+        )
+        only_first = deep.slice(1, 2)
+        columns = {"id": pa.array(range(200), pa.int64()), "d": deep}
+        for i, table in enumerate((pa.table({"id": [1, 2], "d": only_first}), pa.table(columns))):
+            if file_format == "orc":
+                orc.write_table(table, folder / f"{i}.orc")
+            else:
+                pq.write_table(
+                    table, folder / f"{i}.parquet", use_deprecated_int96_timestamps=True, use_dictionary=dictionary
+                )
+        statement = f"OPTIMIZE {file_format}.`{folder}` ZORDER BY (id)"
+        message = refused(spark, statement, "ZORDER_UNSAFE_FILES.NANOSECONDS", folder)
+        assert "`d`.`m`" in message
+
+
+def test_spark_metadata_in_a_file_of_another_writer_proves_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    spark.range(300).selectExpr("id", "timestamp_seconds(id) AS at").repartition(2).write.parquet(str(folder))
+    [first, *_] = sorted(folder.glob("*.parquet"))
+    read = pq.read_table(first)
+    finer = pa.array([1_000_000_001 * (i + 1) for i in range(read.num_rows)], pa.timestamp("ns"))
+    copied = read.set_column(1, "at", finer).replace_schema_metadata(
+        {**pq.read_metadata(first).metadata, b"org.apache.spark.version": b"4.0.0"}
+    )
+    pq.write_table(copied, folder / "copied.parquet", use_deprecated_int96_timestamps=True)
+    assert b"org.apache.spark.version" in pq.read_metadata(folder / "copied.parquet").metadata
+    refused(spark, f"OPTIMIZE parquet.`{folder}` ZORDER BY (id)", "ZORDER_UNSAFE_FILES.NANOSECONDS", tmp_path)
+
+
+# --- Names ---
+
+
+@pytest.mark.parametrize("character", ["x", "ä", "😀"])
+def test_names_of_255_bytes_go_to_the_trash_and_come_back(spark: SparkSession, tmp_path: Path, character: str) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    width = len(character.encode())
+    for i, file in enumerate(table.files()):
+        stem = f"{i}" + character * ((255 - len(".parquet") - 4) // width)
+        name = stem + "y" * (255 - len((stem + ".parquet").encode())) + ".parquet"
+        assert len(name.encode()) == 255
+        file.rename(file.with_name(name))
+    before = {f.name: (f.read_bytes(), f.stat().st_mtime_ns) for f in table.files()}
+    spark.sql(table.optimize).collect()
+    assert table.plain_ids() == once(table.ids) == table.spark_ids(spark)
+    assert len(table.files()) == 2
+    spark.sql(f"RESTORE {table.source} TO VERSION AS OF 0").collect()
+    assert {f.name: (f.read_bytes(), f.stat().st_mtime_ns) for f in table.files()} == before
+    spark.sql(f"RESTORE {table.source} TO VERSION AS OF 1").collect()
+    spark.sql(f"VACUUM {table.source} RETAIN 0 HOURS").collect()
+    assert table.plain_ids() == once(table.ids)
+
+
+# --- Owners ---
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only an administrator may give files to others")
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_what_an_administrator_writes_belongs_to_the_owner_of_the_table(
+    spark: SparkSession, tmp_path: Path, partitioned: bool
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned)
+    nobody = pwd.getpwnam("nobody")
+    for path in (table.root, *table.root.rglob("*")):
+        os.chown(path, nobody.pw_uid, nobody.pw_gid)
+        if path.is_file():
+            path.chmod(0o640)
+    spark.sql(table.optimize).collect()
+    found = {p: p.stat() for p in (table.root, *table.root.rglob("*"))}
+    assert {(s.st_uid, s.st_gid) for p, s in found.items() if p.suffix != ".crc"} == {(nobody.pw_uid, nobody.pw_gid)}
+    assert {s.st_mode & 0o777 for p, s in found.items() if p in table.files()} == {0o640}
+    spark.sql(f"RESTORE {table.source} TO VERSION AS OF 0").collect()
+    assert {p.owner() for p in table.root.rglob("*") if p.suffix != ".crc"} == {"nobody"}
+    assert table.plain_ids() == once(table.ids)

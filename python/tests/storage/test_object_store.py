@@ -1,0 +1,447 @@
+"""Tables in an object store: S3A with a server that the test starts."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import threading
+import urllib.parse
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from s3_server import BUCKET, Request, S3Server, s3_server
+from spark_process import SparkProcess
+from spark_versions import PYSPARK_MINOR
+
+ROWS = 4000
+ROOT = "s3a://bucket"
+
+REQUESTS_PER_FILE = {"3.5": 25, "4.0": 25, "4.1": 17}.get(PYSPARK_MINOR, 12)
+"""Of an OPTIMIZE. An older S3A asks for a file's length and its end each time that Spark opens it.
+
+The values of older Sparks are a little above those in bench/results/requests-s3-older-2026-11-25.txt.
+"""
+
+QUICK = {"spark.hadoop.fs.s3a.retry.limit": "1", "spark.hadoop.fs.s3a.attempts.maximum": "1"}
+"""S3A gives up a request soon."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[S3Server]:
+    """An S3 server behind a proxy."""
+    with s3_server() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def ours(server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
+    """A Spark with the extension."""
+    with server.spark(tmp_path_factory.mktemp("ours")) as process:
+        yield process
+
+
+@pytest.fixture(scope="module")
+def plain(server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
+    """A Spark without the extension."""
+    with server.spark(tmp_path_factory.mktemp("plain"), extension=False) as process:
+        yield process
+
+
+def write(spark: SparkProcess, root: str, form: str, parts: str, files: int = 4, first: int = 0) -> None:
+    """Append rows to a folder."""
+    spark.run(
+        f"spark.range({first}, {first + ROWS}).selectExpr('id', 'id % 2 AS p', 'hash(id) % 1000 AS a')"
+        f".repartition({files}).write.mode('append').partitionBy(*{parts.split()!r}).format({form!r}).save({root!r})"
+    )
+
+
+def ids(spark: SparkProcess, root: str, form: str) -> tuple[int, int]:
+    """The number of rows, and of different ones."""
+    found = spark.run(
+        f"frame = spark.read.format({form!r}).load({root!r})\n"
+        "result = [frame.count(), frame.select('id').distinct().count()]"
+    )
+    return found[0], found[1]
+
+
+def kept(spark: SparkProcess, root: str, form: str) -> tuple[int, int]:
+    """The files that a lookup reads, of all."""
+    [scan] = spark.sql(f"EXPLAIN SKIPPING SELECT * FROM {form}.`{root}` WHERE a = 5")
+    return scan["files_kept"], scan["files_total"]
+
+
+def left_over(spark: SparkProcess, server: S3Server, root: str) -> list[str]:
+    """What no finished operation may leave."""
+    names: list[str] = spark.run(f"result = files({root!r})")
+    marks = ("_exchange", ".publishing", "_staging-", "_lock-", "__magic", "_tmp-", "_probe-")
+    inside = root.removeprefix("s3a://bucket/")
+    return [n for n in names if any(mark in n for mark in marks)] + [
+        key for key in server.open_uploads() if key.startswith(inside + "/")
+    ]
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+@pytest.mark.parametrize(
+    ("name", "parts"), [("flat", ""), ("parts", "p"), ("odd %25 ü x/a+b,c", "p")], ids=["flat", "parts", "odd keys"]
+)
+def test_optimize_restore_and_vacuum_keep_every_row_and_other_readers_read_them(
+    server: S3Server, ours: SparkProcess, plain: SparkProcess, form: str, name: str, parts: str
+) -> None:
+    root = f"{ROOT}/{form}/{name}"
+    write(ours, root, form, parts)
+    table = f"{form}.`{root}`"
+    clustered = f"OPTIMIZE {table} ZORDER BY (a) OPTIONS ('num-files' = '4')"
+    ours.sql(clustered)
+    one, all_ = kept(ours, root, form)
+    assert one * 2 <= all_, "a lookup reads half of the files at most"
+    assert ids(plain, root, form) == ids(ours, root, form) == (ROWS, ROWS)
+    write(plain, root, form, parts, files=2, first=ROWS)
+    for statement in [f"OPTIMIZE {table} ZORDER BY (a)", f"RESTORE {table} TO VERSION AS OF 0", clustered]:
+        ours.sql(statement)
+        assert ids(plain, root, form) == ids(ours, root, form) == (2 * ROWS, 2 * ROWS), statement
+    # Files that RESTORE brought back, and an OPTIMIZE retired again.
+    ours.sql(f"RESTORE {table} TO VERSION AS OF 1")
+    assert ids(plain, root, form) == (2 * ROWS, 2 * ROWS)
+    ours.sql(f"RESTORE {table} TO VERSION AS OF 4")
+    history = ours.sql(f"DESCRIBE HISTORY {table}")
+    assert [h["operation"] for h in history] == ["RESTORE", "RESTORE", "OPTIMIZE", "RESTORE", "OPTIMIZE", "OPTIMIZE"]
+    assert all(int(h["operationMetrics"]["publishMillis"]) > 0 for h in history)
+    ours.sql(f"VACUUM {table} RETAIN 0 HOURS")
+    assert not [n for n in ours.run(f"result = files({root!r})") if n.endswith(".retired")]
+    assert ids(plain, root, form) == ids(ours, root, form) == (2 * ROWS, 2 * ROWS)
+    assert kept(ours, root, form)[0] * 2 <= kept(ours, root, form)[1]
+    assert left_over(ours, server, root) == []
+
+
+def test_a_catalog_table_is_optimized_without_a_setting(ours: SparkProcess, plain: SparkProcess) -> None:
+    root = f"{ROOT}/warehouse/flights"
+    ours.sql(f"CREATE TABLE flights (id BIGINT, a INT, day INT) USING parquet PARTITIONED BY (day) LOCATION '{root}'")
+    for day in range(3):
+        ours.sql(f"INSERT INTO flights SELECT /*+ REPARTITION(3) */ id, hash(id) % 1000, {day} FROM range({ROWS})")
+    ours.sql("OPTIMIZE flights WHERE day = 1 ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    assert ours.sql("SELECT count(*) AS n, sum(id) AS s FROM flights") == [{"n": 3 * ROWS, "s": 3 * sum(range(ROWS))}]
+    ours.sql("INSERT OVERWRITE flights PARTITION (day = 1) SELECT id, 1 FROM range(10)")
+    ours.sql("OPTIMIZE flights ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    assert ours.sql("SELECT count(*) AS n FROM flights") == [{"n": 2 * ROWS + 10}]
+    assert ids(plain, root, "parquet")[0] == 2 * ROWS + 10
+
+
+@pytest.mark.extended
+def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
+    server: S3Server, tmp_path: Path, plain: SparkProcess
+) -> None:
+    for name, parts, files in (("flat", "", 20), ("parts", "p", 8), ("large", "", 50)):
+        root = f"{ROOT}/requests/{name}"
+        write(plain, root, "parquet", parts, files)
+        old = len([n for n in plain.run(f"result = files({root!r})") if n.endswith(".parquet")])
+        # Fresh sessions: S3A keeps what it has read of small files.
+        with server.spark(tmp_path / name) as fresh:
+            fresh.run("spark.range(1).count()")
+            server.counted()
+            fresh.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '4')")
+            needed = server.counted()
+        assert len(needed) <= REQUESTS_PER_FILE * old + 50, (name, len(needed), Counter(r.what for r in needed))
+        query = f"SELECT count(*) FROM parquet.`{root}` WHERE a = 5"
+        counts = []
+        for extension in (False, True):
+            with server.spark(tmp_path / f"{name}-{extension}", extension=extension) as fresh:
+                fresh.run("spark.range(1).count()")
+                server.counted()
+                fresh.sql(query)
+                counts.append(len(server.counted()))
+        assert counts[1] <= counts[0] + 3, f"{name}: {counts}"
+
+
+@pytest.mark.extended
+def test_a_store_without_conditions_is_refused_before_anything_is_written(
+    server: S3Server, plain: SparkProcess, tmp_path: Path
+) -> None:
+    root = f"{ROOT}/unconditional"
+    write(plain, root, "parquet", "")
+    before = plain.run(f"result = files({root!r})")
+    for drops, words in ((("if-none-match",), "If-None-Match"), (("if-match",), "If-Match")):
+        server.drops = frozenset(drops)
+        try:
+            with server.spark(tmp_path / drops[0]) as fresh:
+                condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
+        finally:
+            server.drops = frozenset()
+        assert condition == "ZORDER_UNSUPPORTED_STORAGE.LACKS_CONDITIONS"
+        assert words in message
+        assert plain.run(f"result = files({root!r})") == before
+
+
+@pytest.mark.extended
+def test_conditions_are_signed(server: S3Server, ours: SparkProcess) -> None:
+    root = f"{ROOT}/signed"
+    write(ours, root, "parquet", "")
+    server.counted()
+    ours.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
+    conditions = ("if-match", "if-none-match", "x-amz-copy-source-if-match")
+    seen = set()
+    for request in server.counted():
+        signed = re.findall("SignedHeaders=([^,]*)", request.headers["authorization"])[0].split(";")
+        for name in request.headers.keys() & set(conditions):
+            assert name in signed, request
+            seen.add((request.method, name))
+    wanted = {("PUT", name) for name in conditions} | {("DELETE", "if-match")}
+    assert wanted <= seen
+
+
+@pytest.mark.extended
+def test_a_client_that_leaves_no_upload_open_is_refused_before_anything_is_written(
+    server: S3Server, plain: SparkProcess, tmp_path: Path
+) -> None:
+    root = f"{ROOT}/no-magic"
+    write(plain, root, "parquet", "")
+    before = plain.run(f"result = files({root!r})")
+    with server.spark(tmp_path, settings={"spark.hadoop.fs.s3a.committer.magic.enabled": "false"}) as fresh:
+        condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
+    assert condition == "ZORDER_UNSUPPORTED_STORAGE.LACKS_CONDITIONS"
+    assert "fs.s3a.committer.magic.enabled" in message
+    assert plain.run(f"result = files({root!r})") == before
+
+
+@pytest.mark.extended
+def test_a_bucket_without_write_access_is_refused_and_read(
+    server: S3Server, plain: SparkProcess, tmp_path: Path
+) -> None:
+    root = f"{ROOT}/read-only"
+    write(plain, root, "parquet", "")
+    before = plain.run(f"result = files({root!r})")
+
+    def denied(request: Request) -> tuple[int, str] | None:
+        return None if request.method in ("GET", "HEAD") else (403, "AccessDenied")
+
+    server.fault = denied
+    try:
+        with server.spark(tmp_path) as fresh:
+            condition, _ = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
+            assert ids(fresh, root, "parquet") == (ROWS, ROWS)
+    finally:
+        server.fault = None
+    assert condition == "ZORDER_NO_WRITE_PERMISSION"
+    assert plain.run(f"result = files({root!r})") == before
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("late", [False, True], ids=["refused", "done and refused"])
+def test_every_tenth_request_fails_and_no_row_is_lost(
+    server: S3Server, ours: SparkProcess, plain: SparkProcess, *, late: bool
+) -> None:
+    root = f"{ROOT}/busy-{late}"
+    write(plain, root, "parquet", "p")
+    server.fault = lambda request: (503, "SlowDown") if request.number % 10 == 0 else None
+    server.late = late
+    try:
+        ours.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '3')")
+        ours.sql(f"RESTORE parquet.`{root}` TO VERSION AS OF 0")
+    finally:
+        server.fault = None
+        server.late = False
+    assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (ROWS, ROWS)
+    assert left_over(ours, server, root) == []
+
+
+@pytest.mark.extended
+def test_credentials_that_expire_at_any_request_lose_no_row(
+    server: S3Server, ours: SparkProcess, plain: SparkProcess, tmp_path: Path
+) -> None:
+    root = f"{ROOT}/expiring"
+    write(plain, root, "parquet", "p")
+    statement = f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '2')"
+    ours.sql(statement)
+    server.counted()
+    ours.sql(statement)
+    most = len(server.counted())
+    with server.spark(tmp_path, settings=QUICK) as victim:
+        for last in range(20, most, max(1, most // 12)):
+            server.counted()
+            server.fault = lambda request, last=last: (400, "ExpiredToken") if request.number > last else None
+            try:
+                victim.run(
+                    f"try: spark.sql({statement!r}).collect()\nexcept Exception as error: print(str(error)[:200])"
+                )
+            finally:
+                server.fault = None
+            assert ids(ours, root, "parquet") == (ROWS, ROWS), f"expired after {last} requests"
+            # Its lock may be left, since it could not be deleted. The process itself knows that it has ended.
+            victim.sql(f"REFRESH SKIPPING INDEX ON parquet.`{root}`")
+            assert ids(plain, root, "parquet") == (ROWS, ROWS), f"expired after {last} requests"
+    ours.sql(statement)
+    assert left_over(ours, server, root) == []
+
+
+def rule(days: int, prefix: str, status: str = "Enabled") -> str:
+    """A lifecycle rule in S3's words."""
+    return (
+        f"<Rule><ID>{prefix}{days}</ID><Filter><Prefix>{prefix}</Prefix></Filter><Status>{status}</Status>"
+        f"<AbortIncompleteMultipartUpload><DaysAfterInitiation>{days}</DaysAfterInitiation>"
+        "</AbortIncompleteMultipartUpload></Rule>"
+    )
+
+
+@pytest.mark.extended
+def test_the_lifecycle_rules_of_a_bucket_say_how_long_uploads_stay_open(server: S3Server, ours: SparkProcess) -> None:
+    def days(table: str) -> object:
+        return ours.run(
+            f"path = spark._jvm.org.apache.hadoop.fs.Path('{ROOT}/{table}')\n"
+            "storage = path.getFileSystem(spark._jsc.sc().hadoopConfiguration())\n"
+            "found = spark._jvm.org.sparkzorder.s3.S3Objects.of(storage).get().daysOfUploads(path)\n"
+            "result = found.get() if found.isDefined() else None"
+        )
+
+    assert days("ruled/t") is None
+    rules = (
+        rule(7, "") + rule(3, "ruled/") + rule(1, "ruled/t/p=1") + rule(1, "ruled/t", "Disabled") + rule(2, "other/")
+    )
+    body = f"<LifecycleConfiguration>{rules}</LifecycleConfiguration>".encode()
+    server.ask("PUT", "/bucket?lifecycle", body)
+    try:
+        assert [days(name) for name in ("ruled/t", "ruled/s", "rule", "other/t")] == [1, 3, 7, 2]
+        server.fault = lambda request: (403, "AccessDenied") if request.what == "rules" else None
+        with pytest.raises(AssertionError, match="AccessDenied"):
+            days("ruled/t")
+    finally:
+        server.fault = None
+        server.ask("DELETE", "/bucket?lifecycle")
+
+
+@pytest.mark.extended
+def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess, plain: SparkProcess) -> None:
+    body = b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"
+    server.ask("PUT", "/bucket?versioning", body)
+    root = f"{ROOT}/versioned"
+    write(ours, root, "parquet", "p")
+    ours.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    ours.sql(f"RESTORE parquet.`{root}` TO VERSION AS OF 0")
+    ours.sql(f"VACUUM parquet.`{root}` RETAIN 0 HOURS")
+    assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (ROWS, ROWS)
+    assert left_over(ours, server, root) == []
+
+
+@pytest.mark.extended
+def test_folders_of_other_formats_are_refused(server: S3Server, ours: SparkProcess) -> None:
+    refused = {
+        "_delta_log/0.json": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
+        ".hoodie/hoodie.properties": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
+        "_spark_metadata/0": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
+        "metadata/v1.metadata.json": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
+        "_metadata": "ZORDER_UNSAFE_TABLE.SUMMARY_FILE",
+        # Looked for in each of two folders, by one listing.
+        "p=1/_metadata": "ZORDER_UNSAFE_TABLE.SUMMARY_FILE",
+    }
+    for number, (marker, condition) in enumerate(refused.items()):
+        root = f"{ROOT}/foreign/t{number}"
+        write(ours, root, "parquet", "p", files=1)
+        # Spark reads a summary file, so it is a file of Parquet.
+        data = next(k for k in server.keys(f"foreign/t{number}/") if k.endswith(".parquet"))
+        content = (
+            server.ask("GET", f"/{BUCKET}/{urllib.parse.quote(data)}")
+            if condition == "ZORDER_UNSAFE_TABLE.SUMMARY_FILE"
+            else b"x"
+        )
+        server.ask("PUT", f"/{BUCKET}/foreign/t{number}/{marker}", content)
+        assert ours.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")[0] == condition, marker
+
+
+def copied(server: S3Server, keys: list[str], root: str, target: str) -> None:
+    """Copy objects to another folder, as other programs do."""
+    for key in keys:
+        path = urllib.parse.quote(target + key.removeprefix(root), safe="/")
+        server.ask("PUT", f"/{BUCKET}/{path}", headers={"x-amz-copy-source": f"/{BUCKET}/{urllib.parse.quote(key)}"})
+
+
+@pytest.mark.extended
+def test_a_copy_that_is_made_while_an_operation_publishes_has_each_row_once(
+    server: S3Server, ours: SparkProcess, plain: SparkProcess
+) -> None:
+    write(ours, f"{ROOT}/midway/t", "parquet", "p")
+    keys: list[str] = []
+    sides: list[str] = []
+    lock = threading.Lock()
+
+    def copies(request: Request) -> None:
+        # One listing before the first new file is there. Markers are copied later, and tell of a decision.
+        with lock:
+            if request.what == "complete" and not keys:
+                keys.extend(server.keys("midway/t/"))
+                copied(server, [k for k in keys if "/_" not in k], "midway/t/", "midway/copy/")
+            if request.what == "delete" and request.key.endswith(".parquet") and not sides:
+                sides.extend(k for k in keys if "/_" in k)
+                copied(server, sides, "midway/t/", "midway/copy/")
+
+    server.fault = copies
+    try:
+        ours.sql(f"OPTIMIZE parquet.`{ROOT}/midway/t` ZORDER BY (a)")
+    finally:
+        server.fault = None
+    assert [k for k in sides if k.endswith(".publishing")]
+    copy = f"{ROOT}/midway/copy"
+    assert ids(ours, copy, "parquet") == ids(plain, copy, "parquet") == (ROWS, ROWS)
+    ours.sql(f"OPTIMIZE parquet.`{copy}` ZORDER BY (a)")
+    assert ids(ours, copy, "parquet") == ids(plain, copy, "parquet") == (ROWS, ROWS)
+    # An operation that was undone is no gap in the history.
+    ours.sql(f"RESTORE parquet.`{copy}` TO VERSION AS OF 0")
+    assert ids(ours, copy, "parquet") == ids(plain, copy, "parquet") == (ROWS, ROWS)
+    assert left_over(ours, server, copy) == []
+    assert ids(ours, f"{ROOT}/midway/t", "parquet") == (ROWS, ROWS)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize(
+    ("what", "part", "count"),
+    [
+        ("part", ".parquet", 1),
+        ("copy", ".retired", 1),
+        ("put", ".publishing", 1),
+        ("complete", "", 1),
+        ("complete", "", 2),
+        ("put", "_exchange", 3),
+        ("delete", ".parquet", 1),
+        ("delete", ".parquet", 6),
+        ("put", ".json", 2),
+    ],
+)
+def test_an_owner_that_hung_in_a_request_goes_on_after_others_have_taken_over(
+    server: S3Server, ours: SparkProcess, plain: SparkProcess, tmp_path: Path, what: str, part: str, count: int
+) -> None:
+    root = f"{ROOT}/hung/{what}-{count}-{len(part)}"
+    write(plain, root, "parquet", "p")
+    reached, release, seen = threading.Event(), threading.Event(), itertools.count(1)
+
+    def hold(request: Request) -> None:
+        own = "Credential=victim" in request.headers.get("authorization", "")
+        if own and request.what == what and part in request.key and next(seen) == count:
+            reached.set()
+            release.wait(300)
+
+    server.fault = hold
+    try:
+        with server.spark(tmp_path, settings={**QUICK, "spark.hadoop.fs.s3a.access.key": "victim"}) as victim:
+            victim.send(f"result = refused(\"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '2')\")")
+            assert reached.wait(300)
+            # Somebody removes the lock by hand, since its owner does nothing any more.
+            inside = root.removeprefix(f"{ROOT}/")
+            listed = server.ask(
+                "GET", f"/bucket?list-type=2&prefix={urllib.parse.quote(inside)}/_zorder/_lock-"
+            ).decode()
+            for key in re.findall("<Key>(.*?)</Key>", listed):
+                server.ask("DELETE", f"/bucket/{urllib.parse.quote(key)}")
+            assert ids(ours, root, "parquet") == (ROWS, ROWS)
+            ours.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '1')")
+            write(plain, root, "parquet", "p", first=ROWS)
+            ours.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '3')")
+            release.set()
+            victim.run("result = None")
+            victim.run("result = None")
+    finally:
+        release.set()
+        server.fault = None
+    assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (2 * ROWS, 2 * ROWS)
+    ours.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    assert ids(plain, root, "parquet") == (2 * ROWS, 2 * ROWS)
+    assert left_over(ours, server, root) == []
