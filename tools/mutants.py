@@ -28,34 +28,59 @@ DONE = re.compile(r"\[(success|error)\] (?:elapsed|Total) time", re.IGNORECASE)
 FAILED = re.compile(r"- (.*) \*\*\* FAILED \*\*\*")
 ENDED = re.compile(r"Run completed in ")
 TESTS = Path("jvm/src/test/scala")
+SOURCES = Path("jvm/src/main/scala/org/sparkzorder")
+DEFINED = re.compile(
+    r"^(\s*)(?:@\w+ )?(?:(?:private|protected|override|final|implicit|lazy)(?:\[\w+\])? )*(?:def|val) (\w+)"
+)
 LONG = 900.0
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A bug: the correct text of a file, and the wrong text that replaces it."""
+    """A bug: the correct text of a method, and the wrong text that replaces it."""
 
     name: str
     had_by: str
-    file: str
+    method: str
     suite: str
     old: tuple[str, ...]
     new: tuple[str, ...]
+
+    @property
+    def file(self) -> Path:
+        """The file of the method."""
+        return SOURCES.joinpath(*self.method.split(".")[:-1]).with_suffix(".scala")
 
     def planted(self, text: str) -> str:
         """The file's text with the bug in it. Lines match whatever their indentation."""
         lines = text.split("\n")
         stripped = [line.strip() for line in lines]
         n = len(self.old)
-        if n == 1:
-            places = [i for i, line in enumerate(stripped) if self.old[0] in line]
-        else:
-            places = [i for i in range(len(lines)) if tuple(stripped[i : i + n]) == self.old]
+        places = [
+            i
+            for i in sorted(lines_of(self.method.rpartition(".")[2], lines))
+            if (self.old[0] in stripped[i] if n == 1 else tuple(stripped[i : i + n]) == self.old)
+        ]
         if len(places) != 1:
-            raise SystemExit(f"'{self.name}': {self.file} has its text {len(places)} times, not once")
+            raise SystemExit(f"'{self.name}': {self.method} has its text {len(places)} times, not once")
         at = places[0]
         changed = [lines[at].replace(self.old[0], "\n".join(self.new))] if n == 1 else list(self.new)
         return "\n".join(lines[:at] + changed + lines[at + n :])
+
+
+def lines_of(name: str, lines: list[str]) -> set[int]:
+    """The numbers of the lines of all methods and values with a name."""
+    found: set[int] = set()
+    for start, line in enumerate(lines):
+        defined = DEFINED.match(line)
+        if defined and defined[2] == name:
+            depth = len(defined[1])
+            rest = enumerate(lines[start + 1 :], start + 1)
+            end = next(
+                (i for i, of in rest if of.strip() and of[: depth + 1].strip() and of.strip()[0] not in "})"), None
+            )
+            found.update(range(start, len(lines) if end is None else end))
+    return found
 
 
 def read(path: Path) -> list[Mutant]:
@@ -66,7 +91,7 @@ def read(path: Path) -> list[Mutant]:
         fields = dict(line.split(": ", 1) for line in lines if line[:2] not in ("- ", "+ ") and line)
         old = tuple(line[2:].strip() for line in lines if line.startswith("- "))
         new = tuple(line[2:].strip() for line in lines if line.startswith("+ "))
-        mutants.append(Mutant(name.strip(), fields["had by"], fields["file"], fields["suite"], old, new))
+        mutants.append(Mutant(name.strip(), fields["had by"], fields["method"], fields["suite"], old, new))
     return mutants
 
 

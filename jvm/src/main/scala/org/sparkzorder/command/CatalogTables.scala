@@ -96,7 +96,7 @@ private[command] object CatalogTables extends Logging {
    */
   private def refuseSetBack(table: TableLocation, view: CatalogView): Unit = {
     val folder = TableSideFolder.of(table)
-    view.setBack(folder.ops).headOption.foreach { back =>
+    CatalogRecovery.setBack(view, folder.ops).headOption.foreach { back =>
       val reappeared = back.reappeared(folder.ops.list(back.current))
       throw ZOrderErrors.locationSetBack(
         table.name,

@@ -89,7 +89,7 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
   /** Folders whose locations were set back: statements refuse them. */
   def setBack: Seq[SetBack] = {
     val ops = new MemoryOps(fs)
-    CatalogView(history(ops), locations.toMap).setBack(ops)
+    CatalogRecovery.setBack(CatalogView(history(ops), locations.toMap), ops)
   }
 
   private def rowsOf(m: FileMeta): Option[Long] = fs.file(m.path.toUri.getPath).map(_.rows.size.toLong)
@@ -99,7 +99,7 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
     try {
       Recovery.recoverUnder(folder(ops), lock, settings)
       val view = CatalogRecovery.settle(folder(ops), lock, catalog)
-      view.setBack(ops).foreach(b => throw new MemoryCatalogTable.Refused(b))
+      CatalogRecovery.setBack(view, ops).foreach(b => throw new MemoryCatalogTable.Refused(b))
       CopyForward.run(folder(ops), lock, view, rowsOf)
       work(lock)
     } finally lock.release()

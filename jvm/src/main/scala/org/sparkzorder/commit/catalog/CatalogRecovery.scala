@@ -150,6 +150,21 @@ private[sparkzorder] object CatalogRecovery {
     moves.nonEmpty
   }
 
+  /**
+   * Locations that were set back, and must not be built on. A file whose rows have moved is a row again only by a
+   * RESTORE. A folder without such files counts as a new one, also as that of another partition, unless rows are in
+   * the folder to which the table had moved, and no location leads there.
+   */
+  def setBack(view: CatalogView, ops: FileOps): Seq[SetBack] = {
+    // A link may lead back as well.
+    val known = view.history.folders.map(f => ops.realPath(new Path(f)) -> new Path(f)).toMap
+    val named = view.located.keySet ++ view.located.keySet.flatMap(l => known.get(ops.realPath(l)))
+    def visible(folder: Path) = ops.list(folder).filter(StaleAppends.isVisible)
+    view.history.setBack(named).filter { back =>
+      back.reappeared(visible(back.current)).nonEmpty || !named(back.newer) && visible(back.newer).nonEmpty
+    }
+  }
+
   private def isInHistory(home: TableFolder, listed: Seq[FileMeta], record: Record): Boolean =
     SideListing.records(listed).filter(_.state.isPublished).takeWhile(_.version >= record.version)
       .exists(f => RecordJson.read(home, f).operationId == record.operationId)
