@@ -138,7 +138,7 @@ def _jar(spark: SparkSession) -> Finding:
         return Finding("jar", False, f"there are several: {named}.", "Keep the one for this Spark.")
     [(minor, version)] = jars
     if minor != _minor(spark.version):
-        remedy = "Use the one that `python -m spark_zorder jar` names, or configure_spark."
+        remedy = "Use the one that `spark-zorder jar` names, or configure_spark."
         return Finding("jar", False, f"it is for Spark {minor}, and this is {spark.version}.", remedy)
     if version != own:
         remedy = "Install the same version on both sides."

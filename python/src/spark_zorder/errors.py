@@ -50,4 +50,4 @@ def errors_of_spark() -> tuple[type[Exception], ...]:
 
 
 class ToolError(RuntimeError):
-    """A command of `python -m spark_zorder` cannot run here."""
+    """A command of `spark-zorder` cannot run here."""

@@ -46,7 +46,7 @@ def no_extension(spark: Session) -> NoExtensionError:
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         return NoExtensionError(
             f"the Spark Connect server was started without the extension {EXTENSION}: start the server with "
-            f"--jars and the jar that `python -m spark_zorder jar` prints, and --conf spark.sql.extensions={EXTENSION}"
+            f"--jars and the jar that `spark-zorder jar` prints, and --conf spark.sql.extensions={EXTENSION}"
         )
     return NoExtensionError(
         f"this session was started without the extension {EXTENSION}: start it with configure_spark. "

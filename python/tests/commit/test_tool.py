@@ -119,7 +119,7 @@ def test_status_of_a_half_published_table_says_what_is_half_done_and_changes_not
     assert operation["missing"] == 0
     text = asked("status", table.root)
     assert text.returncode == 0
-    assert f"unfinished: run `python -m spark_zorder recover {table.root}`" in text.stdout
+    assert f"unfinished: run `spark-zorder recover {table.root}`" in text.stdout
     assert f"{operation['retired']} of 6 inputs are in the trash" in text.stdout
     # No file that a person could take for rubbish.
     assert found["trash"] == found["otherTrash"] == []

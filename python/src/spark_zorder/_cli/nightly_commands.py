@@ -1,4 +1,4 @@
-"""The commands of `python -m spark_zorder` for many tables: arguments, sessions, output."""
+"""The commands of `spark-zorder` for many tables: arguments, sessions, output."""
 
 from __future__ import annotations
 

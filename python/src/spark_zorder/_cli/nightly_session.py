@@ -87,7 +87,7 @@ def words_without_extension(remote: str | None) -> str:
     if remote:
         return (
             f"The server at {_without_parameters(remote)} runs without the extension. Start it with the settings "
-            "spark.jars, for the jar that `python -m spark_zorder jar` prints, and "
+            "spark.jars, for the jar that `spark-zorder jar` prints, and "
             "spark.sql.extensions=org.sparkzorder.ZOrderSparkExtension."
         )
     return "The session runs without the extension: spark_zorder.doctor(spark) says what is missing."

@@ -1,4 +1,4 @@
-"""The commands of `python -m spark_zorder` on a table's side folder: arguments, questions, exit codes."""
+"""The commands of `spark-zorder` on a table's side folder: arguments, questions, exit codes."""
 
 from __future__ import annotations
 

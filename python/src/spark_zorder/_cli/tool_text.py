@@ -1,4 +1,4 @@
-"""The output of the commands of `python -m spark_zorder` for people."""
+"""The output of the commands of `spark-zorder` for people."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _status(found: dict[str, Any]) -> Iterator[str]:
     advice = {
         "quiet": "quiet: nothing is half done",
         "locked": "locked: an owner that may live is at work",
-        "unfinished": f"unfinished: run `python -m spark_zorder recover {found['path']}`",
+        "unfinished": f"unfinished: run `spark-zorder recover {found['path']}`",
     }
     yield _row("state", advice[found["state"]])
     yield _row("version", f"{found['version']}, {_count(found['operations'], 'operation')} in the history")

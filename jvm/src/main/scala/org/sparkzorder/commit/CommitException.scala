@@ -68,7 +68,7 @@ final class UnreadableRecordException(val file: Path, reason: String, cause: Thr
 final class IncompletePublishException(val record: Path, cause: Throwable)
     extends CommitException(
       s"$record is committed but only published in part; the next statement on the table finishes or undoes it, and so " +
-        "does `python -m spark_zorder recover`",
+        "does `spark-zorder recover`",
       cause
     )
 

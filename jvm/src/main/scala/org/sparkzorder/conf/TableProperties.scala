@@ -78,7 +78,7 @@ object TableProperties {
     valueType = "boolean",
     default = "`true`",
     range = "`true` or `false`",
-    description = "Whether `python -m spark_zorder optimize --schema` and `vacuum --schema` touch the table.",
+    description = "Whether `spark-zorder optimize --schema` and `vacuum --schema` touch the table.",
     example = "false"
   )
 

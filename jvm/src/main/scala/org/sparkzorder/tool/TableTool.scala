@@ -22,7 +22,7 @@ import org.sparkzorder.commit.lock.LockSettings
 import org.sparkzorder.commit.storage.ObjectStores
 
 /**
- * Runs `python -m spark_zorder status`, `recover`, `unlock` and `uninstall`. They need a file
+ * Runs `spark-zorder status`, `recover`, `unlock` and `uninstall`. They need a file
  * system and no session. [[main]] is for local disks. For other file systems, a session's JVM calls
  * [[run]].
  */

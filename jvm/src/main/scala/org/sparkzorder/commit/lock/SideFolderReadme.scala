@@ -37,9 +37,9 @@ private[commit] object SideFolderReadme {
       |The next statement or query with spark-zorder finishes or undoes the
       |operation. You can do the same without Spark:
       |
-      |  python -m spark_zorder status PATH      shows what is half done; changes nothing
-      |  python -m spark_zorder recover PATH     finishes or undoes it
-      |  python -m spark_zorder uninstall PATH   removes this folder and those of the partitions
+      |  spark-zorder status PATH      shows what is half done; changes nothing
+      |  spark-zorder recover PATH     finishes or undoes it
+      |  spark-zorder uninstall PATH   removes this folder and those of the partitions
       |
       |PATH is the folder that contains this folder.
       |""".stripMargin.getBytes(UTF_8)

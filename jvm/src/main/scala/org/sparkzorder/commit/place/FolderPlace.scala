@@ -323,7 +323,7 @@ private[commit] final class FolderPlace(
     val now = listed()
     if (work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now)) throw new IOException(
       s"version ${record.version} was being published when $data was moved or copied, and old files are missing there: " +
-        "if it is a copy, copy it again; if it was moved, run `python -m spark_zorder recover --keep-visible`"
+        "if it is a copy, copy it again; if it was moved, run `spark-zorder recover --keep-visible`"
     )
   }
 
