@@ -95,11 +95,15 @@ object FileScan {
   private def strictOptions(options: Map[String, String]): Map[String, String] =
     ignored.foldLeft(CaseInsensitiveMap(options): Map[String, String])((m, k) => m + (k -> "false"))
 
-  /** A new session with the same settings, but without those that hide damaged files. */
+  /**
+   * A new session with the same settings, but without those that hide damaged files, or that show values as they are
+   * not stored.
+   */
   private def strict(spark: ClassicSession): ClassicSession = {
     val session = spark.newSession()
     spark.sessionState.conf.getAllConfs.foreach { case (k, v) => session.sessionState.conf.setConfString(k, v) }
     ignored.foreach(k => session.sessionState.conf.setConfString(s"spark.sql.files.$k", "false"))
+    session.sessionState.conf.setConfString("spark.sql.readSideCharPadding", "false")
     session
   }
 

@@ -35,13 +35,12 @@ private[footer] final class OrcStatistics(reader: Reader) {
   private val kept = api != null && api.length > 0 && proto.size == api.length &&
     proto.get(0).hasNumberOfValues && proto.get(0).getNumberOfValues == rows
 
-  private val wellOrderedStrings = {
-    val version = reader.getWriterVersion
-    version.getWriterImplementation match {
-      case WriterImplementation.ORC_JAVA => version.includes(OrcFile.WriterVersion.HIVE_8732)
-      case WriterImplementation.ORC_CPP  => true
-      case _                             => false
-    }
+  private val writer = reader.getWriterVersion.getWriterImplementation
+
+  private val wellOrderedStrings = writer match {
+    case WriterImplementation.ORC_JAVA => reader.getWriterVersion.includes(OrcFile.WriterVersion.HIVE_8732)
+    case WriterImplementation.ORC_CPP  => true
+    case _                             => false
   }
 
   def judge(key: ColumnKey, leaf: TypeDescription): StatisticsTrust = nullCount(leaf) match {
@@ -80,8 +79,12 @@ private[footer] final class OrcStatistics(reader: Reader) {
     val id = leaf.getId
     if (rows == 0) Some(0L)
     else if (!kept || id >= api.length || !proto.get(id).hasNumberOfValues) None
-    else Some(rows - proto.get(id).getNumberOfValues).filter(_ >= 0)
+    else Some(rows - proto.get(id).getNumberOfValues).filter(n => n > 0 || n == 0 && countsNullsAbove(leaf))
   }
+
+  /** A null struct makes its fields null, too. Writers in C++ count as their caller says. */
+  private def countsNullsAbove(leaf: TypeDescription): Boolean =
+    leaf.getParent == null || leaf.getParent.getId == 0 || writer == WriterImplementation.ORC_JAVA
 
   private def bounds(
       dt: DataType,

@@ -33,7 +33,8 @@ private[footer] object ParquetChunks {
       writer: ParquetWriter
   ): StatisticsTrust = {
     val filled = chunks.filter(_.rows > 0)
-    val mayMiss = key.path.length > 1 && writer.missesNullsAbove
+    // A null struct makes the leaf null, too.
+    val mayMiss = key.path.length > 1 && !writer.countsNullsAbove
     val nulls = filled.map(nullsOf(_, required).filterNot(_ == 0 && mayMiss && !required))
     if (nulls.contains(None)) StatisticsTrust.Untrusted
     else {

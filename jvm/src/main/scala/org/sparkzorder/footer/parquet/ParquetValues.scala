@@ -39,10 +39,17 @@ private[footer] object ParquetValues {
       case (TimestampType | TimestampNTZType, INT64)                                       => instant(table, annotation)
       case (d: DecimalType, INT32 | INT64 | BINARY | FIXED_LEN_BYTE_ARRAY)                 => decimal(d, file, writer)
       case (_: StringType, BINARY) if annotation.isInstanceOf[StringLogicalTypeAnnotation] =>
-        Some { case v: Binary => Some(UTF8String.fromBytes(v.getBytes)); case _ => None }
+        Some {
+          case v: Binary if writer.ordersStrings || v.getBytes.forall(b => (b & 0xff) < FirstAboveD000) =>
+            Some(UTF8String.fromBytes(v.getBytes))
+          case _ => None
+        }
       case _ => None
     }
   }
+
+  /** No character of a string in UTF-8 that has only smaller bytes is above U+CFFF, or is a surrogate in UTF-16. */
+  private val FirstAboveD000 = 0xed
 
   private def signedBits(annotation: Any, physical: Int): Option[Int] = annotation match {
     case null                                      => Some(physical)

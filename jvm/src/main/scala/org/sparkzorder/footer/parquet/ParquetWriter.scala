@@ -45,6 +45,12 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
     .exists(createdBy.startsWith)
 
   /**
+   * Whether the bounds of strings are in the order of their bytes. Writers in JavaScript compare UTF-16 units, whose
+   * order differs from U+D800. So only these count for all strings.
+   */
+  val ordersStrings: Boolean = boundsAreClocks
+
+  /**
    * Whether a chunk with bounds has no NaN. parquet-java from 1.10 to 1.17 compares with
    * `Double.compare`, so a NaN becomes the maximum, and its reader drops bounds with a NaN. Later
    * versions may count NaNs separately, so nothing is assumed of them.
@@ -53,15 +59,10 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
 
   /**
    * Whether a null struct, and a null or empty list, counts as a null of the leaves below it.
-   * parquet-java counts every entry without a value. Nothing is assumed of other writers.
+   * parquet-java counts every entry without a value. Nothing is assumed of other writers: Arrow C++ counts a
+   * leaf's own nulls only if the leaf is dictionary-encoded in memory.
    */
   val countsNullsAbove: Boolean = application == "parquet-mr" && atLeast(1, 10)
-
-  /**
-   * Whether a leaf may be null although its count of nulls is zero, where a struct above it is null.
-   * Arrow C++ counts only the leaf's own nulls if the leaf is dictionary-encoded in memory.
-   */
-  val missesNullsAbove: Boolean = application == "parquet-cpp-arrow"
 
   /**
    * Whether the rows come from Spark, which knows microseconds only. Other writers copy Spark's

@@ -1,0 +1,93 @@
+"""Files whose footers say less or other than what Spark reads, and values that Spark shows as they are not stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+import pytest
+from comparison import no_skipping, settings
+from pyarrow import parquet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+
+def ids(spark: SparkSession, text: str) -> list[int]:
+    return sorted(row.id for row in spark.sql(text).collect())
+
+
+def assert_same(spark: SparkSession, text: str, expected: list[int]) -> None:
+    """With skipping as without."""
+    with no_skipping(spark):
+        assert ids(spark, text) == expected, text
+    assert ids(spark, text) == expected, text
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "s.t IS NULL",
+        "NOT (s.t <=> TIMESTAMP_NTZ'2024-01-02 00:00:00')",
+        "CAST(s.a AS BIGINT) IS NULL",
+        "s.a + 1 IS NULL",
+    ],
+)
+def test_null_structs_of_duckdb(spark: SparkSession, tmp_path: Path, condition: str) -> None:
+    struct = "CASE WHEN i % 4 = 0 THEN NULL ELSE {'t': TIMESTAMP '2024-01-02', 'a': i::INT} END"
+    with duckdb.connect() as duck:
+        duck.execute(f"COPY (SELECT i AS id, {struct} AS s FROM range(8) r(i)) TO '{tmp_path}/f.parquet'")
+    spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{tmp_path}`")
+    assert_same(spark, f"SELECT id FROM parquet.`{tmp_path}` WHERE {condition}", [0, 4])
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+def test_blanks_that_spark_adds_are_not_in_the_bounds(
+    spark: SparkSession, database: Path, tmp_path: Path, form: str
+) -> None:
+    spark.sql(f"CREATE TABLE t (id BIGINT, c CHAR(8)) USING {form} LOCATION '{tmp_path}/t'")
+    if form == "parquet":
+        (tmp_path / "t").mkdir()
+        # Without statistics the rows are read for the index.
+        table = pa.table({"id": [1], "c": ["ab"]})
+        parquet.write_table(table, tmp_path / "t" / "f.parquet", write_statistics=False)
+        spark.sql("REFRESH TABLE t")
+    else:
+        spark.sql("INSERT INTO t VALUES (1, 'ab')")
+    spark.sql("CREATE SKIPPING INDEX ON t")
+    assert_same(spark, "SELECT id FROM t WHERE c = 'ab'", [1])
+    with settings(spark, spark_sql_readSideCharPadding="false"):
+        assert_same(spark, "SELECT id FROM t WHERE c LIKE 'ab%'", [1])
+        assert_same(spark, "SELECT id FROM t WHERE trim(c) = 'ab'", [1])
+    assert_same(spark, f"SELECT id FROM {form}.`{tmp_path}/t` WHERE trim(c) = 'ab'", [1])
+    if form == "parquet":
+        assert_same(spark, f"SELECT id FROM parquet.`{tmp_path}/t` WHERE c = 'ab'", [1])
+
+
+def test_a_char_field_of_a_struct_can_be_indexed(spark: SparkSession, database: Path, tmp_path: Path) -> None:
+    struct = pa.array([{"a": 1, "b": "x"}], pa.struct([("a", pa.int32()), ("b", pa.string())]))
+    (tmp_path / "t").mkdir()
+    table = pa.table({"id": [1], "s": struct})
+    parquet.write_table(table, tmp_path / "t" / "f.parquet", write_statistics=["id", "s.a"])
+    spark.sql(f"CREATE TABLE t (id BIGINT, s STRUCT<a: INT, b: CHAR(5)>) USING parquet LOCATION '{tmp_path}/t'")
+    spark.sql("CREATE SKIPPING INDEX ON t")
+    assert_same(spark, "SELECT id FROM t WHERE trim(s.b) = 'x'", [1])
+
+
+def test_bounds_in_the_order_of_javascript(spark: SparkSession, tmp_path: Path) -> None:
+    """JavaScript compares UTF-16 units: it takes U+1F600 for less than U+FF5E."""
+    file = tmp_path / "f.parquet"
+    parquet.write_table(pa.table({"id": [1, 2, 3], "c": ["a", "\uff5ea", "\U0001f600"]}), file, store_schema=False)
+    content = file.read_bytes()
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    foreign = content[footer:].replace("\U0001f600".encode(), "\uff5ea".encode())
+    writer = parquet.read_metadata(file).created_by.encode()
+    assert writer in foreign
+    file.write_bytes(content[:footer] + foreign.replace(writer, b"hyparquet".ljust(len(writer), b"-")))
+    assert parquet.read_metadata(file).row_group(0).column(1).statistics.max == "\uff5ea"
+    spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{tmp_path}`")
+    condition = "substring(c, 1, 1) = '\U0001f600'"
+    assert_same(spark, f"SELECT id FROM parquet.`{tmp_path}` WHERE {condition}", [3])
