@@ -78,6 +78,23 @@ def test_a_frame_made_before_the_file_was_overwritten_reads_it(spark: SparkSessi
     assert by_name.count() == by_path.count() == 100
 
 
+@pytest.mark.parametrize("caches", [False, True], ids=["planned", "cached"])
+def test_a_planned_frame_sees_partitions_that_come_and_go(spark: SparkSession, database: Path, caches: bool) -> None:
+    spark.sql("CREATE TABLE parts (id BIGINT, p INT) USING parquet PARTITIONED BY (p)")
+    spark.sql("INSERT INTO parts SELECT id, id % 3 FROM range(30)")
+    spark.sql("CREATE SKIPPING INDEX ON parts")
+    frame = spark.table("parts").where("id >= 3")
+    if caches:
+        frame.cache()
+    frame.explain()
+    other = spark.newSession()
+    other.sql(f"USE {database.name}")
+    other.sql("ALTER TABLE parts DROP PARTITION (p = 1)")
+    other.sql("INSERT INTO parts VALUES (90, 9)")
+    assert sorted(row.id for row in frame.collect()) == [i for i in range(3, 30) if i % 3 != 1] + [90]
+    frame.unpersist()
+
+
 def test_the_metrics_count_a_file_that_was_overwritten(spark: SparkSession, table: list[Path]) -> None:
     write(table[3], range(5000, 5100))
     found = later(spark)

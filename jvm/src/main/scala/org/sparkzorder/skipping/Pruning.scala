@@ -56,7 +56,8 @@ private[skipping] object Pruning {
         if (usable) Some(SkippingReport(listed.files, kept, listed.bytes, bytesKept, elapsed, reports))
         else None
       val look = FileRevalidation.of(relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
-      Some(new SkippingFileIndex(listing.source, views, keepers, look, bytesKept, summary))
+      // Spark lists the partitions of a catalog's table when the query runs, and files that are new then are read.
+      Some(new SkippingFileIndex(listing.of, views, keepers, look, bytesKept, summary))
     }
   }
 
