@@ -87,11 +87,11 @@ def check_plain(spark: Session, target: str) -> PlainCheck:
             return PlainCheck(True)
         if not condition.startswith("ZORDER_"):
             raise
-        return PlainCheck(False, _sentence(error), condition)
+        return PlainCheck(False, _reason(error, condition), condition)
     return PlainCheck(True)
 
 
-def _sentence(error: Exception) -> str:
-    """What an error says, without its condition and its SQLSTATE."""
-    text = str(error).split("\n")[0]
-    return re.sub(r"^\[[A-Z0-9_.]+\] | SQLSTATE: \w+;?$", "", text)
+def _reason(error: Exception, condition: str) -> str:
+    """What an error says, without its condition, what all of its class say, and its SQLSTATE."""
+    text = re.sub(r"^\[[A-Z0-9_.]+\] | SQLSTATE: \w+;?$", "", str(error).split("\n")[0])
+    return text.partition(". ")[2] if "." in condition else text

@@ -40,7 +40,7 @@ private[command] object CatalogTables extends Logging {
   def hasWork(table: TableLocation, operation: String): Boolean =
     TableLocking.translated(table, operation) {
       val view = viewOf(table)
-      view.givenUp.nonEmpty || staleAppends(table, view).nonEmpty
+      view.locatedAgain.nonEmpty || staleAppends(table, view).nonEmpty
     }
 
   /** Settles the table for a statement that needs no lock for its own work. False when there was nothing to do. */
@@ -61,7 +61,7 @@ private[command] object CatalogTables extends Logging {
   private def staleAppends(table: TableLocation, view: CatalogView): Seq[StaleAppend] = {
     val folder = TableSideFolder.of(table)
     refuseSetBack(table, view)
-    val appends = new StaleAppends(view, folder.ops)
+    val appends = new StaleAppends(view)
     WorkerThreads.map(view.current.values.toSeq, folder.threads)(appends.of).flatten
   }
 
@@ -95,16 +95,16 @@ private[command] object CatalogTables extends Logging {
    * which count.
    */
   private def refuseSetBack(table: TableLocation, view: CatalogView): Unit = {
-    val folder = TableSideFolder.of(table)
-    CatalogRecovery.setBack(view, folder.ops).headOption.foreach { back =>
-      val reappeared = back.reappeared(folder.ops.list(back.current))
+    CatalogRecovery.setBack(view).headOption.foreach { case (left, again) =>
+      val newer = new Path(left.head)
       throw ZOrderErrors.locationSetBack(
         table.name,
-        shown(back.current),
-        back.version,
-        shown(back.newer),
-        reappeared.headOption.map(_.name),
-        shown(folder.root)
+        shown(new Path(left.folder)),
+        left.last.version,
+        shown(newer),
+        CatalogRecovery.isLocated(view, newer),
+        again.map(_.name),
+        shown(TableSideFolder.of(table).root)
       )
     }
   }

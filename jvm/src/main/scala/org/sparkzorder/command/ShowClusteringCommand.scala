@@ -4,7 +4,6 @@ import java.sql.Timestamp
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException
@@ -18,9 +17,9 @@ import org.sparkzorder.commit.WorkerThreads
 import org.sparkzorder.commit.lock.LockState
 import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.compat._
+import org.sparkzorder.errors.ZOrderAnalysisException
 import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.optimize.report.ClusteringStatus
-import org.sparkzorder.shim.SparkShim.conditionOf
 import org.sparkzorder.statement.TableTarget
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
 
@@ -72,11 +71,11 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
         TableRow(name, Some(opened.formatName), state, Some(ClusteringStatus.of(opened)), Some(stale.toLong))
       }
     } catch {
-      case e: SparkThrowable if Option(conditionOf(e)).exists(NotOurs) => without(s"not ours: ${words(e)}")
+      case e: ZOrderAnalysisException if NotOurs(e.condition) => without(s"not ours: ${sentence(e.reason)}")
       // The row says it, and the other tables have theirs.
       case NonFatal(e) =>
         logWarning(s"SHOW CLUSTERING cannot look at $name", e)
-        without(s"error: ${words(e)}")
+        without(s"error: ${sentence(words(e))}")
     }
   }
 
@@ -91,13 +90,12 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
       }
   }
 
-  /** The first sentence of an error without its class. */
+  /** The first line of an error without its condition. */
   private def words(e: Throwable): String =
-    Option(e.getMessage).flatMap(_.linesIterator.nextOption()).getOrElse(e.toString).replaceAll(
-      "^\\[[A-Z0-9_.]+\\] ",
-      ""
-    )
-      .replaceAll("\\.( .*)?$", "")
+    Option(e.getMessage).flatMap(_.linesIterator.nextOption()).getOrElse(e.toString)
+      .replaceAll("^\\[[A-Z0-9_.]+\\] ", "")
+
+  private def sentence(text: String): String = text.replaceAll("\\.( .*)?$", "")
 }
 
 object ShowClusteringCommand {

@@ -57,5 +57,17 @@ final case class LocationChange(
     replaced.filterNot(i => now.get(FileNames.name(i.path)).exists(i.isSame)).map(_.path)
   }
 
+  /** Paths of its outputs that are not among the files of the new folder, or were changed. */
+  def missing(files: Seq[FileMeta]): Seq[String] = {
+    val now = files.map(m => m.path.toString -> m).toMap
+    outputs.filterNot(o => now.get(o.path).exists(o.isThis(_, timed = true))).map(_.path)
+  }
+
+  /** Those of the files that are none of its outputs. */
+  def others(files: Seq[FileMeta]): Seq[FileMeta] = {
+    val own = outputs.map(o => o.path -> o).toMap
+    files.filterNot(m => own.get(m.path.toString).exists(_.isThis(m, timed = true)))
+  }
+
   def move: LocationUpdate = LocationUpdate(partition, new Path(from), new Path(to))
 }

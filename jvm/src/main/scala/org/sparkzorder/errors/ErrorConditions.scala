@@ -34,10 +34,16 @@ private[errors] object ErrorConditions {
 
   private def words(entry: JsonNode): String = entry.get("message").elements.asScala.map(_.asText).mkString("\n")
 
-  def message(condition: String, parameters: Map[String, String]): String = {
-    val template = entries(condition).map(words).mkString(" ")
-    val text = parameter.replaceAllIn(
-      template,
+  def message(condition: String, parameters: Map[String, String]): String =
+    s"[$condition] ${filled(condition, parameters, entries(condition))} SQLSTATE: ${sqlState(condition)}"
+
+  /** The message without that of the class, the condition and the SQLSTATE. */
+  def reason(condition: String, parameters: Map[String, String]): String =
+    filled(condition, parameters, entries(condition).takeRight(1))
+
+  private def filled(condition: String, parameters: Map[String, String], from: Seq[JsonNode]): String =
+    parameter.replaceAllIn(
+      from.map(words).mkString(" "),
       m =>
         scala.util.matching.Regex.quoteReplacement(
           parameters.getOrElse(
@@ -46,8 +52,6 @@ private[errors] object ErrorConditions {
           )
         )
     )
-    s"[$condition] $text SQLSTATE: ${sqlState(condition)}"
-  }
 
   def sqlState(condition: String): String = entries(condition).head.get("sqlState").asText
 }

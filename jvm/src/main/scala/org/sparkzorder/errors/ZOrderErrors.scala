@@ -172,7 +172,8 @@ object ZOrderErrors {
    * @param current the folder that the catalog names
    * @param version that left it
    * @param newer the folder to which the rows had moved
-   * @param moved the name of a file in the current folder whose rows had moved
+   * @param isNamed whether the catalog names that one, too
+   * @param moved the names of the files in the current folder whose rows had moved
    * @param root the folder with the history
    */
   def locationSetBack(
@@ -180,7 +181,8 @@ object ZOrderErrors {
       current: String,
       version: Long,
       newer: String,
-      moved: Option[String],
+      isNamed: Boolean,
+      moved: Seq[String],
       root: String
   ): Throwable = analysis(
     "ZORDER_TABLE_UNCLEAR.LOCATION_SET_BACK",
@@ -188,9 +190,14 @@ object ZOrderErrors {
     "current" -> current,
     "version" -> version.toString,
     "newer" -> newer,
-    "how" -> moved.fold(s"If not, remove the files in $newer.") { name =>
-      s"If not, remove what had moved ($name and others) from $current, and all files in $newer. Or run `spark-zorder " +
-        s"uninstall $root`: then the history is gone, and all files in $current count."
+    "how" -> {
+      val back = s"If the rows in $newer count, run ALTER TABLE .. SET LOCATION '$newer'."
+      def remove = s"emove what had moved (${some(moved)}) from $current"
+      if (moved.isEmpty) s"$back If not, remove the files in $newer."
+      else if (isNamed) s"The catalog names that one, too. R$remove."
+      else
+        s"$back If not, r$remove, and all files in $newer. Or run `spark-zorder uninstall $root`: then the history is " +
+          s"gone, and all files in $current count."
     }
   )
 

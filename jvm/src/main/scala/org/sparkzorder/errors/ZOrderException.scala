@@ -7,7 +7,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 
 /** A wrong statement, or a table that it cannot be run on. Nothing has been changed. */
-class ZOrderAnalysisException(condition: String, parameters: Map[String, String], cause: Option[Throwable] = None)
+class ZOrderAnalysisException(val condition: String, parameters: Map[String, String], cause: Option[Throwable] = None)
     extends AnalysisException(
       ErrorConditions.message(condition, parameters),
       None,
@@ -18,6 +18,10 @@ class ZOrderAnalysisException(condition: String, parameters: Map[String, String]
       Array.empty[QueryContext]
     )
     with SparkThrowable {
+
+  /** The message without what all conditions of its class say. */
+  def reason: String = ErrorConditions.reason(condition, parameters)
+
   override def getSqlState: String = ErrorConditions.sqlState(condition)
   override def withPosition(origin: Origin): AnalysisException = this
 }

@@ -62,7 +62,7 @@ private[sparkzorder] object TableRoots {
     for {
       (root, some) <- folders.flatMap(f => VersionDirectory.tableRootOf(f).map(_ -> f)).groupMap(_._1)(_._2)
       if root != table.root && tells(table.session, root)
-      folder <- some.find(f => historyOf(table.session, root).folders(f.toString))
+      folder <- some.find(f => historyOf(table.session, root).knows(f.toString))
     } {
       def shown(path: Path) = path.toUri.getPath
       throw ZOrderErrors.locationChanged(table.name, shown(table.location), shown(folder), shown(root))

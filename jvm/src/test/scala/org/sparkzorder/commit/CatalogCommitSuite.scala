@@ -3,7 +3,8 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.commit.catalog.SetBack
+import org.sparkzorder.commit.catalog.LocationHistory
+import org.sparkzorder.commit.log.TableState
 
 /**
  * Runs the steps of moving a table to new folders over a file system and a catalog in memory. Each
@@ -148,8 +149,9 @@ class CatalogCommitSuite extends AnyFunSuite {
     table.append(now, "more", Set(9000))
     table.locations(CatalogPartition.Table) = table.first(CatalogPartition.Table)
     val ops = new MemoryOps(table.fs)
-    val Seq(back) = table.setBack
-    assert((back.current, back.newer, back.version) == ((table.first(CatalogPartition.Table), now, 1L)))
+    val (back, again) = table.setBack.head
+    assert((back.folder, back.head) == ((table.first(CatalogPartition.Table).toString, now.toString)))
+    assert(back.last.version == 1 && again.size == 3)
     refused(table)(table.vacuum(ops, "op-1"))
     refused(table)(table.optimize(ops, "op-2"))
     refused(table)(table.restore(ops, "op-3", 0))
@@ -184,10 +186,65 @@ class CatalogCommitSuite extends AnyFunSuite {
     table.append(first, "new", Set(9000))
     refused(table)(table.optimize(new MemoryOps(table.fs), "op-1"))
     refused(table)(table.vacuum(new MemoryOps(table.fs), "op-2"))
-    val Seq(back) = table.setBack
-    back.moved.foreach(m => table.fs.nodes.remove(s"${first.toUri.getPath}/${m.name}"))
+    val (_, again) = table.setBack.head
+    again.foreach(m => table.fs.nodes.remove(m.path.toUri.getPath))
     table.optimize(new MemoryOps(table.fs), "op-3")
     assert(table.plainRows == Seq(9000) && table.setBack.isEmpty)
+  }
+
+  test("a file that was copied forward does not come back either, as another partition's row") {
+    val (one, other) = (CatalogPartition(Seq("p" -> "1")), CatalogPartition(Seq("p" -> "9")))
+    val table = optimizedOnce(Seq(one))
+    table.vacuum(new MemoryOps(table.fs), "op-1")
+    table.append(table.first(one), "late", Set(9000))
+    table.next()
+    assert(table.plainRows == (table.allRows :+ 9000).sorted)
+    // RENAME PARTITION, and the name is given again.
+    table.locations(other) = table.locations(one)
+    table.locations(one) = table.first(one)
+    table.append(table.first(one), "new", Set(9001))
+    refused(table)(table.next("op-2"))
+    assert(table.setBack.flatMap(_._2.map(_.name)) == Seq("late.parquet"))
+  }
+
+  for (partitions <- shapes) test(s"RESTORE of ${partitions.size} places meets a delete in its target at each call") {
+    atEachCall { at =>
+      val table = optimizedOnce(partitions)
+      def delete(): Unit = {
+        table.fs.nodes.remove(s"${table.first.values.head.toUri.getPath}/part-1.parquet")
+        ()
+      }
+      val ops = new MemoryOps(table.fs, other = { case `at` => delete() })
+      val end = table.attempt("op-1")(table.restore(ops, "op-1", 0))
+      // The last looks, one for each place, come right before the call.
+      val move = ops.trace.indexWhere(_.contains("catalog: move")) + 1
+      if (table.plainRows != table.allRows) assert(at > move - partitions.size, s"at $at, ended with $end")
+      ops.calls
+    }
+  }
+
+  test("a first operation that was given up is watched") {
+    val table = new MemoryCatalogTable(Seq(CatalogPartition.Table))
+    val (first, folder) = (table.first(CatalogPartition.Table), table.folder(new MemoryOps(table.fs)))
+    def isWatched = LocationHistory.isUsedBy(TableState.look(folder.root, folder.ops))
+    val hung = table.optimize(new MemoryOps(table.fs), "op-0", hangs = true)
+    table.liveness.running -= "op-0"
+    table.next()
+    table.append(first, "more", Set(9000))
+    hung.hanging.foreach(table.land)
+    assert(isWatched && table.plainRows == table.allRows)
+    table.next("op-1")
+    assert(table.plainRows == (table.allRows :+ 9000).sorted)
+  }
+
+  test("RESTORE does not take an original for a copy that was rewritten since") {
+    val table = optimizedOnce(Seq(CatalogPartition.Table))
+    table.append(table.first(CatalogPartition.Table), "late", Set(9000, 9001))
+    table.next()
+    val copy = table.dataIn(table.locations(CatalogPartition.Table)).find(_.contains("zorder-carried-")).get
+    table.fs.put(copy, Set(9000), 60L)
+    assert(table.attempt("op-1")(table.restore(new MemoryOps(table.fs), "op-1", 0)).isDefined)
+    assert(table.plainRows == (table.allRows :+ 9000).sorted)
   }
 
   private def isUnclear(table: MemoryCatalogTable): Boolean =
@@ -378,19 +435,25 @@ class CatalogCommitSuite extends AnyFunSuite {
     (table, hung.hanging.head.to)
   }
 
-  test("an append to a folder that was given up counts, before and after VACUUM has deleted it") {
+  test("an append to a folder that was given up counts until VACUUM has removed it") {
     for (age <- Seq(0L, TwoDays); vacuums <- 0 to 2) {
       val (table, folder) = givenUp(age)
       (1 to vacuums).foreach(n => table.vacuum(new MemoryOps(table.fs), s"op-2$n"))
       assert(table.dataIn(folder).isEmpty == (age > 0 && vacuums > 0))
       table.append(folder, "late", Set(9000))
-      table.next("op-3")
-      assert(table.plainRows == (table.allRows :+ 9000).sorted)
-      table.append(folder, "later", Set(9001))
-      table.vacuum(new MemoryOps(table.fs), "op-4")
-      table.append(folder, "latest", Set(9002))
-      table.next("op-5")
-      assert(table.plainRows == (table.allRows ++ Seq(9000, 9001, 9002)).sorted)
+      if (age > 0 && vacuums > 0) assert(isUnclear(table) && table.plainRows == table.allRows)
+      else {
+        table.next("op-3")
+        assert(table.plainRows == (table.allRows :+ 9000).sorted)
+        table.append(folder, "later", Set(9001))
+        table.vacuum(new MemoryOps(table.fs), "op-4")
+        table.append(folder, "latest", Set(9002))
+        if (age > 0) assert(isUnclear(table))
+        else {
+          table.next("op-5")
+          assert(table.plainRows == (table.allRows ++ Seq(9000, 9001, 9002)).sorted)
+        }
+      }
     }
   }
 

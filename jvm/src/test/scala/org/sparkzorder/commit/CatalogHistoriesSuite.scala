@@ -84,7 +84,7 @@ private object CatalogHistoriesSuite {
         case Some(_: MemoryCatalogTable.Refused) =>
           assert(table.plainRows == before, clue)
           // A person puts it right.
-          did("SET LOCATION forward") { table.setBack.foreach(b => table.locations(partition) = b.newer); None }
+          did("SET LOCATION forward") { table.setForward(partition); None }
           did("next")(table.attempt(s"next-${fresh()}")(table.next(s"next-$ids")))
         case other => assert(other.isEmpty, clue)
       }

@@ -13,8 +13,8 @@ import org.sparkzorder.commit.catalog.{
   CatalogVacuum,
   CatalogView,
   CopyForward,
+  LeftFolder,
   LocationHistory,
-  SetBack,
   StaleAppends
 }
 import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
@@ -87,10 +87,14 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
   def history(ops: FileOps = new MemoryOps(fs)): LocationHistory = LocationHistory.read(folder(ops))
 
   /** Folders whose locations were set back: statements refuse them. */
-  def setBack: Seq[SetBack] = {
+  def setBack: Seq[(LeftFolder, Seq[FileMeta])] = {
     val ops = new MemoryOps(fs)
-    CatalogRecovery.setBack(CatalogView(history(ops), locations.toMap), ops)
+    CatalogRecovery.setBack(CatalogView(history(ops), locations.toMap, ops))
   }
+
+  /** What a person does then. */
+  def setForward(partition: CatalogPartition): Unit =
+    setBack.foreach { case (left, _) => locations(partition) = new Path(left.head) }
 
   private def rowsOf(m: FileMeta): Option[Long] = fs.file(m.path.toUri.getPath).map(_.rows.size.toLong)
 
@@ -99,7 +103,7 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
     try {
       Recovery.recoverUnder(folder(ops), lock, settings)
       val view = CatalogRecovery.settle(folder(ops), lock, catalog)
-      CatalogRecovery.setBack(view, ops).foreach(b => throw new MemoryCatalogTable.Refused(b))
+      CatalogRecovery.setBack(view).foreach(b => throw new MemoryCatalogTable.Refused(b._1))
       CopyForward.run(folder(ops), lock, view, rowsOf)
       work(lock)
     } finally lock.release()
@@ -233,5 +237,5 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
 object MemoryCatalogTable {
 
   /** As statements refuse a location that was set back. */
-  final class Refused(val back: SetBack) extends RuntimeException(back.toString)
+  final class Refused(val back: LeftFolder) extends RuntimeException(back.toString)
 }

@@ -131,11 +131,13 @@ final class CatalogCommitter(
    * since.
    */
   private def dropStale(switch: LocationChange): Unit = {
-    lock.check()
     val needed = switch.outputs.map(o => FileNames.name(o.path)).toSet
     ops.list(new Path(switch.to))
       .filter(m => StaleAppends.isVisible(m) && CarriedName.isOne(m.name) && !needed(m.name))
-      .foreach(m => ops.delete(m.path))
+      .foreach { m =>
+        lock.checkInARow()
+        ops.delete(m.path)
+      }
   }
 
   /**
@@ -152,7 +154,7 @@ final class CatalogCommitter(
     if (interrupted()) throw new InterruptedException("interrupted before the commit point")
     lock.check()
     refuseMoved(record.locationChanges.map(_.move))
-    refuseGone(record)
+    refuseChanged(record)
     val started = System.nanoTime()
     val failure =
       try {
@@ -164,10 +166,7 @@ final class CatalogCommitter(
     lock.check()
     lock.publishing = true
     try {
-      val overwritten = CatalogRecovery.putBack(home, lock, catalog, record)
-      val millis = (System.nanoTime() - started) / 1000000
-      val ended =
-        CatalogRecovery.end(home, lock, catalog, record, millis, failure.map(_.getMessage).orElse(overwritten))
+      val ended = CatalogRecovery.end(home, lock, catalog, record, started, failure.map(_.getMessage))
       copyForward()
       tidy()
       ended
@@ -178,9 +177,11 @@ final class CatalogCommitter(
     } finally lock.publishing = false
   }
 
-  private def refuseGone(record: Record): Unit = record.locationChanges.foreach { s =>
-    if (!ops.status(new Path(s.to)).exists(_.isDirectory))
-      throw new CommitConflictException(Seq(s.to), "the new folder was deleted")
+  /** The folders that the catalog is told of have all files that they are to have. */
+  private def refuseChanged(record: Record): Unit = WorkerThreads.each(record.locationChanges, home.threads) { change =>
+    val to = new Path(change.to)
+    val missing = change.missing(ops.list(to))
+    if (missing.nonEmpty) throw new CommitConflictException(missing, "they are gone from the new folder, or were changed")
   }
 
   /** The operation has succeeded by now, and the next statement would do it as well. */

@@ -45,15 +45,11 @@ private[sparkzorder] object CatalogRecovery {
    * @return where the table is then
    */
   def settle(home: TableFolder, lock: Lock, catalog: CatalogLocations): CatalogView = {
-    SideListing.moving(lock.listing()).foreach { file =>
+    SideListing.moving(lock.listing()).flatMap(unfinished(home, _)).foreach { record =>
       try {
-        val record = RecordJson.read(home, file)
-        val overwritten = putBack(home, lock, catalog, record)
-        val ended = end(home, lock, catalog, record, 0L, overwritten, by = Some(lock.owner.describe))
+        val ended = end(home, lock, catalog, record, System.nanoTime(), None, by = Some(lock.owner.describe))
         log.warn(s"Recovery of ${home.root}: finished operation ${ended.operationId}")
       } catch {
-        // The other process has just ended it.
-        case _: FileNotFoundException   => ()
         case e: CommitConflictException => log.warn(s"Recovery of ${home.root}: undid an operation in part or whole", e)
       }
     }
@@ -61,30 +57,21 @@ private[sparkzorder] object CatalogRecovery {
     if (returnGivenUp(home, lock, catalog, view)) view.copy(current = catalog.all()) else view
   }
 
-  /**
-   * Tells the catalog of the old folders again where others have deleted or overwritten files since the last look, so
-   * that their changes count. It comes after the catalog was told and before the end, also in a recovery.
-   *
-   * @return why, in words
-   */
-  def putBack(home: TableFolder, lock: Lock, catalog: CatalogLocations, record: Record): Option[String] = {
-    val now = catalog.all().values.toSet
-    val moved = record.locationChanges.filter(s => now(new Path(s.to)))
-    val changed = WorkerThreads.map(moved, home.threads) { s =>
-      s -> s.changed(home.ops.list(new Path(s.from)))
-    }.filter(_._2.nonEmpty)
-    changed.headOption.map { case (_, files) =>
-      lock.check()
-      catalog.move(changed.map { case (s, _) => LocationUpdate(s.partition, new Path(s.to), new Path(s.from)) })
-      s"others changed or deleted files of the old folder, such as ${files.head}"
-    }
-  }
+  private def unfinished(home: TableFolder, file: RecordFile): Option[Record] =
+    try Some(RecordJson.read(home, file))
+    // The other process has just ended it.
+    catch { case _: FileNotFoundException => None }
 
   /**
-   * Writes an operation into the history, with the partitions that have moved. Can be done again.
+   * Ends an operation after the catalog was told, by one look at the catalog. Partitions that have moved are published.
+   * So are those at whose new folder others have written: they were moved, and others have changed the location since.
    *
-   * @param millis how long the catalog took
+   * If others have deleted or overwritten files of an old folder since the last look, and the new one has nothing but
+   * our files, the catalog is told the old one again, so that their changes count. Can be done again.
+   *
+   * @param started when the catalog was told, in nanoseconds
    * @param failure why some partitions have not moved, if it is known
+   * @param by who ends it, if it is not its owner
    * @return the record with the partitions that have moved
    * @throws CommitConflictException when some have not
    */
@@ -93,41 +80,77 @@ private[sparkzorder] object CatalogRecovery {
       lock: Lock,
       catalog: CatalogLocations,
       record: Record,
-      millis: Long,
+      started: Long,
       failure: Option[String],
       by: Option[String] = None
   ): Record = {
-    // By folder: a partition may have got another name meanwhile.
-    val now = catalog.all().values.map(_.toString).toSet
-    val (moved, left) = record.locationChanges.partition(s => now(s.to))
     val listed = lock.listing()
-    // Another operation may have got the number meanwhile, if this one was taken for dead.
-    val newest = SideListing.newestPublished(listed)
-    val isThere = isInHistory(home, listed, record)
-    val ended =
-      record.copy(
-        locationChanges = moved,
-        version = if (!isThere && newest >= record.version) newest + 1 else record.version
-      )
-    if (left.nonEmpty) {
-      // A call may still be on its way to the catalog, so the folders stay, and the history knows them.
-      put(home, lock, home.undone(record), record.copy(locationChanges = left))
-      Outcome.note(home, record, failure.getOrElse("the catalog names other locations"), by)
+    if (isInHistory(home, listed, record)) {
+      conclude(home, lock, record)
+      record
+    } else {
+      val looked = look(home, catalog, record)
+      val overwritten = looked.filter(_.overwritten.nonEmpty)
+      if (overwritten.nonEmpty) {
+        lock.check()
+        catalog.move(overwritten.map(_.back))
+      }
+      val millis = (System.nanoTime() - started) / 1000000
+      val (moved, left) = looked.partition(_.isMoved)
+      val why = failure.orElse(overwritten.headOption.map { l =>
+        s"others changed or deleted files of the old folder, such as ${l.overwritten.head}"
+      }).getOrElse("the catalog names other locations")
+      if (left.nonEmpty) {
+        // A call may still be on its way to the catalog, so the folders stay, and the history knows them.
+        put(home, lock, home.undone(record), record.copy(locationChanges = left.map(_.change)))
+        Outcome.note(home, record, why, by)
+      }
+      // Another operation may have got the number meanwhile, if this one was taken for dead.
+      val version = math.max(record.version, SideListing.newestPublished(listed) + 1)
+      val ended = record.copy(locationChanges = moved.map(_.change), version = version)
+      if (moved.nonEmpty) {
+        put(home, lock, home.published(ended, millis), ended)
+        by.foreach(who => Outcome.note(home, ended, "its owner died while the catalog was told", Some(who)))
+      }
+      conclude(home, lock, record)
+      if (left.nonEmpty) throw new CommitConflictException(left.map(_.change.partition.toString), why)
+      ended
     }
-    if (moved.nonEmpty) {
-      if (!isThere) put(home, lock, home.published(ended, millis), ended)
-      by.foreach(who => Outcome.note(home, ended, "its owner died while the catalog was told", Some(who)))
+  }
+
+  /**
+   * A change after the catalog was told.
+   *
+   * @param isNamed whether the catalog names the new folder
+   * @param isUsed whether others have written there
+   * @param overwritten files of the old folder that others have changed, if the new one has nothing but our files
+   */
+  private final case class Looked(change: LocationChange, isNamed: Boolean, isUsed: Boolean, overwritten: Seq[String]) {
+    def isMoved: Boolean = isNamed && overwritten.isEmpty || isUsed
+    def back: LocationUpdate = LocationUpdate(change.partition, new Path(change.to), new Path(change.from))
+  }
+
+  private def look(home: TableFolder, catalog: CatalogLocations, record: Record): Seq[Looked] = {
+    // By folder: a partition may have got another name meanwhile.
+    val named = catalog.all().values.toSet
+    WorkerThreads.map(record.locationChanges, home.threads) { change =>
+      val to = new Path(change.to)
+      val files = home.ops.list(to).filter(StaleAppends.isVisible)
+      // Others may know an earlier folder to which a RESTORE goes back.
+      val isNew = VersionDirectory.generationOf(to).exists(d => VersionDirectory.isOf(d.getName, record.operationId))
+      val (isNamed, isUsed) = (named(to), isNew && change.others(files).nonEmpty)
+      val overwritten =
+        if (!isNamed || isUsed || change.missing(files).nonEmpty) Nil
+        else change.changed(home.ops.list(new Path(change.from)))
+      Looked(change, isNamed, isUsed, overwritten)
     }
+  }
+
+  private def conclude(home: TableFolder, lock: Lock, record: Record): Unit = {
     lock.check()
     // The record goes last: with its manifest alone the new folder would look like that of an operation without one.
     home.ops.delete(home.manifest(record.operationId))
     home.ops.delete(home.record(record, RecordState.Moving))
-    if (left.nonEmpty)
-      throw new CommitConflictException(
-        left.map(_.partition.toString),
-        failure.getOrElse("the catalog names another location by now")
-      )
-    ended
   }
 
   /**
@@ -136,10 +159,12 @@ private[sparkzorder] object CatalogRecovery {
    * stays as it is, and counts as set back.
    */
   private def returnGivenUp(home: TableFolder, lock: Lock, catalog: CatalogLocations, view: CatalogView): Boolean = {
-    val moves = view.givenUp.filter { m =>
-      !view.located.contains(m.to) && view.history.isUnchanged(m.from, home.ops) &&
-      home.ops.list(m.to).exists(StaleAppends.isVisible)
-    }
+    def visible(folder: String) = home.ops.list(new Path(folder)).filter(StaleAppends.isVisible)
+    val moves = for {
+      (at, left) <- view.locatedAgain.toSeq if left.isGivenUp && at.toString == left.folder
+      to = new Path(left.head)
+      if !view.located.contains(to) && left.gone(visible(left.folder)).isEmpty && visible(left.head).nonEmpty
+    } yield LocationUpdate(view.located(at), at, to)
     if (moves.nonEmpty) {
       log.warn(
         s"Recovery of ${home.root}: the catalog names folders of operations that were given up, and is told again"
@@ -151,18 +176,25 @@ private[sparkzorder] object CatalogRecovery {
   }
 
   /**
-   * Locations that were set back, and must not be built on. A file whose rows have moved is a row again only by a
-   * RESTORE. A folder without such files counts as a new one, also as that of another partition, unless rows are in
-   * the folder to which the table had moved, and no location leads there.
+   * Locations that were set back, and must not be built on, with files there whose rows are elsewhere. Such a file is a
+   * row again only by a RESTORE. A folder without one counts as a new one, also as that of another partition, unless
+   * rows are in the folder to which the table had moved, and no location leads there.
    */
-  def setBack(view: CatalogView, ops: FileOps): Seq[SetBack] = {
-    // A link may lead back as well.
-    val known = view.history.folders.map(f => ops.realPath(new Path(f)) -> new Path(f)).toMap
-    val named = view.located.keySet ++ view.located.keySet.flatMap(l => known.get(ops.realPath(l)))
-    def visible(folder: Path) = ops.list(folder).filter(StaleAppends.isVisible)
-    view.history.setBack(named).filter { back =>
-      back.reappeared(visible(back.current)).nonEmpty || !named(back.newer) && visible(back.newer).nonEmpty
+  def setBack(view: CatalogView): Seq[(LeftFolder, Seq[FileMeta])] = {
+    def visible(folder: Path) = view.ops.list(folder).filter(StaleAppends.isVisible)
+    view.locatedAgain.toSeq.sortBy(_._1.toString).map { case (at, left) =>
+      lazy val carried = FolderNotes.in(at, view.ops).carried
+      left -> visible(at).filter(m => left.isReplaced(m) || carried.has(m) || carried.hasOther(m))
+    }.filter { case (left, again) =>
+      val head = new Path(left.head)
+      again.nonEmpty || !isLocated(view, head) && visible(head).nonEmpty
     }
+  }
+
+  /** Whether a location is this folder, also by a link. */
+  def isLocated(view: CatalogView, folder: Path): Boolean = view.located.contains(folder) || {
+    val real = view.ops.realPath(folder)
+    view.located.keys.exists(view.ops.realPath(_) == real)
   }
 
   private def isInHistory(home: TableFolder, listed: Seq[FileMeta], record: Record): Boolean =

@@ -62,6 +62,9 @@ private[sparkzorder] object CatalogRestore {
       // Of a stale append that was copied forward, the original may be in the folder itself.
       val originals = visible(at).map(m => CarriedName.of(m) -> m).toMap
       val (back, brought) = elsewhere.partition(m => originals.contains(CarriedName.of(m)))
+      val rewritten = back.filter(m => originals(CarriedName.of(m)).length != m.length)
+      if (rewritten.nonEmpty)
+        throw new NotRestorableException(version, RestoreObstacle.Changed, rewritten.map(_.path.toString))
       val kept = there ++ back.map(m => originals(CarriedName.of(m)))
       // The original of a file that was copied forward, and whose copy was deleted since.
       val isReplaced = history.replacedIn(at.toString)
@@ -98,7 +101,7 @@ private[sparkzorder] object CatalogRestore {
         walk.ended(partition)
       }
     }.filter(way => way.from != way.to).map { way =>
-      if (view.located.get(way.to).exists(_ != way.partition))
+      if (view.located.contains(way.to))
         throw new NotRestorableException(version, RestoreObstacle.Changed, Seq(way.to.toString))
       way
     }

@@ -29,11 +29,7 @@ private[sparkzorder] object CatalogVacuum {
    * @param now milliseconds since 1970
    */
   def expired(home: TableFolder, view: CatalogView, isOld: String => Boolean, now: Long): Seq[ExpiredFolder] = {
-    val (located, history) = (view.located.keySet, view.history)
-    // The table has left them, and has their rows elsewhere.
-    val earlier = located.toSeq.flatMap(folder => history.earlier(folder.toString))
-      .filterNot(left => located(new Path(left.folder))).sortBy(_.folder)
-    earlier.filter { left =>
+    view.located.keys.toSeq.flatMap(view.earlier).sortBy(_.folder).filter { left =>
       // The catalog may still come to name the folder of an operation that was given up.
       if (left.isGivenUp) StaleAppends.isUnused(left, now) else isOld(left.last.operationId)
     }.map { left =>

@@ -73,7 +73,7 @@ private[sparkzorder] object CopyForward {
    * @throws StaleAppendsUnclearException when it cannot be told whether the rows of some files count
    */
   def run(home: TableFolder, lock: Lock, view: CatalogView, rowsOf: FileMeta => Option[Long]): Int = {
-    val appends = new StaleAppends(view, home.ops)
+    val appends = new StaleAppends(view)
     val found = WorkerThreads.map(view.located.keys.toSeq, home.threads)(folder => folder -> appends.of(folder))
     val copied = found.filter(_._2.nonEmpty).map { case (folder, stale) =>
       val (before, missing) = stale.partition(_.isCopied)

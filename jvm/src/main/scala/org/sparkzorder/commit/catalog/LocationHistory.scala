@@ -4,8 +4,6 @@ import java.io.FileNotFoundException
 
 import scala.annotation.tailrec
 
-import org.apache.hadoop.fs.Path
-
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.{History, HistoryEntry, TableState}
 import org.sparkzorder.compat._
@@ -50,13 +48,20 @@ object KnownFile {
 }
 
 /**
- * A folder that a table has left, and to which sessions may still append that know the old location.
+ * A folder that a table has left, or that an operation made which was given up. Sessions may still append there.
  *
+ * @param head the folder to which its rows have gone
  * @param last the change that left it last
  * @param versions of all changes that left it
- * @param replaced its files whose rows are in the folder that is in use
+ * @param replaced its files whose rows are elsewhere: those that went along, or all that were written there in vain
  */
-final case class LeftFolder(folder: String, last: PastChange, versions: Set[Long], replaced: Seq[KnownFile]) {
+final case class LeftFolder(
+    folder: String,
+    head: String,
+    last: PastChange,
+    versions: Set[Long],
+    replaced: Seq[KnownFile]
+) {
   private lazy val byName = replaced.groupBy(_.name)
 
   /** Whether the catalog never named it, so that the table never left it. */
@@ -79,19 +84,6 @@ final case class LeftFolder(folder: String, last: PastChange, versions: Set[Long
 }
 
 /**
- * A location that was set back.
- *
- * @param newer the folder to which operations had moved the rows
- * @param version that left the folder
- * @param moved its files whose rows had moved there, or that an operation wrote which was given up
- */
-final case class SetBack(current: Path, newer: Path, version: Long, moved: Seq[KnownFile]) {
-
-  /** The files of the folder whose rows would be there twice, or again. */
-  def reappeared(visible: Seq[FileMeta]): Seq[FileMeta] = visible.filter(m => moved.exists(_.is(m)))
-}
-
-/**
  * Where operations have put a table and its partitions. It is a view of the history, and of nothing else: no file
  * says where a table is but the catalog. Folders are told by their paths, since partitions get other names.
  *
@@ -100,8 +92,8 @@ final case class SetBack(current: Path, newer: Path, version: Long, moved: Seq[K
  */
 final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]) {
 
-  /** The folders that operations have left or made. */
-  lazy val folders: Set[String] = (published ++ givenUp).flatMap(c => Seq(c.from, c.to)).toSet
+  /** Whether an operation has left a folder or made it. */
+  def knows(folder: String): Boolean = newest.contains(folder) || left.contains(folder)
 
   /** The newest change that left a folder or came to it. */
   private lazy val newest: Map[String, PastChange] =
@@ -110,43 +102,37 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
   /** The change by which the table left a folder, if it has not come back since. */
   def leftBy(folder: String): Option[PastChange] = newest.get(folder).filter(_.from == folder)
 
-  /** The folder to which the rows of this one have gone; itself if it was never left. */
-  @tailrec def head(folder: String): String = leftBy(folder) match {
-    case Some(change) => head(change.to)
-    case None         => folder
+  /** Oldest first. */
+  private lazy val leaving: Map[String, Seq[PastChange]] = published.reverse.groupBy(_.from)
+
+  /** Where rows have gone that were in a folder after a version. */
+  @tailrec private def head(folder: String, after: Long): String =
+    leaving.getOrElse(folder, Nil).find(_.version > after) match {
+      case Some(change) => head(change.to, change.version)
+      case None         => folder
+    }
+
+  /** By their paths. */
+  lazy val left: Map[String, LeftFolder] = {
+    val once = for { (folder, changes) <- leaving; last <- leftBy(folder) } yield folder ->
+      LeftFolder(folder, head(last.to, last.version), last, changes.map(_.version).toSet, changes.flatMap(_.replaced))
+    // The table has neither left them nor come to them.
+    val never = givenUp.filterNot(c => newest.contains(c.to)).map { c =>
+      // Another operation may have its version.
+      val head = this.head(c.from, c.version - 1)
+      c.to -> LeftFolder(c.to, head, c, Set.empty, c.change.outputs.map(KnownFile.of(_: OutputFile)))
+    }
+    once ++ never
   }
 
-  /** The folder of an operation that was given up: the catalog should name the one that is returned. */
-  def headOfGivenUp(folder: String): Option[String] = neverUsed.find(_.to == folder).map(c => head(c.from))
-
-  /** Whether all files are there that an operation wrote which was given up. */
-  def isUnchanged(folder: Path, ops: FileOps): Boolean = {
-    val there = ops.list(folder).map(m => m.name -> m).toMap
-    neverUsed.filter(_.to == folder.toString).flatMap(_.change.outputs).map(KnownFile.of(_: OutputFile))
-      .forall(o => there.get(o.name).exists(o.is))
-  }
-
-  /** Of the folders that were given up, those that the table has neither left nor come to. */
-  private lazy val neverUsed = givenUp.filterNot(c => newest.contains(c.to))
-
-  /**
-   * Folders that the catalog names although the table has left them or never came to them.
-   *
-   * @param located all folders that the catalog names
-   */
-  def setBack(located: Set[Path]): Seq[SetBack] = located.toSeq.sortBy(_.toString).flatMap { current =>
-    val folder = current.toString
-    def back(by: PastChange, moved: Seq[KnownFile]) = SetBack(current, new Path(head(by.from)), by.version, moved)
-    leftBy(folder).map(back(_, published.filter(_.from == folder).flatMap(_.replaced)))
-      .orElse(neverUsed.find(_.to == folder).map(c => back(c, c.change.outputs.map(KnownFile.of(_: OutputFile)))))
-  }
+  private lazy val byHead: Map[String, Seq[LeftFolder]] = left.values.toSeq.groupBy(_.head)
 
   /** Folders whose rows are in this one by now. */
   def earlier(current: String): Seq[LeftFolder] = byHead.getOrElse(current, Nil)
 
   /** Tells whether an operation has rewritten or copied a file of this folder. */
   def replacedIn(folder: String): FileMeta => Boolean = {
-    val byName = published.filter(_.from == folder).flatMap(_.replaced).groupBy(_.name)
+    val byName = leaving.getOrElse(folder, Nil).flatMap(_.replaced).groupBy(_.name)
     meta => byName.get(meta.name).exists(_.exists(_.is(meta)))
   }
 
@@ -154,16 +140,6 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
   def outputsIn(current: String): Seq[String] =
     published.find(_.to == current).toSeq.flatMap(_.change.outputs.map(_.path))
       .filter(FileNames.parent(_) == current).map(FileNames.name)
-
-  private lazy val byHead: Map[String, Seq[LeftFolder]] = {
-    val left = published.groupBy(_.from).toSeq.flatMap { case (folder, changes) =>
-      leftBy(folder).map(LeftFolder(folder, _, changes.map(_.version).toSet, changes.flatMap(_.replaced)))
-    }
-    val unused = neverUsed.map { c =>
-      LeftFolder(c.to, c, Set.empty, c.change.outputs.map(KnownFile.of(_: OutputFile)))
-    }
-    (left.map(l => head(l.folder) -> l) ++ unused.map(l => head(l.last.from) -> l)).groupMap(_._1)(_._2)
-  }
 }
 
 object LocationHistory {
@@ -185,12 +161,15 @@ object LocationHistory {
 
   /**
    * Whether operations move the table to new folders, and exchange no files in place: a table stays with
-   * one way, so its newest operation tells.
+   * one way, so its newest operation tells. So does a first one that was given up, since the catalog may still come to
+   * name its folder.
    */
   def isUsedBy(state: TableState): Boolean = state match {
     case TableState.NoSideFolder     => false
     case side: TableState.SideFolder =>
-      side.moving.nonEmpty || newest(side).exists(_.way == Way.Catalog)
+      side.moving.nonEmpty || newest(side).exists(_.way == Way.Catalog) ||
+      side.undone.headOption.filter(_.version > side.version).flatMap(History.readable(side.folder, _))
+        .exists(_.way == Way.Catalog)
   }
 
   private def newest(side: TableState.SideFolder): Option[Record] =

@@ -15,8 +15,9 @@ final case class StaleAppend(meta: FileMeta, isCopied: Boolean)
  * Finds the files that stale sessions have appended to earlier folders of a table, see
  * `docs/design/commit.md`.
  */
-private[sparkzorder] final class StaleAppends(view: CatalogView, ops: FileOps) {
+private[sparkzorder] final class StaleAppends(view: CatalogView) {
   import StaleAppends._
+  import view.ops
 
   /**
    * The stale appends to all earlier folders of a folder, also those that are not complete yet.
@@ -24,7 +25,7 @@ private[sparkzorder] final class StaleAppends(view: CatalogView, ops: FileOps) {
    * @throws StaleAppendsUnclearException when it cannot be told whether their rows count
    */
   def of(current: Path): Seq[StaleAppend] = {
-    val earlier = view.history.earlier(current.toString).filterNot(left => view.located.contains(new Path(left.folder)))
+    val earlier = view.earlier(current)
     if (earlier.isEmpty) Nil
     else {
       lazy val own = ops.list(current).filter(isVisible)
@@ -63,16 +64,12 @@ private[sparkzorder] final class StaleAppends(view: CatalogView, ops: FileOps) {
   ): Option[String] = {
     val (id, partition) = (left.last.operationId, left.last.change.partition)
     val gone = left.gone(visible)
-    // VACUUM removes folders that operations have made, and no others. Their notes go with them.
-    def isRemoved = (left.isGivenUp || left.last.isVacuumed) && !notes.isLeft(id) &&
-      gone.size == left.lastReplaced.size && isUnused(left, System.currentTimeMillis()) &&
-      VersionDirectory.generationOf(new Path(left.folder)).isDefined
     if (!view.located.get(current).contains(partition))
       Some(s"it is not known whether they were meant for what was $partition then")
     else if (stale.exists(notes.carried.hasOther)) Some(Changed)
     else if (left.isForgotten && stale.exists(_.modificationTime < left.last.timestamp))
       Some("some are older than that, and the history does not name the files of then any more")
-    else if (notes.isVacuumed(id) || isRemoved) None
+    else if (notes.isVacuumed(id)) None
     else if (!left.isGivenUp && !notes.isLeft(id)) Some("the folder was overwritten since")
     else gone.headOption.map(f => s"files that were there before are gone or changed, such as ${f.name}")
   }
