@@ -1,20 +1,12 @@
 package org.sparkzorder.commit
 
-/**
- * A file that an operation replaces.
- *
- * @param path relative to the table's root with '/' between its parts
- * @param length bytes
- * @param modificationTime milliseconds since 1970, as the file system gives it
- * @param etag on an object store, where it identifies the content
- */
-final case class InputFile(
-    path: String,
-    length: Long,
-    modificationTime: Long,
-    rows: Long,
-    etag: Option[String] = None
-) {
+/** A file as a record names it. */
+sealed trait ExchangedFile {
+  def path: String
+  def length: Long
+  def modificationTime: Long
+  def etag: Option[String]
+
   def folder: String = FileNames.parent(path)
 
   /** Whether a file that was found is this one, unchanged. */
@@ -29,6 +21,22 @@ final case class InputFile(
     else !timed || meta.modificationTime == modificationTime
   )
 }
+
+/**
+ * A file that an operation replaces.
+ *
+ * @param path relative to the table's root with '/' between its parts
+ * @param length bytes
+ * @param modificationTime milliseconds since 1970, as the file system gives it
+ * @param etag on an object store, where it identifies the content
+ */
+final case class InputFile(
+    path: String,
+    length: Long,
+    modificationTime: Long,
+    rows: Long,
+    etag: Option[String] = None
+) extends ExchangedFile
 
 /**
  * A file that an operation brings.
@@ -49,8 +57,7 @@ final case class OutputFile(
     etag: Option[String] = None,
     etagBefore: Option[String] = None,
     upload: Option[OpenUpload] = None
-) {
-  def folder: String = FileNames.parent(path)
+) extends ExchangedFile {
 
   /**
    * The name that it had in the table before it was retired, if RESTORE brings it back; otherwise
@@ -60,18 +67,6 @@ final case class OutputFile(
     val name = FileNames.name(from).stripSuffix(FileNames.RetiredSuffix)
     FileNames.in(folder, name)
   }
-
-  /** Whether a file that was found is this one, unchanged. */
-  def isSame(meta: FileMeta): Boolean = isThis(meta, timed = true)
-
-  /**
-   * @param timed whether its time stamp counts; it does not in a copy of the table. If both have
-   *              etags these decide
-   */
-  def isThis(meta: FileMeta, timed: Boolean): Boolean = !meta.isDirectory && meta.length == length && (
-    if (etag.isDefined && meta.etag.isDefined) meta.etag == etag
-    else !timed || meta.modificationTime == modificationTime
-  )
 }
 
 /**

@@ -36,7 +36,9 @@ private[sparkzorder] object FileNames {
   def otherName(file: String, operationId: String): String = {
     val (dir, own) = file.splitAt(file.lastIndexOf('/') + 1)
     val dot = own.indexOf('.', 1)
-    if (dot < 0) s"$dir$own-$operationId" else s"$dir${own.take(dot)}-$operationId${own.drop(dot)}"
+    val other = if (dot < 0) s"$own-$operationId" else s"${own.take(dot)}-$operationId${own.drop(dot)}"
+    if (LongNames.isPossible(other)) s"$dir$other"
+    else s"$dir${LongNames.hash(own)}-$operationId${own.drop(math.max(0, own.lastIndexOf('.')))}"
   }
 
   /**

@@ -161,7 +161,9 @@ object SettleSuite {
     override def lacksOutputs(): Boolean =
       call(!model.visible("out") && Seq("in-1", "in-2").forall(model.visible))
 
-    override def retire(isCopy: Boolean): Seq[String] = Seq("in-1", "in-2").flatMap { file =>
+    override def retireCopied(): Unit = retire()
+    override def isOthers(): Boolean = false
+    override def retire(): Seq[String] = Seq("in-1", "in-2").flatMap { file =>
       call {
         if (model.visible(file)) model.trash += file
         model.visible -= file

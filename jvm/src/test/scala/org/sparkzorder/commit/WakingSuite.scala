@@ -9,21 +9,43 @@ import org.scalatest.funsuite.AnyFunSuite
  * Then the others go on with a statement of their own.
  */
 class WakingSuite extends AnyFunSuite with Explores {
-  for (statement <- Seq(Statement.optimize, Statement.restore); dirs <- Seq(Seq("p=1", "p=2"), Seq(""))) {
-    test(s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: it wakes up while others recover") {
+  private type Act = (SmallTable, MemoryOps) => Unit
+
+  private val optimizes: Act = (table, ops) => table.optimize(ops, "op-2")
+
+  // Of two RESTOREs the files have the same names.
+  private val restores: Act = (table, ops) => table.restore(ops, 0, "op-2")
+
+  for {
+    (statement, others, act) <- Seq(
+      (Statement.optimize, "recover", optimizes),
+      (Statement.restore, "recover", optimizes),
+      (Statement.restore, "restore as well", restores)
+    )
+    dirs <- Seq(Seq("p=1", "p=2"), Seq(""))
+  } {
+    test(s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: it wakes up while others $others") {
       val first = statement.prepared(dirs)
       for (k <- Explored.some(4, 0, 1 to statement.calls(dirs))) {
         // It goes on to its end, or dies some calls later.
         for (later <- Seq(0, 1, 4, 8, 16)) {
           var j = 1
-          while (wakes(statement, dirs, first, k, j, later)) j += Explored.every(4)
+          while (wakes(statement, act, dirs, first, k, j, later)) j += Explored.every(4)
         }
       }
     }
   }
 
   /** False when the others make fewer calls than j. */
-  private def wakes(statement: Statement, dirs: Seq[String], first: MemoryFs, k: Int, j: Int, later: Int): Boolean = {
+  private def wakes(
+      statement: Statement,
+      act: Act,
+      dirs: Seq[String],
+      first: MemoryFs,
+      k: Int,
+      j: Int,
+      later: Int
+  ): Boolean = {
     val table = new SmallTable(dirs)
     table.fs.copyOf(first)
     val (asleep, awake) = (new Semaphore(0), new Semaphore(0))
@@ -35,7 +57,7 @@ class WakingSuite extends AnyFunSuite with Explores {
     asleep.acquire()
     table.liveness.running.clear()
     val others = new MemoryOps(table.fs, other = { case `j` => wake() })
-    table.attempt("op-2")(table.optimize(others, "op-2"))
+    table.attempt("op-2")(act(table, others))
     wake()
     withClue(
       s"the owner slept before call $k ${ops.trace.lift(k - 1)}, the others woke it before call $j, it died at $dies: "

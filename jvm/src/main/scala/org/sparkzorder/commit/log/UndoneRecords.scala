@@ -24,8 +24,7 @@ object UndoneRecords {
     val records = SideListing.records(statuses)
     val restorable = records.filter(_.state == RecordState.Done).map(_.version)
     // On an object store it stands for its version, as long as RESTORE may go back beyond that.
-    def isGap(version: Long) =
-      ObjectFileOps.storeOf(folder).isDefined && restorable.exists(_ < version) && restorable.exists(_ > version)
+    def isGap(version: Long) = ObjectFileOps.storeOf(folder).isDefined && restorable.exists(_ > version)
     val gone = records.filter { file =>
       // VACUUM needs the record to know whose files are in the trash.
       file.state == RecordState.Undone && isOld(file.meta) && !isGap(file.version) &&

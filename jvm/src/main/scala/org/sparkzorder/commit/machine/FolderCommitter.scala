@@ -61,7 +61,12 @@ private[sparkzorder] final class FolderCommitter(
 
   /** A folder that was away while an operation ended may have old and new files side by side. */
   private def refuseMarked(dirs: Seq[String]): Unit = {
-    val marked = dirs.filter(dir => ops.list(folder.sideOf(dir)).exists(m => FolderMark.operation(m.name).isDefined))
+    val marked = dirs.filter { dir =>
+      val marks = ops.list(folder.sideOf(dir)).flatMap(m => FolderMark.operation(m.name).map(m -> _))
+      val (unused, others) = marks.partition { case (m, id) => FolderMark.isUnused(folder, dir, m.name, id) }
+      unused.foreach { case (m, _) => ops.delete(m.path) }
+      others.nonEmpty
+    }
     if (marked.nonEmpty) throw new CommitConflictException(
       marked.map(named),
       "the folder was away while an operation ended, and may have old and new files side by side (see docs/on-call.md)"

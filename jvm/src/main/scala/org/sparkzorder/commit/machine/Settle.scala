@@ -58,7 +58,7 @@ private[commit] object Settle {
         place.decide(Decision.Exchanged, Decision.RolledBack)
         settle(place, isStale, place.decision(), why)
       case Some(Decision.Exchanged) =>
-        val changed = place.retire(isCopy = false)
+        val changed = place.retire()
         // The place may have been deleted since, by a listing that lacked the outputs.
         val now = place.decision()
         if (!now.contains(Decision.Exchanged)) settle(place, isStale, now, why)
@@ -74,9 +74,10 @@ private[commit] object Settle {
 
   private def lost(place: Place): PlaceOutcome =
     if (place.isPublished()) Ended
-    else if (place.isLeft()) Exchanged(place.revealed(), place.retire(isCopy = false))
+    else if (place.isOthers() || place.isUnclear()) Overwritten
+    else if (place.isLeft()) Exchanged(place.revealed(), place.retire())
     else {
-      if (!place.isUnclear()) place.drop()
+      place.drop()
       Overwritten
     }
 
@@ -90,7 +91,7 @@ private[commit] object Settle {
       place.drop()
       RolledBack(InCopy)
     case CopiedMidway.HasOutputs =>
-      place.retire(isCopy = true)
+      place.retireCopied()
       Exchanged(place.revealed(), Nil)
     case CopiedMidway.Overwritten => Overwritten
   }

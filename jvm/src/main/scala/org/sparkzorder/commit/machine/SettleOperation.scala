@@ -151,15 +151,25 @@ private[commit] object SettleOperation {
   final case class Settled(places: Seq[(Located[_ <: Place], PlaceOutcome)], record: Option[Record]) {
 
     /**
+     * Others have replaced inputs whose rows are in the new files by now. Both stay, and only a person knows which of
+     * these rows count.
+     *
+     * @throws CommitConflictException that names them
+     */
+    def refuseReplaced(): Unit = {
+      val changed = record.flatMap(_.metrics.get(Record.Replaced)).toSeq.flatMap(_.split('\n'))
+      if (changed.nonEmpty)
+        throw new CommitConflictException(changed, "they were changed while their rows were being exchanged, and stay")
+    }
+
+    /**
      * The record in the history.
      *
      * @throws CommitConflictException when others changed files of some folders, which keep theirs
      */
     def orConflict: Record = {
       conflict(places).foreach(e => throw e)
-      val changed = record.flatMap(_.metrics.get(Record.Replaced)).toSeq.flatMap(_.split('\n'))
-      if (changed.nonEmpty)
-        throw new CommitConflictException(changed, "they were changed while their rows were being exchanged, and stay")
+      refuseReplaced()
       record.getOrElse(throw new CommitConflictException(Seq("."), CommitConflictException.Overwritten))
     }
   }

@@ -71,6 +71,13 @@ private[commit] object FolderMark {
   private def name(operationId: String, hash: String, decision: Decision): String =
     s"${SideNames.Hidden}exchange-$operationId-$hash.${decision.name}"
 
+  /**
+   * Whether a marker is that of an owner that was undone before it had written a file, and then woke up. To be asked
+   * under the lock, after a recovery.
+   */
+  def isUnused(folder: TableFolder, dir: String, fileName: String, operationId: String): Boolean =
+    fileName.endsWith(s".${Decision.Staged.name}") && !folder.ops.exists(folder.stagingOf(dir, operationId))
+
   /** The operation that a file is a marker of, if it is one. */
   def operation(fileName: String): Option[String] = fileName match {
     case Name(id, _, decision) if Decision.all.exists(_.name == decision) => Some(id)

@@ -161,7 +161,12 @@ private[commit] final class FolderPlace(
   /** Whether the trash was gone when the inputs were to go there. */
   @volatile private var wasEmptied = false
 
-  override def retire(isCopy: Boolean): Seq[String] = {
+  override def retireCopied(): Unit = {
+    retire()
+    ()
+  }
+
+  override def retire(): Seq[String] = {
     val as = decision().filter(_ == Decision.Exchanged)
     wasEmptied = !isOwn && !ops.exists(trash)
     letListingsEnd()
@@ -180,7 +185,7 @@ private[commit] final class FolderPlace(
       }
       val isUndone = results.exists(_._2.isEmpty) && decision() == as
       if (isUndone && left > 0) retireAll(as, left - 1)
-      else if (isUndone && as.isEmpty) throw Place.lockIsLost(folder, record, work)
+      else if (isUndone) throw Place.isNotCleared(folder, record, work)
       else results.collect { case (path, Some(false)) => path }
     }
 
@@ -225,6 +230,11 @@ private[commit] final class FolderPlace(
     work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now)
   }
 
+  override def isOthers(): Boolean = {
+    val marks = ops.list(folder.sideOf(work.folder)).flatMap(m => FolderMark.operation(m.name))
+    marks.nonEmpty && !marks.contains(record.operationId)
+  }
+
   // New files appear by a rename of files that an overwrite deletes.
   override def isUnclear(): Boolean = false
 
@@ -242,7 +252,12 @@ private[commit] final class FolderPlace(
           work.inputs.flatMap(i => (found(i.path) ++ trashed(i)).filterNot(isInput(i, _)).map(AddedFile(_, i.path)))
       else
         work.outputs.flatMap(o => added(o.path, found(o.path).filterNot(isOutput(o, _)))) ++
-          work.inputs.flatMap(i => added(i.path, found(i.path).orElse(trashed(i))))
+          work.inputs.flatMap { i =>
+            // Others may have taken its name. Then it comes back by another one.
+            val there = found(i.path)
+            val back = if (there.exists(isInput(i, _))) None else trashed(i).filter(there.isEmpty || isInput(i, _))
+            (there ++ back).map(AddedFile(_, i.path))
+          }
     // Without a marker only the outputs are asked for, see isLeft.
     if (decision().exists(_ != decided)) throw new FileNotFoundException(s"'${work.folder}' was decided just now")
     files

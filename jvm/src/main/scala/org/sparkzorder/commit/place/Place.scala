@@ -37,10 +37,12 @@ private[commit] trait Place {
   /**
    * The inputs go, since the outputs have their place.
    *
-   * @param isCopy whether the table was copied, so that only their paths and lengths tell them
    * @return inputs that others have replaced, and that stay
    */
-  def retire(isCopy: Boolean): Seq[String]
+  def retire(): Seq[String]
+
+  /** The same in a copy of the table, where only paths and lengths tell the inputs. */
+  def retireCopied(): Unit
 
   /**
    * Whether all inputs but these can come back, and none of the outputs was deleted. Others changed
@@ -56,6 +58,12 @@ private[commit] trait Place {
 
   /** Whether the outputs have all rows and the inputs have not, so that only the marker was deleted. */
   def isLeft(): Boolean
+
+  /**
+   * Whether the place has another operation's marker, and not ours. Files of two RESTOREs have the same names, so none
+   * of them may be moved.
+   */
+  def isOthers(): Boolean
 
   /** Whether the marker is gone, and nothing tells whose files are the rows. */
   def isUnclear(): Boolean
@@ -96,9 +104,9 @@ private[commit] object Place {
   /** @param millis how long a listing of ours has taken */
   def letListingsEnd(millis: Long): Unit = if (millis > 0) Thread.sleep(math.min(ListingsLast * millis, MostMillis))
 
-  /** The inputs of a place without a marker are still there, and only the owner of the lock may move them. */
-  def lockIsLost(folder: TableFolder, record: Record, work: FolderWork): IOException = new IOException(
-    s"${folder.resolve(work.folder)} still has files that version ${record.version} replaces, and the lock is lost"
+  /** The inputs of a place are still there: its marker is gone, and so is the lock, or it is away again and again. */
+  def isNotCleared(folder: TableFolder, record: Record, work: FolderWork): IOException = new IOException(
+    s"${folder.resolve(work.folder)} still has files that version ${record.version} replaces, since its marker is away"
   )
 
   /** Whether the history has the operation. */
@@ -114,8 +122,10 @@ private[commit] object Place {
    */
   private def isOthers(folder: TableFolder, record: Record, listed: Seq[FileMeta]): Boolean = {
     val file = SideListing.records(listed).find(f => f.version == record.version && f.state.isPublished)
-    val owner = file.flatMap(History.readable(folder, _))
-      .orElse(History.read(folder).map(_.record).find(_.version == record.version)).map(_.operationId)
-    owner.exists(_ != record.operationId)
+    file.flatMap(History.readable(folder, _)).orElse(ofVersion(folder, record.version))
+      .exists(_.operationId != record.operationId)
   }
+
+  private def ofVersion(folder: TableFolder, version: Long): Option[Record] =
+    History.newestFirst(folder).map(_.record).find(_.version <= version).filter(_.version == version)
 }

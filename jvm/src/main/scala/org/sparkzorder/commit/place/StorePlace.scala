@@ -30,9 +30,6 @@ private[commit] final class StorePlace(
   /** When the marker, or the lock if there is no marker, last allowed to delete. */
   @volatile private var lastLook = System.nanoTime() - Place.LookNanos
 
-  /** Whether the table is a copy, whose files have other etags. */
-  private var isCopy = false
-
   /** The last listing, by relative path. */
   private var found = Option.empty[Map[String, FileMeta]]
 
@@ -69,8 +66,7 @@ private[commit] final class StorePlace(
   }
 
   private def isThis(found: FileMeta, input: InputFile): Boolean =
-    !found.isDirectory && found.length == input.length &&
-      (isCopy || input.etag.isDefined && found.etag == input.etag)
+    !found.isDirectory && found.length == input.length && input.etag.isDefined && found.etag == input.etag
 
   private def isThere(now: Map[String, FileMeta], path: String, length: Long): Boolean =
     now.get(path).exists(m => !m.isDirectory && m.length == length)
@@ -103,20 +99,20 @@ private[commit] final class StorePlace(
 
   private def hasInputs(now: Map[String, FileMeta]): Boolean = work.inputs.forall(i => isThere(now, i.path, i.length))
 
-  override def retire(isCopy: Boolean): Seq[String] =
-    if (isCopy) {
-      val now = found.getOrElse(listed())
-      store.deleteAll(work.inputs.filter(i => isThere(now, i.path, i.length)).map(i => folder.resolve(i.path)))
-      Nil
-    } else {
-      val as = marked.map(_.state)
-      letListingsEnd()
-      val results = WorkerThreads.map(work.inputs, threads) { i =>
-        i.path -> (if (mayDelete(as)) Some(store.delete(folder.resolve(i.path), i.etag.get)) else None)
-      }
-      if (as.isEmpty && results.exists(_._2.isEmpty)) throw Place.lockIsLost(folder, record, work)
-      results.collect { case (path, Some(Removal.Changed)) => path }
+  override def retireCopied(): Unit = {
+    val now = found.getOrElse(listed())
+    store.deleteAll(work.inputs.filter(i => isThere(now, i.path, i.length)).map(i => folder.resolve(i.path)))
+  }
+
+  override def retire(): Seq[String] = {
+    val as = marked.map(_.state)
+    letListingsEnd()
+    val results = WorkerThreads.map(work.inputs, threads) { i =>
+      i.path -> (if (mayDelete(as)) Some(store.delete(folder.resolve(i.path), i.etag.get)) else None)
     }
+    if (as.isEmpty && results.exists(_._2.isEmpty)) throw Place.isNotCleared(folder, record, work)
+    results.collect { case (path, Some(Removal.Changed)) => path }
+  }
 
   /**
    * Whether the marker still says so. A process that was taken for dead may wake up when others have brought
@@ -148,6 +144,9 @@ private[commit] final class StorePlace(
    * the marker with the folder.
    */
   private def isOverwritten: Boolean = seen.contains(Decision.Staged) && isAlone()
+
+  // A version is given once, so names of new files are this operation's.
+  override def isOthers(): Boolean = false
 
   override def isLeft(): Boolean = seen.isDefined && !isOverwritten && hasOutputsAlone
 
@@ -197,10 +196,8 @@ private[commit] final class StorePlace(
 
   override def isPublished(): Boolean = Place.isPublished(folder, record)
 
-  override def rowsOfCopy(): CopiedMidway.Rows = {
-    isCopy = true
+  override def rowsOfCopy(): CopiedMidway.Rows =
     CopiedMidway.judge(folder, record, work, listed(), isMarked = decision().isDefined)
-  }
 
   /** A marker that another operation has taken over since stays. */
   override def release(): Boolean = {
