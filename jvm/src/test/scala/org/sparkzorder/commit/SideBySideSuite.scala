@@ -1,11 +1,13 @@
 package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 /**
  * Several threads move the files of one folder, in any order. So deaths, failures and others'
  * changes meet any of the files in any place. The order differs from run to run.
  */
+@Slow
 class SideBySideSuite extends AnyFunSuite with Explores {
   import SideBySideSuite._
 

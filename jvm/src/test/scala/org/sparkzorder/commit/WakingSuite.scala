@@ -3,11 +3,13 @@ package org.sparkzorder.commit
 import java.util.concurrent.Semaphore
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 /**
  * An owner stands still before any call, others take it for dead and recover, and it wakes up before any call of theirs.
  * Then the others go on with a statement of their own.
  */
+@Slow
 class WakingSuite extends AnyFunSuite with Explores {
   private type Act = (SmallTable, MemoryOps) => Unit
 

@@ -35,22 +35,22 @@ class OptimizeOptionsSuite extends AnyFunSuite {
     val options = parse("target-file-size-bytes" -> "100MB")
     assert(options.minFileSize == (75L << 20) && options.maxFileSize == (180L << 20) && options.saysSize)
     val message = error("target-file-size-bytes" -> "256MB", "min-file-size-bytes" -> "2GB")
-    assert(message.contains("'2147483648' of the option 'min-file-size-bytes'"))
+    assert(message.contains("The option 'min-file-size-bytes' cannot be used. Its value is '2147483648'"))
     assert(message.contains("less than max-file-size-bytes (483183820) is expected"))
     // The option that the statement sets is at fault.
     val tooSmall = error("target-file-size-bytes" -> "256MB", "max-file-size-bytes" -> "100MB")
-    assert(tooSmall.contains("'104857600' of the option 'max-file-size-bytes'"))
+    assert(tooSmall.contains("The option 'max-file-size-bytes' cannot be used. Its value is '104857600'"))
     assert(tooSmall.contains("more than min-file-size-bytes (201326592) is expected"))
   }
 
   test("an unknown option is an error that lists all options in order") {
     val message = error("num-file" -> "8")
-    assert(message.contains("There is no option 'num-file'."))
+    assert(message.contains("The option 'num-file' cannot be used. There is no option of this name."))
     assert(message.contains(OptionTable.keys.map(k => s"`$k`").mkString(", ")) && OptionTable.keys.size == 22)
   }
 
   test("an option that is given twice is an error, also in another case") {
-    assert(error("num-files" -> "8", "NUM-FILES" -> "8").contains("The option 'num-files' is given twice."))
+    assert(error("num-files" -> "8", "NUM-FILES" -> "8").contains("The option 'num-files' cannot be used. It is given twice."))
   }
 
   test("a value that is not allowed is an error that names the option, the value and the range") {
@@ -64,7 +64,7 @@ class OptimizeOptionsSuite extends AnyFunSuite {
         "one of none, uncompressed, snappy, gzip, lzo, brotli, lz4, lz4_raw, zstd"
     ).foreach { case ((key, value), expected) =>
       assert(
-        error(key -> value).contains(s"The value '$value' of the option '$key' is not valid: $expected is expected.")
+        error(key -> value).contains(s"The option '$key' cannot be used. Its value is '$value', and $expected is expected.")
       )
     }
     assert(OptimizeOptions.parse(Seq("compression" -> "zlib"), "orc", tableBytes = 0).compression.contains("zlib"))
