@@ -8,7 +8,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from comparison import settings
 from pyspark.errors import StreamingQueryException
 from small_tables import ROWS, SmallTable, write_file
 
@@ -469,3 +472,14 @@ def test_a_file_that_came_back_when_only_a_line_tells_it_is_no_new_one(
     with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
         stopped.run_once()
     assert stopped.arrived() == once(ids)
+
+
+def test_a_file_that_comes_before_the_start_does_not_exchange_columns(spark: SparkSession, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": [1], "b": [2]}), tmp_path / "part-1.parquet")
+    with settings(spark, spark_sql_streaming_schemaInference="true"):
+        frame = spark.readStream.parquet(str(tmp_path))
+        # It sorts earlier, so Spark would infer its columns.
+        pq.write_table(pa.table({"b": [4], "a": [3]}), tmp_path / "part-0.parquet")
+        query = frame.writeStream.format("memory").queryName("columns").trigger(availableNow=True).start()
+        query.awaitTermination()
+    assert sorted((row.a, row.b) for row in spark.table("columns").collect()) == [(1, 2), (3, 4)]

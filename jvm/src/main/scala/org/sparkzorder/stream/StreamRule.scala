@@ -43,7 +43,8 @@ private final class TableDataSource(source: DataSource) extends DataSourceCopy(s
     insensitive.get("path") match {
       case Some(path) =>
         val session = source.sparkSession.asInstanceOf[classic.SparkSession]
-        val info = sourceInfo
+        // That of the relation, whose columns are known. Files may have come since.
+        val info = source.sourceInfo
         new TableStreamSource(
           session,
           path,

@@ -15,6 +15,7 @@ import org.apache.spark.sql.execution.streaming.Offset
 import org.apache.spark.sql.execution.streaming.runtime.{FileStreamSource, FileStreamSourceLog, FileStreamSourceOffset}
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.commit.WorkerThreads
 import org.sparkzorder.commit.upkeep.RestorePlan
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
@@ -58,6 +59,20 @@ private[stream] final class TableStreamSource(
   private lazy val seenLog = new FileStreamSourceLog(FileStreamSourceLog.VERSION, session, metadataPath)
 
   private var decided = Option.empty[Decided]
+
+  /** The files of all batches up to one, by batch. Read once, since the log may be long. */
+  private var loggedBatches = Option.empty[(Long, Vector[Seq[Logged]])]
+
+  private def loggedUntil(from: Long): Seq[Seq[Logged]] =
+    if (from < 0) Nil
+    else
+      loggedBatches.filter(_._1 == from).getOrElse {
+        val read = seenLog.allFiles().filter(_.batchId <= from).toSeq.groupBy(_.batchId).toSeq.sortBy(_._1)
+          .map { case (_, entries) => entries.map(e => logged(e.sparkPath.toPath, e.timestamp)) }
+        val found = (from, read.toVector)
+        loggedBatches = Some(found)
+        found
+      }._2
 
   /** Such a table gets a new folder with each operation, and the stream's log knows files of one folder. */
   private def refuseCatalogTable(): Unit =
@@ -135,6 +150,7 @@ private[stream] final class TableStreamSource(
         val gone = all.collect { case (place, None) if place.path != place.name => place.name }
         if (gone.nonEmpty) throw ZOrderErrors.streamFilesGone(base.toUri.getPath, gone)
         decided = decided.map(_.copy(until = to))
+        loggedBatches = loggedBatches.filter(_._1 == from).map { case (_, seen) => (to, seen ++ batches) }
         // Other files that are gone were deleted from the folder. Spark leaves these out, too.
         all.collect { case (place, Some(status)) => PlacedFile(pathOf(place.name), status) }
       }
@@ -148,8 +164,7 @@ private[stream] final class TableStreamSource(
   ): Seq[(FileLocation, Option[FileStatus])] = {
     val (contents, now) = contentsOf(from, batches, provenance)
     checkUnknown(contents, from, Some(now))
-    contents.map { c =>
-      val place = provenance.place(c)
+    WorkerThreads.map(contents.map(c => c -> provenance.place(c)), TableStreamSource.Threads) { case (c, place) =>
       val there = statusOf(place.path)
       // The file may have been moved back by hand.
       val broughtBack =
@@ -165,10 +180,7 @@ private[stream] final class TableStreamSource(
     val start = decided.filter(d => d.until == from && from >= 0 && (d.provenance eq provenance)).getOrElse {
       val contents = new LoggedContents(provenance, statusOf(_).map(s => Stamp(s.getModificationTime, s.getLen)))
       val fresh = Decided(-1, provenance, contents, newDeliveries)
-      val before = if (from < 0) Nil else seenLog.get(None, Some(from)).toSeq.sortBy(_._1)
-      before.foreach { case (_, entries) =>
-        see(entries.toSeq.map(e => logged(e.sparkPath.toPath, e.timestamp)), fresh)
-      }
+      loggedUntil(from).foreach(see(_, fresh))
       fresh
     }
     // Invalid until this batch is done: if it fails, decisions start again.
@@ -189,18 +201,18 @@ private[stream] final class TableStreamSource(
    * @param contents to read
    */
   private def checkUnknown(contents: Seq[String], from: Long, by: Option[Decided]): Unit = if (from >= 0) {
-    lazy val before = seenLog.get(None, Some(from)).toSeq.flatMap(_._2)
-      .map(e => logged(e.sparkPath.toPath, e.timestamp))
+    lazy val before = loggedUntil(from).flatten
     lazy val known = before.groupMap(_.path)(_.time)
     val provenance = by.map(_.provenance)
     def isUnknown(content: String): Boolean = {
       val path = Provenance.inPlace(content).path
-      known.get(path) match {
+      val name = pathOf(path).getName
+      val isNew = WrittenNames.isOurs(name) || RestorePlan.isRenamed(name) || provenance.exists(_.mayBeBack(content))
+      // Without records only the name tells, and the log is not read for it.
+      (isNew || provenance.isDefined) && (known.get(path) match {
         case Some(times) => provenance.exists(p => times.exists(p.isInDoubt(path, _)))
-        case None        =>
-          val name = pathOf(path).getName
-          WrittenNames.isOurs(name) || RestorePlan.isRenamed(name) || provenance.exists(_.mayBeBack(content))
-      }
+        case None        => isNew
+      })
     }
     val unknown = contents.flatMap(origins(_, provenance)).distinct.filter(isUnknown).map(Provenance.inPlace(_).path)
     if (unknown.nonEmpty) {
@@ -237,4 +249,10 @@ private[stream] final class TableStreamSource(
       byName.forall(_.accept(path)) && (path.depth != base.depth || byPath.forall(_.accept(path)))
     })
   }
+}
+
+private object TableStreamSource {
+
+  /** Files that are looked at at the same time. */
+  private val Threads = 32
 }
