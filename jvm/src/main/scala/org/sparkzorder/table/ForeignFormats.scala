@@ -22,9 +22,15 @@ object ForeignFormats {
     "_spark_metadata" -> "a streaming sink of Spark"
   )
 
-  /** The first marker in the folder, or in a folder above it of which it is a partition. */
-  def markerIn(fs: FileSystem, folder: Path): Option[Marker] =
-    withTablesAbove(folder).iterator.flatMap(inOne(fs, _)).nextOption()
+  /**
+   * The first marker in the folder, or in a folder above it of which it is a partition. Iceberg has its files in a folder
+   * `data` beside its `metadata`.
+   */
+  def markerIn(fs: FileSystem, folder: Path): Option[Marker] = {
+    val tables = withTablesAbove(folder)
+    (tables.iterator ++ tables.lastOption.filter(_.getName == "data").flatMap(d => Option(d.getParent)).iterator)
+      .flatMap(inOne(fs, _)).nextOption()
+  }
 
   /**
    * The folder, then each folder above it as long as the lower one has a name like a partition,
@@ -52,7 +58,12 @@ object ForeignFormats {
           val n = s.getPath.getName
           n.endsWith(".metadata.json") || n == "version-hint.text" || n.endsWith(".avro")
         }
-      if (isIceberg) Some(Marker("Apache Iceberg", "metadata", folder)) else None
+      val isPaimon = Seq("snapshot", "manifest", "schema").forall { name =>
+        mayHave(name) && PathKinds.isFolder(fs, new Path(folder, name))
+      }
+      if (isIceberg) Some(Marker("Apache Iceberg", "metadata", folder))
+      else if (isPaimon) Some(Marker("Apache Paimon", "snapshot", folder))
+      else None
     }
   }
 }

@@ -32,9 +32,17 @@ import org.sparkzorder.write.sample.{
   SampledRows,
   UnitLayouts
 }
-import org.sparkzorder.write.task.{FileTask, OpenUploads, SlotLimits, WrittenFile}
+import org.sparkzorder.write.task.{FileTask, OpenUploads, OrcZone, SlotLimits, WrittenFile}
 import org.sparkzorder.write.zeros.{FloatLeaf, NotedZerosStrategy, OrcZeros, ZeroSettings}
-import org.sparkzorder.write.{FileGroup, FixedFileIndex, KeyColumn, NullableSchema, RewriteQueries, RewriteSession}
+import org.sparkzorder.write.{
+  FileGroup,
+  FixedFileIndex,
+  KeyColumn,
+  NullableSchema,
+  RewriteQueries,
+  RewriteSession,
+  StoredAsText
+}
 
 /**
  * Reads the files of some units and writes their rows anew, in order, to as many files as asked
@@ -275,7 +283,12 @@ final class RewriteJob(
     val job = Job.getInstance(hadoop)
     job.setOutputKeyClass(classOf[Void])
     job.setOutputValueClass(classOf[InternalRow])
-    val ofSpark = RewriteSession.active(session)(format.prepareWrite(session, job, CaseInsensitiveMap(options), schema))
+    val written = format match {
+      // As Spark's own writer does: by its path, the column would be padded.
+      case _: ParquetFileFormat => StoredAsText.of(schema)
+      case _                    => schema
+    }
+    val ofSpark = RewriteSession.active(session)(format.prepareWrite(session, job, CaseInsensitiveMap(options), written))
     val factory = kept.fold(ofSpark)(_.install(job, ofSpark))
     // Rows in the order of their arrival have no borders between them.
     val curveField = Option.when(keys.nonEmpty)(RewriteScan.curveField(schema, bytes))
@@ -295,7 +308,8 @@ final class RewriteJob(
         Option.when(hashed && ProvenWriters.unproven(session, format, schema, kept, job.getConfiguration).nonEmpty)(
           ReadBack.of(session, format, schema, readOptions)
         ),
-      zeros = zeros
+      zeros = zeros,
+      zone = Option.when(format.isInstanceOf[OrcFileFormat] && OrcZone.isUsedBy(schema))(OrcZone.here)
     )
   }
 

@@ -55,6 +55,7 @@ private[write] final case class WrittenFile(
  *   [[StagedUpload]]
  * @param readBack set to read the files back
  * @param zeros how files with -0.0 are written; None when no column can have it
+ * @param zone of the driver, if it matters
  */
 private[write] final class FileTask(
     factory: OutputWriterFactory,
@@ -68,12 +69,14 @@ private[write] final class FileTask(
     hash: Option[RowHash],
     uploads: Option[OpenUploads],
     readBack: Option[ReadBack],
-    zeros: Option[ZeroSettings]
+    zeros: Option[ZeroSettings],
+    zone: Option[String]
 ) extends Serializable {
 
   /** Returns the files in the order of their rows. */
   def write(task: TaskContext, rows: Iterator[InternalRow]): Seq[WrittenFile] = {
     val slot = task.partitionId()
+    zone.foreach(OrcZone.refuseOther)
     if (!rows.hasNext && !keepEmpty(slot)) Nil
     else {
       val files = new ArrayBuffer[WrittenFile]
