@@ -27,6 +27,14 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
   /** The index file. */
   def name: String = source.name
 
+  // It may be opened once more for another scan of the same query.
+  override def equals(other: Any): Boolean = other match {
+    case that: IndexSnapshot => (this eq that) || name == that.name && id.sameElements(that.id)
+    case _                   => false
+  }
+  override def hashCode: Int = name.hashCode
+  private def id: Array[Byte] = footer.id
+
   def files: Int = table.files
 
   def rows: Array[Long] = table.rows

@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.table.RecoveryErrors
 
 /**
  * Spark's index of a table with partitions that had no side folder when the query was planned. Spark lists its
@@ -23,7 +22,7 @@ private[sparkzorder] final class CheckedFileIndex(
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
     def list = base.listFiles(partitionFilters, dataFilters)
     val first = list
-    RecoveryErrors.told((_: Path) => table.identifier.quotedString) {
+    SideFolderLook.orElse((_: Path) => table.identifier.quotedString, first) {
       // Without a side folder after the listing, no operation had begun before it.
       ScanSnapshots.of(session, new Listing(base), options, Some(table), None)
         .fold(first)(CorrectedListing.whenRun(list, _, base))

@@ -46,7 +46,7 @@ class V2Scans(session: SparkSession) extends SparkStrategy {
       options: Map[String, String],
       schema: StructType
   ): Option[PartitioningAwareFileIndex] =
-    RecoveryErrors.told(RecoveryErrors.quoted) {
+    SideFolderLook.orElse[Option[PartitioningAwareFileIndex]](RecoveryErrors.quoted, None) {
       CurrentFiles.of(session, index, options, schema, None).flatMap(_.moved)
     }
 }

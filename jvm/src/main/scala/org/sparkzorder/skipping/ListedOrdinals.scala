@@ -52,7 +52,11 @@ private[skipping] final class ListedFiles(val files: Array[FileStatus], val ordi
  * The ordinals in an index of the files of a listing. They are found once for each listing, not by each query: a listing
  * gives the same file objects in the same order until it is made anew.
  */
-private[skipping] final class ListedOrdinals(names: RelativePath, val snapshot: IndexSnapshot) {
+private[skipping] final class ListedOrdinals(
+    names: RelativePath,
+    val snapshot: IndexSnapshot,
+    hasOutside: Boolean = false
+) {
 
   private val known = new ConcurrentHashMap[Path, ListedFiles]
 
@@ -78,7 +82,6 @@ private[skipping] final class ListedOrdinals(names: RelativePath, val snapshot: 
       val those = Option(known.get(folder))
       those.filter(_.are(directory)).getOrElse {
         val files = directory.iterator.map(_.fileStatus).toArray
-        // Filters on names or times of files leave only some files of a folder in the listing.
         those.flatMap(_.part(files)).getOrElse {
           val made = new ListedFiles(files, ordinalsOf(files))
           known.put(folder, made)
@@ -96,8 +99,12 @@ private[skipping] final class ListedOrdinals(names: RelativePath, val snapshot: 
       val file = files(i)
       val start = names.start(file.getPath)
       ordinals(i) =
-        if (start < 0) snapshot.ordinalOf(file.getPath.toString, 0, file.getLen, file.getModificationTime, next)
-        else snapshot.ordinalOf(file.getPath.toUri.getPath, start, file.getLen, file.getModificationTime, next)
+        if (start >= 0)
+          snapshot.ordinalOf(file.getPath.toUri.getPath, start, file.getLen, file.getModificationTime, next)
+        else if (hasOutside)
+          snapshot.ordinalOf(file.getPath.toString, 0, file.getLen, file.getModificationTime, next)
+        else -1
+        //.ordinalOf(file.getPath.toUri.getPath, start, file.getLen, file.getModificationTime, next)
       if (ordinals(i) >= 0) next = ordinals(i) + 1
       i += 1
     }
@@ -121,12 +128,17 @@ private[skipping] object ListedOrdinals {
   private val gone = new ReferenceQueue[FileIndex]
   private val all = new ConcurrentHashMap[Key, SoftReference[ListedOrdinals]]
 
-  /** Kept until the listing is garbage, the index changes, or memory is short. */
-  def of(listing: FileIndex, root: Path, snapshot: IndexSnapshot): ListedOrdinals = {
+  /**
+   * Kept until the listing is garbage, the index changes, or memory is short.
+   *
+   * @param hasOutside whether files outside of the root may be the table's. The index of a folder says nothing about
+   *   files of another folder that the query reads as well
+   */
+  def of(listing: FileIndex, root: Path, snapshot: IndexSnapshot, hasOutside: Boolean = false): ListedOrdinals = {
     Iterator.continually(gone.poll()).takeWhile(_ != null).foreach(all.remove(_))
     val found = Option(all.get(new Key(listing, root, null))).flatMap(r => Option(r.get)).filter(_.snapshot eq snapshot)
     found.getOrElse {
-      val made = new ListedOrdinals(new RelativePath(root), snapshot)
+      val made = new ListedOrdinals(new RelativePath(root), snapshot, hasOutside)
       all.put(new Key(listing, root, gone), new SoftReference(made))
       made
     }

@@ -36,7 +36,10 @@ private[skipping] object Pruning {
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
     if (conjuncts.isEmpty && !views.exists(_.corrects)) None
     else {
-      val known = for (v <- views; snapshot <- v.snapshot) yield ListedOrdinals.of(relation.location, v.root, snapshot)
+      val hasOutside = l.catalogTable.isDefined
+      val known =
+        for (v <- views; snapshot <- v.snapshot)
+          yield ListedOrdinals.of(relation.location, v.root, snapshot, hasOutside)
       val listed =
         new ListedTable(CorrectedListing.of(listing.within(partitionFilters), views, listing.source), known)
       // A conjunction keeps what all conjuncts keep. Each conjunct is also reported by itself.

@@ -126,7 +126,12 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
         case busy: TableState.SideFolder if isPublishing(busy)           => besideOwner(busy)
         case quiet                                                       => Some(ReadableState(quiet, None, exchanging))
       }
-    } catch { case e: IOException if exchanging => throw new HalfPublishedException(folder.root, e) }
+    } catch {
+      case e: IOException if exchanging               => throw new HalfPublishedException(folder.root, e)
+      // A newer version may have written it.
+      case e: UnreadableRecordException if exchanging =>
+        throw new HalfPublishedException(folder.root, new IOException(e.getMessage, e))
+    }
 
   private def afterDeath(busy: TableState.SideFolder): Option[ReadableState] =
     if (isAway(busy)) readAround(busy, lives = false)
