@@ -18,7 +18,7 @@ ROWS = 2000
 STEPS = [
     pytest.param("after-manifest", marks=pytest.mark.matrix),
     pytest.param("after-stage-folders", marks=pytest.mark.matrix),
-    "after-sentinels",
+    pytest.param("after-sentinels", marks=pytest.mark.matrix),
     pytest.param("before-commit-point", marks=pytest.mark.matrix),
     "after-commit-point",
 ]
@@ -90,7 +90,7 @@ def locations(spark: SparkProcess, name: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["flat", "parts", "hive"])
+@pytest.mark.parametrize("kind", ["parts", *(pytest.param(k, marks=pytest.mark.matrix) for k in ("flat", "hive"))])
 def test_a_plain_reader_never_sees_a_wrong_count_and_restore_switches_back(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path, kind: str
 ) -> None:

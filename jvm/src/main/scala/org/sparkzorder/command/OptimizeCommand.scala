@@ -159,15 +159,18 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
       planned: OptimizePlan,
       state: TableState,
       isSettled: Boolean
-  ): OptimizePlan =
-    if (isSettled && TableSideFolder.version(state) == planned.version) planned
+  ): OptimizePlan = {
+    val place = PlainTables.locate(session, statement.target)
+    // A first operation of another process may have been given up, which the version does not tell.
+    val isSameMode = planned.partitions.isDefined || !CommitMode.isNewLocation(place, state)
+    if (isSettled && isSameMode && TableSideFolder.version(state) == planned.version) planned
     else {
-      val place = PlainTables.locate(session, statement.target)
       // The lock is that of the table's root.
       if (place.root != planned.table.root)
         throw new CommitConflictException(Seq("."), "the location of the table was changed")
       OptimizePlanner.plan(StatementContext.of(statement, place, state))
     }
+  }
 
   private def laterCommit(
       session: SparkSession,

@@ -33,8 +33,9 @@ trait FileOps {
    *
    * @param temporary a free name on the same file system, in a folder that is there; it is needed where
    *                  files are seen while they are written
+   * @param check comes between the bytes, which may take long, and the name, and throws if that must not come
    */
-  def copy(from: FileMeta, temporary: Path, to: Path): Unit
+  def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit
 
   /**
    * Deletes one file, and Hadoop's checksum file beside it; not an error when it is gone already.

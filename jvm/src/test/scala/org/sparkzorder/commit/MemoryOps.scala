@@ -231,9 +231,10 @@ final class MemoryOps(
     fs.nodes(to) = fs.nodes.remove(from).get
   }
 
-  override def copy(from: FileMeta, temporary: Path, to: Path): Unit = call(s"copy ${from.path} $to") {
+  override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit = call(s"copy ${from.path} $to") {
     val found = fs.file(key(from.path)).getOrElse(throw new FileNotFoundException(from.path.toString))
     if (found.length != from.length || found.time != from.modificationTime) throw new IOException(s"$from was changed")
+    check
     if (fs.nodes.contains(key(to))) throw new IOException(s"$to exists")
     if (!fs.nodes.get(fs.parent(key(to))).contains(Dir)) throw new FileNotFoundException(fs.parent(key(to)))
     fs.nodes(key(to)) = found.copy(time = fs.clock)

@@ -14,7 +14,7 @@ class OneJvmSuite extends AnyFunSuite {
       def list(dir: Path): Seq[FileMeta] = ops.list(dir)
       def status(path: Path): Option[FileMeta] = ops.status(path)
       def rename(src: Path, dst: Path): Unit = ops.rename(src, dst)
-      def copy(from: FileMeta, temporary: Path, to: Path): Unit = ops.copy(from, temporary, to)
+      def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit = ops.copy(from, temporary, to)(check)
       def delete(path: Path): Unit = ops.delete(path)
       def deleteEmpty(dir: Path): Boolean = ops.deleteEmpty(dir)
       def deleteRecursive(dir: Path): Unit = ops.deleteRecursive(dir)

@@ -153,8 +153,17 @@ final class CatalogCommitter(
   private def exchange(record: Record, interrupted: () => Boolean): Record = {
     if (interrupted()) throw new InterruptedException("interrupted before the commit point")
     lock.check()
-    refuseMoved(record.locationChanges.map(_.move))
-    refuseChanged(record)
+    try {
+      refuseMoved(record.locationChanges.map(_.move))
+      refuseChanged(record)
+    } catch {
+      case e: CommitConflictException =>
+        CatalogRecovery.giveUp(home, lock, record, record.locationChanges, e.getMessage, None)
+        CatalogRecovery.conclude(home, lock, record)
+        throw e
+    }
+    // The listings may have taken long.
+    lock.check()
     val started = System.nanoTime()
     val failure =
       try {
@@ -169,6 +178,7 @@ final class CatalogCommitter(
       val ended = CatalogRecovery.end(home, lock, catalog, record, started, failure.map(_.getMessage))
       copyForward()
       tidy()
+      CatalogRecovery.changedMeanwhile(ended).foreach(e => throw e)
       ended
     } catch {
       case e: IOException =>

@@ -10,6 +10,7 @@ import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{History, Outcome, RecordJson}
 import org.sparkzorder.commit.place.StorePlaces
 import org.sparkzorder.commit.storage.{AtomicFile, ObjectFileOps}
+import org.sparkzorder.compat._
 
 /** Ends operations that move a table to new folders, by the locations that the catalog names. */
 private[sparkzorder] object CatalogRecovery {
@@ -45,17 +46,24 @@ private[sparkzorder] object CatalogRecovery {
    * @return where the table is then
    */
   def settle(home: TableFolder, lock: Lock, catalog: CatalogLocations): CatalogView = {
+    var late = Seq.empty[CommitConflictException]
     SideListing.moving(lock.listing()).flatMap(unfinished(home, _)).foreach { record =>
       try {
         val ended = end(home, lock, catalog, record, System.nanoTime(), None, by = Some(lock.owner.describe))
         log.warn(s"Recovery of ${home.root}: finished operation ${ended.operationId}")
+        late ++= changedMeanwhile(ended)
       } catch {
         case e: CommitConflictException => log.warn(s"Recovery of ${home.root}: undid an operation in part or whole", e)
       }
     }
+    late.foreach(e => throw e)
     val view = CatalogView.read(home, catalog)
     if (returnGivenUp(home, lock, catalog, view)) view.copy(current = catalog.all()) else view
   }
+
+  /** Both the old folder and the new one were changed: only a person knows which of these rows count. */
+  def changedMeanwhile(ended: Record): Option[CommitConflictException] = ended.metrics.get(Record.Replaced)
+    .map(files => new CommitConflictException(files.split('\n').toSeq, "they were changed while the catalog was told"))
 
   private def unfinished(home: TableFolder, file: RecordFile): Option[Record] =
     try Some(RecordJson.read(home, file))
@@ -67,7 +75,8 @@ private[sparkzorder] object CatalogRecovery {
    * So are those at whose new folder others have written: they were moved, and others have changed the location since.
    *
    * If others have deleted or overwritten files of an old folder since the last look, and the new one has nothing but
-   * our files, the catalog is told the old one again, so that their changes count. Can be done again.
+   * our files, the catalog is told the old one again, so that their changes count. If the new one was used, both count,
+   * and the record names the files. Can be done again.
    *
    * @param started when the catalog was told, in nanoseconds
    * @param failure why some partitions have not moved, if it is known
@@ -90,21 +99,17 @@ private[sparkzorder] object CatalogRecovery {
       record
     } else {
       val looked = look(home, catalog, record)
-      val overwritten = looked.filter(_.overwritten.nonEmpty)
-      if (overwritten.nonEmpty) {
+      val (moved, left) = looked.partition(_.isMoved)
+      val back = left.filter(_.isNamed)
+      val why = failure.orElse(back.headOption.map { l =>
+        s"others changed or deleted files of the old folder, such as ${l.changed.head}"
+      }).getOrElse("the catalog names other locations")
+      if (left.nonEmpty) giveUp(home, lock, record, left.map(_.change), why, by)
+      if (back.nonEmpty) {
         lock.check()
-        catalog.move(overwritten.map(_.back))
+        catalog.move(back.map(_.back))
       }
       val millis = (System.nanoTime() - started) / 1000000
-      val (moved, left) = looked.partition(_.isMoved)
-      val why = failure.orElse(overwritten.headOption.map { l =>
-        s"others changed or deleted files of the old folder, such as ${l.overwritten.head}"
-      }).getOrElse("the catalog names other locations")
-      if (left.nonEmpty) {
-        // A call may still be on its way to the catalog, so the folders stay, and the history knows them.
-        put(home, lock, home.undone(record), record.copy(locationChanges = left.map(_.change)))
-        Outcome.note(home, record, why, by)
-      }
       // Another operation may have got the number meanwhile, if this one was taken for dead.
       val version = math.max(record.version, SideListing.newestPublished(listed) + 1)
       val ended = record.copy(locationChanges = moved.map(_.change), version = version)
@@ -114,19 +119,54 @@ private[sparkzorder] object CatalogRecovery {
       }
       conclude(home, lock, record)
       if (left.nonEmpty) throw new CommitConflictException(left.map(_.change.partition.toString), why)
-      ended
+      ended.copy(metrics = ended.metrics ++ lateChanges(moved))
     }
+  }
+
+  /** Files that others changed in old folders, where others have used the new ones as well. */
+  private def lateChanges(moved: Seq[Looked]): Option[(String, String)] = {
+    val files = moved.flatMap(_.changed)
+    if (files.isEmpty) None else Some(Record.Replaced -> files.mkString("\n"))
+  }
+
+  /**
+   * Notes that the catalog was not told of some new folders, or was told the old ones again. A call may still be on its
+   * way, so the folders stay, and the history knows them.
+   */
+  def giveUp(
+      home: TableFolder,
+      lock: Lock,
+      record: Record,
+      changes: Seq[LocationChange],
+      why: String,
+      by: Option[String]
+  ): Unit = {
+    val path = home.undone(record)
+    // Of an end that died. A later look may have found more.
+    val before =
+      if (!home.ops.exists(path)) Nil
+      else History.undone(home).map(_.record).find(_.operationId == record.operationId).toSeq.flatMap(_.locationChanges)
+    if (before.nonEmpty) home.ops.delete(path)
+    put(home, lock, path, record.copy(locationChanges = (before ++ changes).distinctBy(_.to)))
+    Outcome.note(home, record, why, by)
   }
 
   /**
    * A change after the catalog was told.
    *
    * @param isNamed whether the catalog names the new folder
-   * @param isUsed whether others have written there
-   * @param overwritten files of the old folder that others have changed, if the new one has nothing but our files
+   * @param isUsed whether others have written or deleted there, so that it was named once
+   * @param isWhole whether the new folder has all our files
+   * @param changed files of the old folder that others have deleted or overwritten since our last look
    */
-  private final case class Looked(change: LocationChange, isNamed: Boolean, isUsed: Boolean, overwritten: Seq[String]) {
-    def isMoved: Boolean = isNamed && overwritten.isEmpty || isUsed
+  private final case class Looked(
+      change: LocationChange,
+      isNamed: Boolean,
+      isUsed: Boolean,
+      isWhole: Boolean,
+      changed: Seq[String]
+  ) {
+    def isMoved: Boolean = isUsed || isNamed && (changed.isEmpty || !isWhole)
     def back: LocationUpdate = LocationUpdate(change.partition, new Path(change.to), new Path(change.from))
   }
 
@@ -138,15 +178,14 @@ private[sparkzorder] object CatalogRecovery {
       val files = home.ops.list(to).filter(StaleAppends.isVisible)
       // Others may know an earlier folder to which a RESTORE goes back.
       val isNew = VersionDirectory.generationOf(to).exists(d => VersionDirectory.isOf(d.getName, record.operationId))
-      val (isNamed, isUsed) = (named(to), isNew && change.others(files).nonEmpty)
-      val overwritten =
-        if (!isNamed || isUsed || change.missing(files).nonEmpty) Nil
-        else change.changed(home.ops.list(new Path(change.from)))
-      Looked(change, isNamed, isUsed, overwritten)
+      val (isNamed, isWhole) = (named(to), change.missing(files).isEmpty)
+      val isUsed = isNew && (!isWhole || change.others(files).nonEmpty)
+      val changed = if (isNamed || isUsed) change.changed(home.ops.list(new Path(change.from))) else Nil
+      Looked(change, isNamed, isUsed, isWhole, changed)
     }
   }
 
-  private def conclude(home: TableFolder, lock: Lock, record: Record): Unit = {
+  def conclude(home: TableFolder, lock: Lock, record: Record): Unit = {
     lock.check()
     // The record goes last: with its manifest alone the new folder would look like that of an operation without one.
     home.ops.delete(home.manifest(record.operationId))

@@ -53,6 +53,9 @@ private[sparkzorder] object CatalogRestore {
       at = from
     }
 
+    /** Whether the way leads back to where it began. */
+    def isThere: Boolean = at == start
+
     def ended(partition: CatalogPartition): WayBack = {
       val folders = rows.values.map(_.path.getParent).toVector.distinct
       val now = keyed(folders.flatMap(visible))
@@ -95,12 +98,12 @@ private[sparkzorder] object CatalogRestore {
     }
     records.flatMap(_.locationChanges.map(_.partition)).distinct.flatMap { partition =>
       // A partition that was dropped does not come back.
-      view.current.get(partition).map { folder =>
+      view.current.get(partition).flatMap { folder =>
         val walk = new Walk(version, view.history, ops, folder)
         records.flatMap(_.locationChanges.filter(_.partition == partition)).foreach(walk.back)
-        walk.ended(partition)
+        Option.when(!walk.isThere)(walk.ended(partition))
       }
-    }.filter(way => way.from != way.to).map { way =>
+    }.map { way =>
       if (view.located.contains(way.to))
         throw new NotRestorableException(version, RestoreObstacle.Changed, Seq(way.to.toString))
       way

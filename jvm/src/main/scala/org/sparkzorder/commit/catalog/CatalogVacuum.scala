@@ -59,9 +59,12 @@ private[sparkzorder] object CatalogVacuum {
     expired.filter(_.files.nonEmpty).foreach { e =>
       lock.check()
       FolderNotes.leave(e.folder, FolderNotes.vacuumed(e.left.last.operationId), home.ops)
+      val carried = FolderNotes.in(e.folder, home.ops).carried
       WorkerThreads.each(e.files, home.threads) { f =>
         lock.checkInARow()
         home.ops.delete(f.path)
+        // Hive gives the names of its files again.
+        if (carried.has(f)) FolderNotes.forget(e.folder, f, home.ops)
       }
     }
     expired.filter(e => StaleAppends.isUnused(e.left, now)).foreach(e => removeIfEmpty(home, lock, e.folder))

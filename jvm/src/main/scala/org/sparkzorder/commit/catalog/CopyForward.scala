@@ -31,7 +31,8 @@ private[sparkzorder] object CopyForward {
     try WorkerThreads.each(some.zipWithIndex, home.threads) { case ((file, target), i) =>
         lock.checkInARow()
         if (!home.ops.exists(target))
-          try home.ops.copy(file, FileNames.child(staging, s"_$i${FileNames.StagedSuffix}"), target)
+          // The copy may take long, and others may take us for dead meanwhile.
+          try home.ops.copy(file, FileNames.child(staging, s"_$i${FileNames.StagedSuffix}"), target)(lock.check())
           // Another process brings the same file at this moment.
           catch { case e: IOException if !home.ops.exists(target) => throw e }
       }

@@ -39,6 +39,10 @@ private[sparkzorder] object FolderNotes {
   private[catalog] def in(folder: Path, ops: FileOps): FolderNotes =
     new FolderNotes(ops.list(new Path(folder, SideNames.Side)).map(_.name).toSet)
 
+  /** Removes the note of a file that is gone. */
+  private[catalog] def forget(folder: Path, file: FileMeta, ops: FileOps): Unit =
+    ops.delete(FileNames.child(new Path(folder, SideNames.Side), carried(file)))
+
   private[catalog] def leave(folder: Path, note: String, ops: FileOps): Unit = {
     val path = FileNames.child(new Path(folder, SideNames.Side), note)
     ops.mkdirs(path.getParent)

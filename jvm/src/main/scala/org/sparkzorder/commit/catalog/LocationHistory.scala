@@ -146,15 +146,20 @@ object LocationHistory {
 
   def read(folder: TableFolder): LocationHistory =
     new LocationHistory(
-      changes(History.read(folder), _.state == History.Vacuumed),
-      changes(History.undone(folder), _ => false)
+      changes(History.read(folder), _.record.timestamp, _.state == History.Vacuumed),
+      // They are given up when a recovery ends them, which may be long after they began.
+      changes(History.undone(folder), e => math.max(e.record.timestamp, e.time), _ => false)
     )
 
-  private def changes(entries: Seq[HistoryEntry], isVacuumed: HistoryEntry => Boolean): Seq[PastChange] =
+  private def changes(
+      entries: Seq[HistoryEntry],
+      timeOf: HistoryEntry => Long,
+      isVacuumed: HistoryEntry => Boolean
+  ): Seq[PastChange] =
     for { e <- entries; c <- e.record.locationChanges } yield PastChange(
       e.record.version,
       e.record.operationId,
-      e.record.timestamp,
+      timeOf(e),
       isVacuumed(e),
       c
     )

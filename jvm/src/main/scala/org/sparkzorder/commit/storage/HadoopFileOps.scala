@@ -161,7 +161,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (!moved) to.foreach(Files.deleteIfExists(_))
   }
 
-  override def copy(from: FileMeta, temporary: Path, to: Path): Unit = {
+  override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit = {
     val done =
       try FileUtil.copy(plain, from.path, plain, temporary, false, true, plain.getConf)
       catch {
@@ -172,6 +172,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (!done || !status(temporary).exists(_.length == from.length) || !isSame)
       throw new IOException(s"cannot copy ${from.path}: it is not as it was listed")
     adoptRights(Seq(temporary), Seq(from.path))
+    check
     rename(temporary, to)
   }
 

@@ -32,8 +32,9 @@ private[sparkzorder] final class ObjectFileOps(val store: ObjectStore) extends F
     ()
   }
 
-  override def copy(from: FileMeta, temporary: Path, to: Path): Unit = {
+  override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit = {
     if (store.status(to).isDefined) throw new IOException(s"cannot copy ${from.path}: $to exists")
+    check
     if (!from.etag.exists(store.copy(from.path, _, from.length, to)))
       throw new FileNotFoundException(s"cannot copy ${from.path}: it is gone, or was replaced")
   }
