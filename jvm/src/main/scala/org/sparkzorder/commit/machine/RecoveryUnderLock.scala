@@ -66,8 +66,7 @@ private[commit] final class RecoveryUnderLock private (
       if (done.isDefined) ("its owner died while it published its files", "finished")
       else ("its owner died, and others had changed its files", "undid")
     Outcome.note(folder, done.getOrElse(record), why, Some(lock.owner.describe))
-    // On disks they may also be deleted, and an overwrite is as it should be.
-    if (ObjectFileOps.storeOf(folder).isDefined) result.refuseReplaced()
+    result.refuseReplaced()
     s"$what version ${record.version}: $why"
   }
 

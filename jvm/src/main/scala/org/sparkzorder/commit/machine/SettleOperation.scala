@@ -157,9 +157,11 @@ private[commit] object SettleOperation {
      * @throws CommitConflictException that names them
      */
     def refuseReplaced(): Unit = {
-      val changed = record.flatMap(_.metrics.get(Record.Replaced)).toSeq.flatMap(_.split('\n'))
-      if (changed.nonEmpty)
-        throw new CommitConflictException(changed, "they were changed while their rows were being exchanged, and stay")
+      val changed = places.collect { case (_, PlaceOutcome.Exchanged(outputs, files)) if outputs.nonEmpty => files }
+      if (changed.exists(_.nonEmpty)) throw new CommitConflictException(
+        changed.flatten,
+        "they were changed while their rows were being exchanged, and stay"
+      )
     }
 
     /**
@@ -169,7 +171,9 @@ private[commit] object SettleOperation {
      */
     def orConflict: Record = {
       conflict(places).foreach(e => throw e)
-      refuseReplaced()
+      val changed = record.flatMap(_.metrics.get(Record.Replaced)).toSeq.flatMap(_.split('\n'))
+      if (changed.nonEmpty)
+        throw new CommitConflictException(changed, "they were changed while their rows were being exchanged, and stay")
       record.getOrElse(throw new CommitConflictException(Seq("."), CommitConflictException.Overwritten))
     }
   }

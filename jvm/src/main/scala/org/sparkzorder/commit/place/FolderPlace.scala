@@ -54,7 +54,11 @@ private[commit] final class FolderPlace(
     now
   }
 
-  override def decide(from: Decision, to: Decision): Boolean = mark.decide(from, to)
+  override def decide(from: Decision, to: Decision): Boolean = {
+    val isDecided = mark.decide(from, to)
+    if (isDecided) seen = Some(to)
+    isDecided
+  }
 
   override def release(): Boolean = mark.remove()
 
@@ -175,8 +179,12 @@ private[commit] final class FolderPlace(
 
   /** @param left how often to begin again, if the marker was away with the folder and is back */
   @tailrec private def retireAll(as: Option[Decision], left: Int): Seq[String] =
-    if (!hasFolder(trash, as)) Nil
-    else {
+    if (!hasFolder(trash, as)) {
+      val now = listed()
+      if (as.isEmpty && work.inputs.exists(i => at(now, i.path).exists(isInput(i, _))))
+        throw Place.isNotCleared(folder, record, work)
+      Nil
+    } else {
       val now = listed()
       val results = WorkerThreads.map(work.inputs, threads) { i =>
         val isRetired = if (mayMove(as)) Some(retire(i, now.get(i.path))) else None
@@ -227,8 +235,11 @@ private[commit] final class FolderPlace(
 
   override def isLeft(): Boolean = {
     val now = listed()
-    work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now)
+    work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now) && !isOverwritten
   }
+
+  /** This process saw that nothing was decided, and no other can have decided: the folder was deleted with its marker. */
+  private def isOverwritten: Boolean = seen.contains(Decision.Staged) && holds()
 
   override def isOthers(): Boolean = {
     val marks = ops.list(folder.sideOf(work.folder)).flatMap(m => FolderMark.operation(m.name))
@@ -323,7 +334,7 @@ private[commit] final class FolderPlace(
       case Some(Decision.RolledBack) => true
       case Some(_)                   => false
       // If the lock is not ours any more, another process may have decided since.
-      case None => hasInputs(listed()) || seen.contains(Decision.Staged) && holds()
+      case None => hasInputs(listed()) || isOverwritten
     }
     if (was.isDefined && areSpare) refuseTorn()
     if (areSpare && was.isDefined) letListingsEnd()

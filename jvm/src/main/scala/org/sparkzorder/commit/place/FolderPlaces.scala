@@ -132,8 +132,8 @@ private[commit] object FolderPlaces {
       .filter(_.statuses.exists(m => FolderMark.origin(m.name, operationId).isDefined)).flatMap(_.folder)
     val all = (StagingDirectories.read(folder, operationId) ++ dirs ++ marked).distinct
     val marks = all.flatMap(dir => FolderMark.all(folder, dir, operationId))
-    // Without this file nothing is decided any more. What was decided before has a record, which is settled.
-    marks.foreach(m => ops.delete(m.path(Decision.Staged)))
+    // What was decided before has a record, which is settled. So is one that its owner has just written.
+    marks.foreach(_.decide(Decision.Staged, Decision.RolledBack))
     val hasRecord = isUnderWay(folder, operationId)
     if (!hasRecord) {
       marks.foreach(_.remove())

@@ -159,7 +159,10 @@ private[commit] final class StorePlace(
    * The side folder may have been deleted alone. Or the folder was overwritten, and the owner has completed its
    * uploads after that, and died.
    */
-  override def isUnclear(): Boolean = marked.isEmpty && seen.isEmpty && hasOutputsAlone && !isPublished()
+  override def isUnclear(): Boolean = marked.isEmpty && seen.isEmpty && {
+    val now = listed()
+    work.outputs.exists(o => isThere(now, o.path, o.length)) && !hasInputs(now) && !isPublished()
+  }
 
   override def rows(decision: Decision): Seq[AddedFile] = {
     def added(path: String, length: Long) =
@@ -180,11 +183,8 @@ private[commit] final class StorePlace(
     WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(u => store.abort(folder.resolve(o.path), u.id)))
     val now = listed()
     // That there is no marker proves nothing: new files may be the only ones with their rows.
-    val areSpare = marked.isDefined || hasInputs(now) || (seen match {
-      case Some(Decision.Exchanged) => false
-      case Some(_)                  => isAlone()
-      case None                     => true
-    })
+    val areSpare =
+      marked.isDefined || hasInputs(now) || seen.exists(_ != Decision.Exchanged) && isAlone()
     if (areSpare) {
       if (marked.isDefined) letListingsEnd()
       val own = work.outputs.map(_.path).filter(now.contains).map(folder.resolve)
