@@ -16,7 +16,8 @@ private[footer] final class FieldNames(names: IndexedSeq[String]) {
     else if (caseSensitive) {
       if (same.isEmpty) Absent(inAnyCase = false)
       else if (same.size > 1) Ambiguous
-      else Found(same.head, exact = true)
+      // ORC's reader finds fields of structs in any case, and takes the last one.
+      else Found(same.head, exact = similar.size == 1)
     } else if (similar.size > 1) Ambiguous
     else Found(similar.head, exact = same.nonEmpty)
   }

@@ -46,7 +46,7 @@ private[predicate] object LikePattern {
       }
       if (!escaped && point == '%') {
         if (rest == Nothing) rest = Anything
-      } else if (rest == Nothing && (escaped || point != '_') && points(i) != Replacement) {
+      } else if (rest == Nothing && (escaped || point != '_') && isItself(points(i))) {
         prefix.appendCodePoint(points(i))
       } else {
         if (rest == Nothing) rest = Something
@@ -56,6 +56,9 @@ private[predicate] object LikePattern {
     }
     Some(LikePattern(prefix.toString, if (rest == Anything && !onlyPercents) Something else rest))
   }
+
+  /** Spark before SPARK-55453 quotes a pattern by UTF-16 units, and a regular expression finds no half of a character. */
+  private def isItself(point: Int): Boolean = point != Replacement && point <= 0xffff
 
   private val Replacement = 0xfffd
 }

@@ -143,9 +143,6 @@ object OrderedValue {
 
   private[stats] def fitsLong(d: DecimalType): Boolean = d.precision <= Decimal.MAX_LONG_DIGITS
 
-  /** Whether values are instants, wall clocks or times of the day. */
-  def isClock(dt: DataType): Boolean = dt == TimestampType || dt == TimestampNTZType || isTime(dt)
-
   /** By the class name, since Spark 4.0 does not have the type. */
   private[stats] def isTime(dt: DataType): Boolean = dt.getClass.getName == "org.apache.spark.sql.types.TimeType"
 

@@ -21,7 +21,7 @@ class FieldNamesSuite extends AnyFunSuite {
       val exact = names.indices.filter(names(_) == wanted)
       val similar = names.indices.filter(i => fold(names(i)) == fold(wanted))
       val expected = (if (caseSensitive) exact else similar) match {
-        case Seq(i) => Found(i, exact.contains(i))
+        case Seq(i) => Found(i, exact.contains(i) && (similar.size == 1 || !caseSensitive))
         case Seq()  => Absent(inAnyCase = similar.isEmpty)
         case _      => Ambiguous
       }

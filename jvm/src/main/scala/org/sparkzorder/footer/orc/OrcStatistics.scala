@@ -35,13 +35,11 @@ private[footer] final class OrcStatistics(reader: Reader) {
   private val kept = api != null && api.length > 0 && proto.size == api.length &&
     proto.get(0).hasNumberOfValues && proto.get(0).getNumberOfValues == rows
 
-  private val writer = reader.getWriterVersion.getWriterImplementation
+  // Others say that they are ORC's writer in Java, of its first version.
+  private val isJava = reader.getWriterVersion.getWriterImplementation == WriterImplementation.ORC_JAVA &&
+    reader.getWriterVersion.includes(OrcFile.WriterVersion.HIVE_8732)
 
-  private val wellOrderedStrings = writer match {
-    case WriterImplementation.ORC_JAVA => reader.getWriterVersion.includes(OrcFile.WriterVersion.HIVE_8732)
-    case WriterImplementation.ORC_CPP  => true
-    case _                             => false
-  }
+  private val isKnown = isJava || reader.getWriterVersion.getWriterImplementation == WriterImplementation.ORC_CPP
 
   def judge(key: ColumnKey, leaf: TypeDescription): StatisticsTrust = nullCount(leaf) match {
     case None                         => StatisticsTrust.Untrusted
@@ -84,7 +82,7 @@ private[footer] final class OrcStatistics(reader: Reader) {
 
   /** A null struct makes its fields null, too. Writers in C++ count as their caller says. */
   private def countsNullsAbove(leaf: TypeDescription): Boolean =
-    leaf.getParent == null || leaf.getParent.getId == 0 || writer == WriterImplementation.ORC_JAVA
+    leaf.getParent == null || leaf.getParent.getId == 0 || isJava
 
   private def bounds(
       dt: DataType,
@@ -93,7 +91,7 @@ private[footer] final class OrcStatistics(reader: Reader) {
       p: OrcProto.ColumnStatistics
   ): Option[(Any, Any)] =
     (leaf.getCategory, s) match {
-      case (Category.BOOLEAN, b: BooleanColumnStatistics) if dt == BooleanType && p.hasBucketStatistics =>
+      case (Category.BOOLEAN, b: BooleanColumnStatistics) if dt == BooleanType && p.hasBucketStatistics && isKnown =>
         Some((b.getFalseCount == 0, b.getTrueCount > 0))
       case (Category.BYTE | Category.SHORT | Category.INT | Category.LONG, i: IntegerColumnStatistics)
           if p.hasIntStatistics && p.getIntStatistics.hasMinimum && p.getIntStatistics.hasMaximum =>
@@ -101,7 +99,7 @@ private[footer] final class OrcStatistics(reader: Reader) {
       case (Category.DATE, d: DateColumnStatistics)
           if dt == DateType && p.hasDateStatistics && p.getDateStatistics.hasMinimum && p.getDateStatistics.hasMaximum =>
         Some((d.getMinimumDayOfEpoch.toInt, d.getMaximumDayOfEpoch.toInt))
-      case (Category.STRING, t: StringColumnStatistics) if dt.isInstanceOf[StringType] && wellOrderedStrings =>
+      case (Category.STRING, t: StringColumnStatistics) if dt.isInstanceOf[StringType] && isKnown =>
         for (min <- text(t.getMinimum); max <- text(t.getMaximum)) yield (min, max)
       case _ => None
     }

@@ -89,9 +89,9 @@ private[footer] object ParquetChunks {
   private def weigh(dt: DataType, leaf: PrimitiveType, stats: ColumnStats, writer: ParquetWriter): StatisticsTrust = {
     val floating = leaf.getPrimitiveTypeName == PrimitiveType.PrimitiveTypeName.FLOAT ||
       leaf.getPrimitiveTypeName == PrimitiveType.PrimitiveTypeName.DOUBLE
-    if ((dt == FloatType || dt == DoubleType) && floating && !writer.boundsExcludeNaN)
+    if (!writer.isKnown) StatisticsTrust.Untrusted
+    else if ((dt == FloatType || dt == DoubleType) && floating && !writer.boundsExcludeNaN)
       StatisticsTrust.Loose(stats.copy(nanCount = -1L))
-    else if (OrderedValue.isClock(dt) && !writer.boundsAreClocks) StatisticsTrust.Untrusted
     else if (Calendar.concerns(dt) && !writer.proleptic && !Calendar.settled(dt, stats.min.asInstanceOf[Long]))
       StatisticsTrust.Untrusted
     else StatisticsTrust.Trusted(stats)

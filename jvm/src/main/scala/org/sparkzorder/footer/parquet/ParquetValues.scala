@@ -39,17 +39,10 @@ private[footer] object ParquetValues {
       case (TimestampType | TimestampNTZType, INT64)                                       => instant(table, annotation)
       case (d: DecimalType, INT32 | INT64 | BINARY | FIXED_LEN_BYTE_ARRAY)                 => decimal(d, file, writer)
       case (_: StringType, BINARY) if annotation.isInstanceOf[StringLogicalTypeAnnotation] =>
-        Some {
-          case v: Binary if writer.ordersStrings || v.getBytes.forall(b => (b & 0xff) < FirstAboveD000) =>
-            Some(UTF8String.fromBytes(v.getBytes))
-          case _ => None
-        }
+        Some { case v: Binary => Some(UTF8String.fromBytes(v.getBytes)); case _ => None }
       case _ => None
     }
   }
-
-  /** No character of a string in UTF-8 that has only smaller bytes is above U+CFFF, or is a surrogate in UTF-16. */
-  private val FirstAboveD000 = 0xed
 
   private def signedBits(annotation: Any, physical: Int): Option[Int] = annotation match {
     case null                                      => Some(physical)
@@ -98,16 +91,17 @@ private[footer] object ParquetValues {
         val binary = file.getPrimitiveTypeName == BINARY || file.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY
         if (binary && !writer.ordersDecimals) None
         else Some {
-          case v: java.lang.Integer      => unscaled(table, BigInteger.valueOf(v.longValue))
-          case v: java.lang.Long         => unscaled(table, BigInteger.valueOf(v))
-          case v: Binary if v.length > 0 => unscaled(table, new BigInteger(v.getBytes))
+          case v: java.lang.Integer      => unscaled(table, d.getPrecision, BigInteger.valueOf(v.longValue))
+          case v: java.lang.Long         => unscaled(table, d.getPrecision, BigInteger.valueOf(v))
+          case v: Binary if v.length > 0 => unscaled(table, d.getPrecision, new BigInteger(v.getBytes))
           case _                         => None
         }
       case _ => None
     }
 
-  private def unscaled(table: DecimalType, v: BigInteger): Option[Any] = {
+  /** @param digits most in the file */
+  private def unscaled(table: DecimalType, digits: Int, v: BigInteger): Option[Any] = {
     val number = new JBigDecimal(v, table.scale)
-    if (number.precision > table.precision) None else Some(Decimal(number, table.precision, table.scale))
+    if (number.precision > math.min(digits, table.precision)) None else Some(Decimal(number, table.precision, table.scale))
   }
 }

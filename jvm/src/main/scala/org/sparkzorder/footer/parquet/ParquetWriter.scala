@@ -3,6 +3,8 @@ package org.sparkzorder.footer.parquet
 import org.apache.parquet.VersionParser
 import org.apache.parquet.VersionParser.VersionParseException
 
+import org.sparkzorder.footer.traits.KeyValues
+
 /**
  * The program that wrote a Parquet file, as far as the footer tells.
  *
@@ -36,19 +38,16 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
   val ordersDecimals: Boolean =
     (application == "parquet-mr" && atLeast(1, 10)) || (application == "parquet-cpp-arrow" && atLeast(4, 0))
 
-  /**
-   * Whether the bounds of instants, wall clocks and times of the day are those of the stored numbers.
-   * Parquet.Net moves bounds by the time zone of its machine. Spark's reader pushes no filter on wall
-   * clocks and times, and no check would notice. So only writers count whose files our tests read.
-   */
-  val boundsAreClocks: Boolean = createdBy != null && Seq("parquet-mr", "parquet-cpp", "DuckDB", "parquet-rs", "Polars")
-    .exists(createdBy.startsWith)
+  /** Chunks of other writers may have been copied into the file as they were, with their statistics. */
+  private val isJoined = keys(KeyValues.OriginalWriter).isDefined
 
   /**
-   * Whether the bounds of strings are in the order of their bytes. Writers in JavaScript compare UTF-16 units, whose
-   * order differs from U+D800. So only these count for all strings.
+   * Whether bounds are those of the stored values, in the order of the type. Parquet.Net moves clocks by the time zone of
+   * its machine, writers in JavaScript compare UTF-16 units, and others stored bounds of other pages. Spark's reader
+   * pushes down no filter that would show it. So only writers count whose files our tests read.
    */
-  val ordersStrings: Boolean = boundsAreClocks
+  val isKnown: Boolean = createdBy != null && !isJoined &&
+    Seq("parquet-mr", "parquet-cpp", "DuckDB", "parquet-rs", "Polars").exists(createdBy.startsWith)
 
   /**
    * Whether a chunk with bounds has no NaN. parquet-java from 1.10 to 1.17 compares with
@@ -62,14 +61,14 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
    * parquet-java counts every entry without a value. Nothing is assumed of other writers: Arrow C++ counts a
    * leaf's own nulls only if the leaf is dictionary-encoded in memory.
    */
-  val countsNullsAbove: Boolean = application == "parquet-mr" && atLeast(1, 10)
+  val countsNullsAbove: Boolean = application == "parquet-mr" && atLeast(1, 10) && !isJoined
 
   /**
    * Whether the rows come from Spark, which knows microseconds only. Other writers copy Spark's
    * keys into their own files, so the writer must be parquet-java. parquet-java's tools join files
    * of several writers, but then they say so.
    */
-  val isSpark: Boolean = isParquetJava && keys("original.created.by").isEmpty &&
+  val isSpark: Boolean = isParquetJava && !isJoined &&
     (keys("org.apache.spark.version").isDefined || keys(SparkRowTypes.key).isDefined)
 
   private val sparkVersion = keys("org.apache.spark.version")

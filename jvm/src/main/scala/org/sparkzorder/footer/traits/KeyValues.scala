@@ -14,12 +14,16 @@ object KeyValues {
   val Geo = "geo"
   val Arrow = "ARROW:schema"
 
+  /** parquet-java's tools note there who wrote the files that they joined. */
+  val OriginalWriter = "original.created.by"
+
   /**
    * Whether the key says what wrote the file and how its numbers are to be read. The writer of the
    * new files sets it, and the old value may be wrong for them (rebased dates, time zones of
    * INT96).
    */
-  def isOfWriter(key: String): Boolean = key.startsWith("org.apache.spark.") || key == "writer.model.name"
+  def isOfWriter(key: String): Boolean = key.startsWith("org.apache.spark.") ||
+    key == "writer.model.name" || key == OriginalWriter
 
   /**
    * Whether the key says the calendar or the time zone of the file's dates and instants. Hive reads
