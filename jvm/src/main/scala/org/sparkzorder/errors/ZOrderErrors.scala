@@ -53,15 +53,24 @@ object ZOrderErrors {
   def optionOfLayout(key: String): Throwable = analysis("ZORDER_INVALID_OPTION.WITHOUT_LAYOUT", "option" -> key)
 
   def curveOfBytesMapping(curve: String): Throwable =
-    analysis("ZORDER_INVALID_OPTION.MAPPING_OF_CURVE", "option" -> "mapping", "curve" -> curve.toUpperCase(java.util.Locale.ROOT))
+    analysis(
+      "ZORDER_INVALID_OPTION.MAPPING_OF_CURVE",
+      "option" -> "mapping",
+      "curve" -> curve.toUpperCase(java.util.Locale.ROOT)
+    )
 
   def weightInBytesMapping(column: Seq[String]): Throwable =
     analysis("ZORDER_INVALID_COLUMN.WEIGHT_IN_BYTES_MAPPING", "column" -> quoteNameParts(column))
 
   def whereOnDataColumn(column: String, partitionColumns: Seq[String]): Throwable =
-    if (partitionColumns.isEmpty) analysis("ZORDER_INVALID_WHERE.WITHOUT_PARTITIONS", "column" -> quoteIdentifier(column))
+    if (partitionColumns.isEmpty)
+      analysis("ZORDER_INVALID_WHERE.WITHOUT_PARTITIONS", "column" -> quoteIdentifier(column))
     else
-      analysis("ZORDER_INVALID_WHERE.DATA_COLUMN", "column" -> quoteIdentifier(column), "columns" -> list(partitionColumns))
+      analysis(
+        "ZORDER_INVALID_WHERE.DATA_COLUMN",
+        "column" -> quoteIdentifier(column),
+        "columns" -> list(partitionColumns)
+      )
 
   def invalidWhere(predicate: String, reason: String): Throwable =
     analysis("ZORDER_INVALID_WHERE.PREDICATE", "predicate" -> predicate, "reason" -> reason)
@@ -86,7 +95,12 @@ object ZOrderErrors {
     analysis("ZORDER_UNSAFE_TABLE.BUCKET_FILE", "table" -> target, "path" -> path)
 
   def missingColumn(target: String, path: String, column: String): Throwable =
-    analysis("ZORDER_UNSAFE_FILES.MISSING_COLUMN", "table" -> target, "path" -> path, "column" -> quoteIdentifier(column))
+    analysis(
+      "ZORDER_UNSAFE_FILES.MISSING_COLUMN",
+      "table" -> target,
+      "path" -> path,
+      "column" -> quoteIdentifier(column)
+    )
 
   def unknownType(target: String, path: String, column: Seq[String], reason: String): Throwable = analysis(
     "ZORDER_UNSUPPORTED_TARGET.UNKNOWN_TYPE",
@@ -124,7 +138,13 @@ object ZOrderErrors {
 
   /** @param right the target as the statement should name it */
   def wrongFormat(target: String, path: String, found: String, right: String): Throwable =
-    analysis("ZORDER_UNSUPPORTED_TARGET.WRONG_FORMAT", "table" -> target, "path" -> path, "found" -> found, "right" -> right)
+    analysis(
+      "ZORDER_UNSUPPORTED_TARGET.WRONG_FORMAT",
+      "table" -> target,
+      "path" -> path,
+      "found" -> found,
+      "right" -> right
+    )
 
   def mixedFormats(path: String): Throwable =
     analysis("ZORDER_UNSUPPORTED_TARGET.MIXED_FORMATS", "path" -> path, "target" -> s"parquet.${quoteIdentifier(path)}")
@@ -203,7 +223,13 @@ object ZOrderErrors {
 
   /** @param how what to do */
   def publishWay(target: String, now: String, asked: String, how: String): Throwable =
-    analysis("ZORDER_UNSUPPORTED_COMMIT_MODE.OTHER_MODE", "table" -> target, "now" -> now, "asked" -> asked, "how" -> how)
+    analysis(
+      "ZORDER_UNSUPPORTED_COMMIT_MODE.OTHER_MODE",
+      "table" -> target,
+      "now" -> now,
+      "asked" -> asked,
+      "how" -> how
+    )
 
   def publishNeedsCatalog(target: String, reason: String): Throwable =
     analysis("ZORDER_UNSUPPORTED_COMMIT_MODE.NEEDS_CATALOG", "table" -> target, "reason" -> reason)
@@ -319,7 +345,11 @@ object ZOrderErrors {
     analysis("ZORDER_UNSAFE_TABLE.TIED_FILES", "table" -> target, "path" -> path, "beside" -> beside, "reason" -> what)
 
   def excludedColumn(column: Seq[String], property: String): Throwable =
-    analysis("ZORDER_INVALID_COLUMN.EXCLUDED", "column" -> quoteNameParts(column), "property" -> quoteIdentifier(property))
+    analysis(
+      "ZORDER_INVALID_COLUMN.EXCLUDED",
+      "column" -> quoteNameParts(column),
+      "property" -> quoteIdentifier(property)
+    )
 
   def indexExists(target: String): Throwable = analysis("ZORDER_INDEX_EXISTS", "table" -> target)
 
@@ -499,7 +529,13 @@ object ZOrderErrors {
   def notEnoughSpace(target: String, needed: Long, available: Long, where: String): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_NOT_ENOUGH_SPACE.EXPECTED",
-      Map("operation" -> "OPTIMIZE", "table" -> target, "needed" -> needed.toString, "available" -> available.toString, "where" -> where)
+      Map(
+        "operation" -> "OPTIMIZE",
+        "table" -> target,
+        "needed" -> needed.toString,
+        "available" -> available.toString,
+        "where" -> where
+      )
     )
 
   /** The operation failed before it moved a file of the table, or moved all files back. */
@@ -517,7 +553,12 @@ object ZOrderErrors {
   }
 
   def renameChangesFiles(operation: String, target: String, storage: String): Throwable =
-    analysis("ZORDER_UNSUPPORTED_STORAGE.RENAME_CHANGES_FILES", "storage" -> storage, "operation" -> operation, "table" -> target)
+    analysis(
+      "ZORDER_UNSUPPORTED_STORAGE.RENAME_CHANGES_FILES",
+      "storage" -> storage,
+      "operation" -> operation,
+      "table" -> target
+    )
 
   def storeLacks(operation: String, target: String, storage: String, what: String): Throwable = analysis(
     "ZORDER_UNSUPPORTED_STORAGE.LACKS_CONDITIONS",

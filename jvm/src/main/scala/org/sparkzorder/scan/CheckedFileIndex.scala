@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
-
 /**
  * Spark's index of a table with partitions that had no side folder when the query was planned. Spark lists its
  * partitions when the query runs, and the table's first operation may have begun by then.

@@ -18,7 +18,8 @@ final class FailThenDie(ops: FileOps, failAt: Int, dieAt: Int) extends FileOps {
   override def list(dir: Path): Seq[FileMeta] = call(ops.list(dir))
   override def status(path: Path): Option[FileMeta] = call(ops.status(path))
   override def rename(src: Path, dst: Path): Unit = call(ops.rename(src, dst))
-  override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit = call(ops.copy(from, temporary, to)(check))
+  override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit =
+    call(ops.copy(from, temporary, to)(check))
   override def delete(path: Path): Unit = call(ops.delete(path))
   override def deleteEmpty(dir: Path): Boolean = call(ops.deleteEmpty(dir))
   override def deleteRecursive(dir: Path): Unit = call(ops.deleteRecursive(dir))

@@ -214,7 +214,8 @@ final class SynchronizedOps(ops: FileOps) extends FileOps {
   override def list(dir: Path): Seq[FileMeta] = synchronized(ops.list(dir))
   override def status(path: Path): Option[FileMeta] = synchronized(ops.status(path))
   override def rename(src: Path, dst: Path): Unit = synchronized(ops.rename(src, dst))
-  override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit = synchronized(ops.copy(from, temporary, to)(check))
+  override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit =
+    synchronized(ops.copy(from, temporary, to)(check))
   override def delete(path: Path): Unit = synchronized(ops.delete(path))
   override def deleteEmpty(dir: Path): Boolean = synchronized(ops.deleteEmpty(dir))
   override def deleteRecursive(dir: Path): Unit = synchronized(ops.deleteRecursive(dir))

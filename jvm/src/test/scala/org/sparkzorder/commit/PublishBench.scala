@@ -106,7 +106,8 @@ object PublishBench {
         if (src.getName.endsWith(".publishing")) counter.end()
         call("rename")(ops.rename(src, dst))
       }
-    override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit = call("copy")(ops.copy(from, temporary, to)(check))
+    override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit =
+      call("copy")(ops.copy(from, temporary, to)(check))
     override def delete(path: Path): Unit = call("delete")(ops.delete(path))
     override def deleteEmpty(dir: Path): Boolean = call("deleteEmpty")(ops.deleteEmpty(dir))
     override def deleteRecursive(dir: Path): Unit = call("deleteRecursive")(ops.deleteRecursive(dir))

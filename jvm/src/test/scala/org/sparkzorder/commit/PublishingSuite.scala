@@ -104,7 +104,8 @@ object PublishingSuite {
       ops.status(path)
     }
     override def rename(src: Path, dst: Path): Unit = { ops.rename(src, dst); moves.moved(src, dst, rowsOfOutput) }
-    override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit = ops.copy(from, temporary, to)(check)
+    override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit =
+      ops.copy(from, temporary, to)(check)
     override def delete(path: Path): Unit = ops.delete(path)
     override def deleteEmpty(dir: Path): Boolean = ops.deleteEmpty(dir)
     override def deleteRecursive(dir: Path): Unit = ops.deleteRecursive(dir)

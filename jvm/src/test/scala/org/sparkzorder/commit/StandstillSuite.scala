@@ -106,7 +106,8 @@ object StandstillSuite {
       if (src.getName.endsWith(".staged") || dst.getName.endsWith(".retired")) Thread.sleep(pauseMillis)
       ops.rename(src, dst)
     }
-    override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit = ops.copy(from, temporary, to)(check)
+    override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit =
+      ops.copy(from, temporary, to)(check)
     override def delete(path: Path): Unit = ops.delete(path)
     override def deleteEmpty(dir: Path): Boolean = ops.deleteEmpty(dir)
     override def deleteRecursive(dir: Path): Unit = ops.deleteRecursive(dir)

@@ -191,7 +191,8 @@ final class CatalogCommitter(
   private def refuseChanged(record: Record): Unit = WorkerThreads.each(record.locationChanges, home.threads) { change =>
     val to = new Path(change.to)
     val missing = change.missing(ops.list(to))
-    if (missing.nonEmpty) throw new CommitConflictException(missing, "they are gone from the new folder, or were changed")
+    if (missing.nonEmpty)
+      throw new CommitConflictException(missing, "they are gone from the new folder, or were changed")
   }
 
   /** The operation has succeeded by now, and the next statement would do it as well. */

@@ -127,7 +127,7 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
         case quiet                                                       => Some(ReadableState(quiet, None, exchanging))
       }
     } catch {
-      case e: IOException if exchanging               => throw new HalfPublishedException(folder.root, e)
+      case e: IOException if exchanging => throw new HalfPublishedException(folder.root, e)
       // A newer version may have written it.
       case e: UnreadableRecordException if exchanging =>
         throw new HalfPublishedException(folder.root, new IOException(e.getMessage, e))

@@ -102,6 +102,7 @@ private[footer] object ParquetValues {
   /** @param digits most in the file */
   private def unscaled(table: DecimalType, digits: Int, v: BigInteger): Option[Any] = {
     val number = new JBigDecimal(v, table.scale)
-    if (number.precision > math.min(digits, table.precision)) None else Some(Decimal(number, table.precision, table.scale))
+    if (number.precision > math.min(digits, table.precision)) None
+    else Some(Decimal(number, table.precision, table.scale))
   }
 }

@@ -288,7 +288,8 @@ final class RewriteJob(
       case _: ParquetFileFormat => StoredAsText.of(schema)
       case _                    => schema
     }
-    val ofSpark = RewriteSession.active(session)(format.prepareWrite(session, job, CaseInsensitiveMap(options), written))
+    val ofSpark =
+      RewriteSession.active(session)(format.prepareWrite(session, job, CaseInsensitiveMap(options), written))
     val factory = kept.fold(ofSpark)(_.install(job, ofSpark))
     // Rows in the order of their arrival have no borders between them.
     val curveField = Option.when(keys.nonEmpty)(RewriteScan.curveField(schema, bytes))

@@ -50,7 +50,10 @@ class OptimizeOptionsSuite extends AnyFunSuite {
   }
 
   test("an option that is given twice is an error, also in another case") {
-    assert(error("num-files" -> "8", "NUM-FILES" -> "8").contains("The option 'num-files' cannot be used. It is given twice."))
+    assert(error(
+      "num-files" -> "8",
+      "NUM-FILES" -> "8"
+    ).contains("The option 'num-files' cannot be used. It is given twice."))
   }
 
   test("a value that is not allowed is an error that names the option, the value and the range") {
@@ -64,7 +67,9 @@ class OptimizeOptionsSuite extends AnyFunSuite {
         "one of none, uncompressed, snappy, gzip, lzo, brotli, lz4, lz4_raw, zstd"
     ).foreach { case ((key, value), expected) =>
       assert(
-        error(key -> value).contains(s"The option '$key' cannot be used. Its value is '$value', and $expected is expected.")
+        error(
+          key -> value
+        ).contains(s"The option '$key' cannot be used. Its value is '$value', and $expected is expected.")
       )
     }
     assert(OptimizeOptions.parse(Seq("compression" -> "zlib"), "orc", tableBytes = 0).compression.contains("zlib"))

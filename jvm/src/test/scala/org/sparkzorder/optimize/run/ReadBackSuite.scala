@@ -120,7 +120,10 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
         }
       )
       val error = intercept[ZOrderRuntimeException](optimize(folder, format, cut))
-      assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.READ_BACK" && error.getMessage.contains(s"$folder/"), error)
+      assert(
+        error.getCondition == "ZORDER_VERIFICATION_FAILED.READ_BACK" && error.getMessage.contains(s"$folder/"),
+        error
+      )
       assert(rows(folder, format) == before)
     }
   }
