@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from comparison import no_skipping, settings
 from pyarrow import parquet
+from signed_files import signed_by
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,13 +82,29 @@ def test_bounds_in_the_order_of_javascript(spark: SparkSession, tmp_path: Path) 
     """JavaScript compares UTF-16 units: it takes U+1F600 for less than U+FF5E."""
     file = tmp_path / "f.parquet"
     parquet.write_table(pa.table({"id": [1, 2, 3], "c": ["a", "\uff5ea", "\U0001f600"]}), file, store_schema=False)
-    content = file.read_bytes()
-    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-    foreign = content[footer:].replace("\U0001f600".encode(), "\uff5ea".encode())
-    writer = parquet.read_metadata(file).created_by.encode()
-    assert writer in foreign
-    file.write_bytes(content[:footer] + foreign.replace(writer, b"hyparquet".ljust(len(writer), b"-")))
+    signed_by(file, "hyparquet", bounds=("\U0001f600".encode(), "\uff5ea".encode()))
     assert parquet.read_metadata(file).row_group(0).column(1).statistics.max == "\uff5ea"
     spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{tmp_path}`")
     condition = "substring(c, 1, 1) = '\U0001f600'"
     assert_same(spark, f"SELECT id FROM parquet.`{tmp_path}` WHERE {condition}", [3])
+
+
+def test_bounds_of_other_pages(spark: SparkSession, tmp_path: Path) -> None:
+    """Polars once stored a maximum below the largest value, and parquet-go the bytes of another page."""
+    file = tmp_path / "f.parquet"
+    parquet.write_table(pa.table({"id": [1, 2, 300_000]}), file, store_schema=False, compression="none")
+    largest, other = (n.to_bytes(8, "little") for n in (300_000, 200_000))
+    signed_by(file, "Arrow2 - Native Rust", bounds=(largest, other))
+    assert parquet.read_metadata(file).row_group(0).column(0).statistics.max == 200_000
+    spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{tmp_path}`")
+    assert_same(spark, f"SELECT id FROM parquet.`{tmp_path}` WHERE id + 1 = 300001", [300_000])
+
+
+def test_bounds_that_were_copied_into_a_file_of_parquet_java(spark: SparkSession, tmp_path: Path) -> None:
+    """Its rewriter copies chunks with their statistics, which say nothing of NaN, and names their writer in a key."""
+    table = pa.table({"id": [1, 2], "x": [1.0, float("nan")]})
+    file = tmp_path / "f.parquet"
+    parquet.write_table(table.replace_schema_metadata({"original.created.by": "parquet-cpp-arrow"}), file)
+    signed_by(file, "parquet-mr version 1.13.1")
+    spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{tmp_path}`")
+    assert_same(spark, f"SELECT id FROM parquet.`{tmp_path}` WHERE isnan(x)", [2])

@@ -40,7 +40,7 @@ private[command] object CatalogTables extends Logging {
   def hasWork(table: TableLocation, operation: String): Boolean =
     TableLocking.translated(table, operation) {
       val view = viewOf(table)
-      view.locatedAgain.nonEmpty || staleAppends(table, view).nonEmpty
+      view.locatedAgain.values.exists(_.isGivenUp) || staleAppends(table, view).nonEmpty
     }
 
   /** Settles the table for a statement that needs no lock for its own work. False when there was nothing to do. */

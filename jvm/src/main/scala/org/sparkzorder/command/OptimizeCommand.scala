@@ -160,11 +160,11 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
       state: TableState,
       isSettled: Boolean
   ): OptimizePlan = {
-    val place = PlainTables.locate(session, statement.target)
     // A first operation of another process may have been given up, which the version does not tell.
-    val isSameMode = planned.partitions.isDefined || !CommitMode.isNewLocation(place, state)
+    val isSameMode = planned.partitions.isDefined || !CommitMode.isNewLocation(planned.table, state)
     if (isSettled && isSameMode && TableSideFolder.version(state) == planned.version) planned
     else {
+      val place = PlainTables.locate(session, statement.target)
       // The lock is that of the table's root.
       if (place.root != planned.table.root)
         throw new CommitConflictException(Seq("."), "the location of the table was changed")

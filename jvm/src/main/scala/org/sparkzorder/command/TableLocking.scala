@@ -14,6 +14,7 @@ import org.sparkzorder.commit.{
   ConcurrentOperationException,
   FoldersAwayException,
   IncompletePublishException,
+  InputsReplacedException,
   LockLostException,
   NestedTableException,
   NotRestorableException,
@@ -131,6 +132,7 @@ object TableLocking {
     catch {
       case e: ConcurrentOperationException =>
         throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
+      case e: InputsReplacedException => throw ZOrderErrors.inputsReplaced(table.name, e.paths, e)
       case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
       case e: LockLostException       => throw ZOrderErrors.lockLost(operation, table.name, e.reason, e)
       case e: UploadsExpiredException => throw ZOrderErrors.uploadsExpired(operation, table.name, e.days, e.hours, e)

@@ -26,11 +26,18 @@ final class LockLostException(val lock: Path, val reason: String)
  *
  * @param paths the files in question, relative to the table's root
  */
-final class CommitConflictException(val paths: Seq[String], val reason: String)
+class CommitConflictException(val paths: Seq[String], val reason: String)
     extends CommitException(
       s"$reason: ${paths.take(5).mkString(", ")}${if (paths.length > 5) s" and ${paths.length - 5} more" else ""}",
       null
     )
+
+/**
+ * Others replaced or deleted inputs too late to take the operation back. It has ended, and the new files have the old
+ * rows of these. Only a person knows which rows count.
+ */
+final class InputsReplacedException(val table: Path, paths: Seq[String])
+    extends CommitConflictException(paths, "their rows were being exchanged, and the operation has ended")
 
 object CommitConflictException {
   val Overwritten = "the whole table was overwritten"

@@ -421,6 +421,14 @@ object ZOrderErrors {
       cause
     )
 
+  /** The operation has ended, so this is no conflict after which the statement can be run again. */
+  def inputsReplaced(target: String, paths: Seq[String], cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_TABLE_UNCLEAR.INPUTS_REPLACED",
+      Map("table" -> target, "paths" -> some(paths)),
+      cause
+    )
+
   def lockLost(operation: String, target: String, reason: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_LOCK_LOST",

@@ -1,16 +1,17 @@
 package org.sparkzorder.scan
 
-import scala.util.control.NonFatal
+import java.nio.file.AccessDeniedException
 
 import org.apache.hadoop.fs.Path
+import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.internal.Logging
 
-import org.sparkzorder.errors.ZOrderRuntimeException
 import org.sparkzorder.table.RecoveryErrors
 
 /**
- * Looks at a table for a query that Spark can run by itself. If its side folder cannot be looked at, the query runs as
- * it would without us. It fails if files are being exchanged and it would read both sides.
+ * Looks at a table for a query that Spark can run by itself. A user who may not read the side folder has the rows that
+ * Spark lists. If it cannot be read for any other reason, the query fails: files may be being exchanged, and Spark would
+ * list both sides.
  */
 private[scan] object SideFolderLook extends Logging {
 
@@ -18,9 +19,8 @@ private[scan] object SideFolderLook extends Logging {
   def orElse[A](name: Path => String, otherwise: => A)(look: => A): A =
     try RecoveryErrors.told(name)(look)
     catch {
-      case e: ZOrderRuntimeException => throw e
-      case NonFatal(e)               =>
-        logWarning(s"A side folder cannot be looked at, so the query reads what Spark lists: ${e.getMessage}", e)
+      case e @ (_: AccessControlException | _: AccessDeniedException) =>
+        logWarning(s"A side folder may not be read, so the query reads what Spark lists: ${e.getMessage}", e)
         otherwise
     }
 }

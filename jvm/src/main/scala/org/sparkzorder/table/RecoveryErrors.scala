@@ -3,7 +3,7 @@ package org.sparkzorder.table
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
-import org.sparkzorder.commit.HalfPublishedException
+import org.sparkzorder.commit.{HalfPublishedException, InputsReplacedException}
 import org.sparkzorder.errors.ZOrderErrors
 
 /**
@@ -16,7 +16,8 @@ private[sparkzorder] object RecoveryErrors {
   def told[A](name: Path => String)(look: => A): A =
     try look
     catch {
-      case e: HalfPublishedException => throw ZOrderErrors.recoveryFailed(name(e.table), e)
+      case e: HalfPublishedException  => throw ZOrderErrors.recoveryFailed(name(e.table), e)
+      case e: InputsReplacedException => throw ZOrderErrors.inputsReplaced(name(e.table), e.paths, e)
     }
 
   /** The folder in backquotes, for folders that have no other name. */

@@ -178,7 +178,7 @@ final class CatalogCommitter(
       val ended = CatalogRecovery.end(home, lock, catalog, record, started, failure.map(_.getMessage))
       copyForward()
       tidy()
-      CatalogRecovery.changedMeanwhile(ended).foreach(e => throw e)
+      CatalogRecovery.changedMeanwhile(home, ended).foreach(e => throw e)
       ended
     } catch {
       case e: IOException =>

@@ -46,12 +46,12 @@ private[sparkzorder] object CatalogRecovery {
    * @return where the table is then
    */
   def settle(home: TableFolder, lock: Lock, catalog: CatalogLocations): CatalogView = {
-    var late = Seq.empty[CommitConflictException]
+    var late = Seq.empty[InputsReplacedException]
     SideListing.moving(lock.listing()).flatMap(unfinished(home, _)).foreach { record =>
       try {
         val ended = end(home, lock, catalog, record, System.nanoTime(), None, by = Some(lock.owner.describe))
         log.warn(s"Recovery of ${home.root}: finished operation ${ended.operationId}")
-        late ++= changedMeanwhile(ended)
+        late ++= changedMeanwhile(home, ended)
       } catch {
         case e: CommitConflictException => log.warn(s"Recovery of ${home.root}: undid an operation in part or whole", e)
       }
@@ -61,9 +61,9 @@ private[sparkzorder] object CatalogRecovery {
     if (returnGivenUp(home, lock, catalog, view)) view.copy(current = catalog.all()) else view
   }
 
-  /** Both the old folder and the new one were changed: only a person knows which of these rows count. */
-  def changedMeanwhile(ended: Record): Option[CommitConflictException] = ended.metrics.get(Record.Replaced)
-    .map(files => new CommitConflictException(files.split('\n').toSeq, "they were changed while the catalog was told"))
+  /** Both the old folder and the new one were changed. */
+  def changedMeanwhile(home: TableFolder, ended: Record): Option[InputsReplacedException] =
+    ended.metrics.get(Record.Replaced).map(files => new InputsReplacedException(home.root, files.split('\n').toSeq))
 
   private def unfinished(home: TableFolder, file: RecordFile): Option[Record] =
     try Some(RecordJson.read(home, file))
@@ -94,9 +94,10 @@ private[sparkzorder] object CatalogRecovery {
       by: Option[String] = None
   ): Record = {
     val listed = lock.listing()
-    if (isInHistory(home, listed, record)) {
+    val published = inHistory(home, listed, record)
+    if (published.isDefined) {
       conclude(home, lock, record)
-      record
+      published.get
     } else {
       val looked = look(home, catalog, record)
       val (moved, left) = looked.partition(_.isMoved)
@@ -112,14 +113,18 @@ private[sparkzorder] object CatalogRecovery {
       val millis = (System.nanoTime() - started) / 1000000
       // Another operation may have got the number meanwhile, if this one was taken for dead.
       val version = math.max(record.version, SideListing.newestPublished(listed) + 1)
-      val ended = record.copy(locationChanges = moved.map(_.change), version = version)
+      val ended = record.copy(
+        locationChanges = moved.map(_.change),
+        version = version,
+        metrics = record.metrics ++ lateChanges(moved)
+      )
       if (moved.nonEmpty) {
         put(home, lock, home.published(ended, millis), ended)
         by.foreach(who => Outcome.note(home, ended, "its owner died while the catalog was told", Some(who)))
       }
       conclude(home, lock, record)
       if (left.nonEmpty) throw new CommitConflictException(left.map(_.change.partition.toString), why)
-      ended.copy(metrics = ended.metrics ++ lateChanges(moved))
+      ended
     }
   }
 
@@ -236,9 +241,9 @@ private[sparkzorder] object CatalogRecovery {
     view.located.keys.exists(view.ops.realPath(_) == real)
   }
 
-  private def isInHistory(home: TableFolder, listed: Seq[FileMeta], record: Record): Boolean =
-    SideListing.records(listed).filter(_.state.isPublished).takeWhile(_.version >= record.version)
-      .exists(f => RecordJson.read(home, f).operationId == record.operationId)
+  private def inHistory(home: TableFolder, listed: Seq[FileMeta], record: Record): Option[Record] =
+    SideListing.records(listed).iterator.filter(_.state.isPublished).takeWhile(_.version >= record.version)
+      .map(RecordJson.read(home, _)).find(_.operationId == record.operationId)
 
   private def put(home: TableFolder, lock: Lock, path: Path, record: Record): Unit =
     if (!home.ops.exists(path))

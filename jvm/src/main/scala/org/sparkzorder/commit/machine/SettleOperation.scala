@@ -50,7 +50,7 @@ private[commit] final class SettleOperation(
     val last =
       if (isStale || outcomes.exists(_._2 == PlaceOutcome.Ended)) published(listing())
       else ended(outcomes, listing, millis)
-    Settled(outcomes, last)
+    Settled(folder.root, outcomes, last)
   }
 
   /**
@@ -148,20 +148,16 @@ private[commit] final class SettleOperation(
 private[commit] object SettleOperation {
 
   /** @param record what the history shows; None if no folder was exchanged */
-  final case class Settled(places: Seq[(Located[_ <: Place], PlaceOutcome)], record: Option[Record]) {
+  final case class Settled(
+      table: Path,
+      places: Seq[(Located[_ <: Place], PlaceOutcome)],
+      record: Option[Record]
+  ) {
 
-    /**
-     * Others have replaced inputs whose rows are in the new files by now. Both stay, and only a person knows which of
-     * these rows count.
-     *
-     * @throws CommitConflictException that names them
-     */
+    /** @throws InputsReplacedException when others replaced inputs at the last moment, beside new files that are there */
     def refuseReplaced(): Unit = {
-      val changed = places.collect { case (_, PlaceOutcome.Exchanged(outputs, files)) if outputs.nonEmpty => files }
-      if (changed.exists(_.nonEmpty)) throw new CommitConflictException(
-        changed.flatten,
-        "they were changed while their rows were being exchanged, and stay"
-      )
+      val replaced = places.collect { case (_, PlaceOutcome.Exchanged(outputs, files)) if outputs.nonEmpty => files }
+      if (replaced.exists(_.nonEmpty)) throw new InputsReplacedException(table, replaced.flatten)
     }
 
     /**
@@ -171,9 +167,8 @@ private[commit] object SettleOperation {
      */
     def orConflict: Record = {
       conflict(places).foreach(e => throw e)
-      val changed = record.flatMap(_.metrics.get(Record.Replaced)).toSeq.flatMap(_.split('\n'))
-      if (changed.nonEmpty)
-        throw new CommitConflictException(changed, "they were changed while their rows were being exchanged, and stay")
+      val replaced = record.flatMap(_.metrics.get(Record.Replaced)).toSeq.flatMap(_.split('\n'))
+      if (replaced.nonEmpty) throw new InputsReplacedException(table, replaced)
       record.getOrElse(throw new CommitConflictException(Seq("."), CommitConflictException.Overwritten))
     }
   }
