@@ -254,6 +254,16 @@ class ZOrderTable:
         """
         run(self._spark, f"DROP SKIPPING INDEX ON {self._target}")
 
+    def clear_skipping_memory(self) -> None:
+        """Forget in which files earlier queries found no row: `CLEAR SKIPPING MEMORY`.
+
+        Examples:
+            >>> events.clear_skipping_memory()
+            >>> events.detail().first().rememberedFilters
+            0
+        """
+        run(self._spark, f"CLEAR SKIPPING MEMORY ON {self._target}")
+
     def describe_skipping_index(self, *columns: str) -> DataFrame:
         """Show the statistics of each column in each file: `DESCRIBE SKIPPING INDEX`.
 
@@ -411,7 +421,8 @@ class ZOrderTable:
 
         Returns:
             One row: `format`, `name`, `description`, `location`, `createdAt`, `lastModified`, `partitionColumns`,
-                `clusteringColumns`, `numFiles`, `sizeInBytes`, `properties`, `version`.
+                `clusteringColumns`, `numFiles`, `sizeInBytes`, `properties`, `version`, `rememberedFilters`,
+                `rememberedBytes`.
 
         Examples:
             >>> result = events.optimize(["user", "day"], num_files=16)

@@ -87,6 +87,7 @@ def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
         ),
         (lambda t: t.refresh_skipping_index(), "REFRESH SKIPPING INDEX ON `db`.`t`"),
         (lambda t: t.drop_skipping_index(), "DROP SKIPPING INDEX ON `db`.`t`"),
+        (lambda t: t.clear_skipping_memory(), "CLEAR SKIPPING MEMORY ON `db`.`t`"),
         (lambda t: t.describe_skipping_index(), "DESCRIBE SKIPPING INDEX ON `db`.`t`"),
         (lambda t: t.describe_clustering(), "DESCRIBE CLUSTERING `db`.`t`"),
         (lambda t: t.describe_clustering("a", "b"), "DESCRIBE CLUSTERING `db`.`t` (`a`, `b`)"),

@@ -117,6 +117,7 @@ def without_extension(spark: SparkSession) -> dict[str, Any]:
         "create_skipping_index": t.create_skipping_index,
         "refresh_skipping_index": t.refresh_skipping_index,
         "drop_skipping_index": t.drop_skipping_index,
+        "clear_skipping_memory": t.clear_skipping_memory,
         "describe_skipping_index": t.describe_skipping_index,
         "describe_clustering": t.describe_clustering,
         "clustering": lambda: t.clustering("id"),

@@ -12,6 +12,7 @@ statement
     | CREATE (OR REPLACE)? SKIPPING INDEX ON target ('(' column (',' column)* ')')?      #createSkippingIndex
     | REFRESH SKIPPING INDEX ON target                                                   #refreshSkippingIndex
     | DROP SKIPPING INDEX ON target                                                      #dropSkippingIndex
+    | CLEAR SKIPPING MEMORY ON target                                                    #clearSkippingMemory
     | (DESCRIBE | DESC) SKIPPING INDEX ON target ('(' column (',' column)* ')')?         #describeSkippingIndex
     | (DESCRIBE | DESC) CLUSTERING target ('(' column (',' column)* ')')?                #describeClustering
     | (DESCRIBE | DESC) HISTORY target                                                   #describeHistory
@@ -85,14 +86,14 @@ identifier
 nonReserved
     : OPTIMIZE | FULL | FILES | WEIGHT | OPTIONS | SKIPPING | INDEX | CLUSTERING | HISTORY | RESTORE | VACUUM | RETAIN
     | HOUR | HOURS | DAY | DAYS | DETAIL | TIMESTAMP | DRY | RUN | VERSION | AUTO | ZORDER | HILBERT | REPLACE | REFRESH | DESC | DESCRIBE | EXPLAIN | OF | TABLE | TRUE | FALSE
-    | SHOW | OPERATIONS | IN | FROM
+    | SHOW | OPERATIONS | IN | FROM | CLEAR | MEMORY
     | CREATE | DROP | BY | AS | OR | ON | ORDER | TO
     ;
 
-AS: 'AS'; AUTO: 'AUTO'; BY: 'BY'; CLUSTERING: 'CLUSTERING'; CREATE: 'CREATE'; DAY: 'DAY'; DAYS: 'DAYS'; DESC: 'DESC';
+AS: 'AS'; AUTO: 'AUTO'; BY: 'BY'; CLEAR: 'CLEAR'; CLUSTERING: 'CLUSTERING'; CREATE: 'CREATE'; DAY: 'DAY'; DAYS: 'DAYS'; DESC: 'DESC';
 DESCRIBE: 'DESCRIBE'; DETAIL: 'DETAIL'; DROP: 'DROP';
 DRY: 'DRY'; EXPLAIN: 'EXPLAIN'; FALSE: 'FALSE'; FILES: 'FILES'; FROM: 'FROM'; FULL: 'FULL'; HILBERT: 'HILBERT'; HISTORY: 'HISTORY'; HOUR: 'HOUR'; HOURS: 'HOURS';
-IN: 'IN'; INDEX: 'INDEX';
+IN: 'IN'; INDEX: 'INDEX'; MEMORY: 'MEMORY';
 OF: 'OF'; ON: 'ON'; OPTIMIZE: 'OPTIMIZE'; OPERATIONS: 'OPERATIONS'; OPTIONS: 'OPTIONS'; OR: 'OR'; ORDER: 'ORDER'; REFRESH: 'REFRESH';
 REPLACE: 'REPLACE'; RESTORE: 'RESTORE'; RETAIN: 'RETAIN'; RUN: 'RUN'; SHOW: 'SHOW'; SKIPPING: 'SKIPPING'; TABLE: 'TABLE'; TIMESTAMP: 'TIMESTAMP';
 TO: 'TO'; TRUE: 'TRUE';

@@ -9,6 +9,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.compat._
+import org.sparkzorder.memory.learn.OpenLessons
 import org.sparkzorder.optimize.LastLayout
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{FolderColumns, TableSideFolder}
@@ -28,6 +29,7 @@ final case class DescribeDetailCommand(target: Target) extends NamedCommand {
     val files = table.listed.flatMap(_.files)
     val layout = LastLayout.of(History.newestFirst(TableSideFolder.of(table)).map(_.record))
     val catalog = table.catalogTable
+    val remembered = OpenLessons.sizeOf(table.root)
     Seq(Row(
       table.formatName,
       catalog.map(_.identifier.unquotedString).orNull,
@@ -40,7 +42,9 @@ final case class DescribeDetailCommand(target: Target) extends NamedCommand {
       files.size.toLong,
       files.map(_.getLen).sum,
       catalog.fold(Map.empty[String, String])(_.properties),
-      TableSideFolder.version(TableSideFolder.look(table))
+      TableSideFolder.version(TableSideFolder.look(table)),
+      remembered.filters.toLong,
+      remembered.bytes
     ))
   }
 }
@@ -61,4 +65,6 @@ object DescribeDetailCommand {
     .add("sizeInBytes", LongType, nullable = false)
     .add("properties", MapType(StringType, StringType), nullable = false)
     .add("version", LongType, nullable = false)
+    .add("rememberedFilters", LongType, nullable = false)
+    .add("rememberedBytes", LongType, nullable = false)
 }

@@ -21,6 +21,7 @@ object StatementPlanner {
     case s: CreateSkippingIndexStatement   => CreateSkippingIndexCommand(s.target, s.columns, s.replace)
     case s: RefreshSkippingIndexStatement  => RefreshSkippingIndexCommand(s.target)
     case s: DropSkippingIndexStatement     => DropSkippingIndexCommand(s.target)
+    case s: ClearSkippingMemoryStatement   => ClearSkippingMemoryCommand(s.target)
     case s: DescribeSkippingIndexStatement => DescribeSkippingIndex(s.target, s.columns)
     case s: DescribeHistoryStatement       => DescribeHistoryCommand(s.target)
     case s: DescribeDetailStatement        => DescribeDetailCommand(s.target)

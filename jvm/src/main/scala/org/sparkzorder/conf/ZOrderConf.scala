@@ -27,6 +27,14 @@ object ZOrderConf {
         "is faster on object stores. Results are wrong if another program overwrites files in place during the session."
   )
 
+  val memoryEnabled: ConfigEntry[Boolean] = flag(
+    key = "spark.zorder.memory.enabled",
+    default = true,
+    description =
+      "Whether queries remember the files in which no row passed their filter, and skip them when a filter that asks for " +
+        "no more comes again. This works for all Parquet and ORC tables, also without an index."
+  )
+
   val indexCacheMaxBytes: ConfigEntry[Option[Long]] = setting(
     key = "spark.zorder.index.cache.max-bytes",
     valueType = "whole number",

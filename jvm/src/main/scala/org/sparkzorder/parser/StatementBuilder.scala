@@ -52,6 +52,9 @@ private[parser] class StatementBuilder(unquote: String => String, predicate: (St
   override def visitDropSkippingIndex(ctx: DropSkippingIndexContext): Statement =
     DropSkippingIndexStatement(target(ctx.target))
 
+  override def visitClearSkippingMemory(ctx: ClearSkippingMemoryContext): Statement =
+    ClearSkippingMemoryStatement(target(ctx.target))
+
   override def visitDescribeSkippingIndex(ctx: DescribeSkippingIndexContext): Statement =
     DescribeSkippingIndexStatement(target(ctx.target), ctx.column.asScala.map(column).toVector)
 

@@ -22,7 +22,7 @@ object StatementParser {
    */
   def mayBeOurs(sql: String): Boolean = firstWords(sql, 4) match {
     case "OPTIMIZE" :: _ | "RESTORE" :: _ | "VACUUM" :: _                                 => true
-    case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN") :: "SKIPPING" :: _                   => true
+    case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN" | "CLEAR") :: "SKIPPING" :: _         => true
     case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _                                 => true
     case ("DESCRIBE" | "DESC") :: ("SKIPPING" | "CLUSTERING" | "HISTORY" | "DETAIL") :: _ => true
     case "SHOW" :: ("CLUSTERING" | "OPERATIONS") :: _                                     => true
@@ -31,10 +31,10 @@ object StatementParser {
 
   /** Whether a text begins like a statement that only we have. */
   def isOursAlone(sql: String): Boolean = firstWords(sql, 4) match {
-    case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN") :: "SKIPPING" :: _ => true
-    case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _               => true
-    case "SHOW" :: ("CLUSTERING" | "OPERATIONS") :: _                   => true
-    case _                                                              => false
+    case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN" | "CLEAR") :: "SKIPPING" :: _ => true
+    case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _                         => true
+    case "SHOW" :: ("CLUSTERING" | "OPERATIONS") :: _                             => true
+    case _                                                                        => false
   }
 
   /** Whether Spark has no statement that begins with the first word of a text. */
@@ -52,6 +52,7 @@ object StatementParser {
     case "RESTORE" :: Nil             => "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF '<time>'"
     case "VACUUM" :: Nil              => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
     case "CREATE" :: Nil              => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [(c, ..)]"
+    case "CLEAR" :: Nil               => "CLEAR SKIPPING MEMORY ON <table>"
     case "EXPLAIN" :: Nil             => "EXPLAIN SKIPPING [FILES] <query>"
     case "SHOW" :: Nil                => "SHOW CLUSTERING [IN <database>] | SHOW OPERATIONS"
     case ("DESCRIBE" | "DESC") :: Nil => "DESCRIBE SKIPPING INDEX ON <table> [(c, ..)]"

@@ -29,6 +29,9 @@ object ReasonCode {
   /** Not a reason against use: files were skipped by their intervals of the curve. */
   case object CurveInterval extends ReasonCode("CURVE_INTERVAL")
 
+  /** Not a reason against use: files were skipped by what earlier queries found. */
+  case object Memory extends ReasonCode("MEMORY")
+
   /** All codes, for documentation and tests. */
   val all: Seq[ReasonCode] = Seq(
     FunctionOfColumn,
@@ -41,6 +44,7 @@ object ReasonCode {
     PartitionColumn,
     UnsupportedExpression,
     NoStatistics,
-    CurveInterval
+    CurveInterval,
+    Memory
   )
 }

@@ -4,11 +4,21 @@ import java.util.BitSet
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.datasources.{FileStatusWithMetadata, PartitionDirectory}
+import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.memory.RememberedFiles
 import org.sparkzorder.scan.{FileRevalidation, LeftOut}
 
-/** A listing with the ordinals of its files in the indexes of its tables. */
-private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], known: Seq[ListedOrdinals]) {
+/**
+ * A listing with the ordinals of its files in the indexes of its tables.
+ *
+ * @param schema of the partitions' values
+ */
+private[skipping] final class ListedTable(
+    listing: Seq[PartitionDirectory],
+    known: Seq[ListedOrdinals],
+    schema: StructType
+) {
   private val directories = {
     val listed = known.map(_.of(listing.map(_.files)).toIndexedSeq)
     listing.iterator.zipWithIndex.map { case (d, i) => new Directory(d, listed.map(_(i))) }.toIndexedSeq
@@ -21,11 +31,21 @@ private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], know
 
     def bytes: Long = listed.headOption.fold(files.iterator.map(_.getLen).sum)(_.bytes)
 
-    def kept(keepers: Seq[SelectedFiles]): BitSet = {
+    def kept(keepers: Seq[SelectedFiles], memory: Option[RememberedFiles]): BitSet = {
       val places = new BitSet(count)
       places.set(0, count)
       keepers.zip(listed).foreach { case (keeper, l) => keeper.leaveOut(places, l) }
+      memory.foreach(leaveOut(places, _))
       places
+    }
+
+    private def leaveOut(places: BitSet, remembered: RememberedFiles): Unit = {
+      lazy val values = RememberedFiles.valuesOf(directory.values, schema)
+      var i = places.nextSetBit(0)
+      while (i >= 0) {
+        if (remembered.has(files(i), values)) places.clear(i)
+        i = places.nextSetBit(i + 1)
+      }
     }
 
     def bytes(places: BitSet): Long = {
@@ -72,17 +92,23 @@ private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], know
   def bytes: Long = directories.iterator.map(_.bytes).sum
 
   /** How many files all keepers keep. There is one keeper for each index. */
-  def count(keepers: Seq[SelectedFiles]): Int = directories.iterator.map(_.kept(keepers).cardinality).sum
+  def count(keepers: Seq[SelectedFiles], memory: Option[RememberedFiles] = None): Int =
+    directories.iterator.map(_.kept(keepers, memory).cardinality).sum
 
-  def bytes(keepers: Seq[SelectedFiles]): Long = directories.iterator.map(d => d.bytes(d.kept(keepers))).sum
+  def bytes(keepers: Seq[SelectedFiles], memory: Option[RememberedFiles]): Long =
+    directories.iterator.map(d => d.bytes(d.kept(keepers, memory))).sum
 
   /**
-   * The listing with only the files that all keepers keep.
+   * The listing with only the files that all keepers keep and that may have a row, as far as is remembered.
    *
    * @param look at the files that are left out: those that changed stay in the listing
    */
-  def only(keepers: Seq[SelectedFiles], look: Option[FileRevalidation]): Seq[PartitionDirectory] = {
-    val kept = directories.map(d => d -> d.kept(keepers))
+  def only(
+      keepers: Seq[SelectedFiles],
+      memory: Option[RememberedFiles],
+      look: Option[FileRevalidation]
+  ): Seq[PartitionDirectory] = {
+    val kept = directories.map(d => d -> d.kept(keepers, memory))
     val changed = look.fold(Set.empty[Path])(_.changed(kept.flatMap { case (d, places) => d.leftOut(places) }))
     kept.map { case (d, places) => d.only(if (changed.isEmpty) places else d.including(changed, places)) }
   }

@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNa
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 import org.sparkzorder.compat._
+import org.sparkzorder.memory.RememberedFiles
+import org.sparkzorder.memory.learn.Remembering
 import org.sparkzorder.predicate.{CatalystTranslator, Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, Listing, ScanSnapshot}
 import org.sparkzorder.stats.StatsColumn
@@ -34,33 +36,43 @@ private[skipping] object Pruning {
       if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, notByName, f)) else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
-    if (conjuncts.isEmpty && !views.exists(_.corrects)) None
+    val memory = if (enabled) Remembering.filesWithout(l, relation, dataFilters) else None
+    if (conjuncts.isEmpty && memory.isEmpty && !views.exists(_.corrects)) None
     else {
       val hasOutside = l.catalogTable.isDefined
       val known =
         for (v <- views; snapshot <- v.snapshot)
           yield ListedOrdinals.of(relation.location, v.root, snapshot, hasOutside)
       val listed =
-        new ListedTable(CorrectedListing.of(listing.within(partitionFilters), views, listing.source), known)
+        new ListedTable(
+          CorrectedListing.of(listing.within(partitionFilters), views, listing.source),
+          known,
+          relation.partitionSchema
+        )
       // A conjunction keeps what all conjuncts keep. Each conjunct is also reported by itself.
       val ofConjuncts = conjuncts.map { case (_, p) => known.map(SelectedFiles(_, p, relation.dataSchema)) }
       val byBounds = ofConjuncts
         .reduceLeftOption((a, b) => a.zip(b).map { case (x, y) => x.and(y) })
         .getOrElse(known.map(SelectedFiles(_, predicate, relation.dataSchema)))
       val keepers = byBounds.map(_.byCurve(predicate))
-      val kept = listed.count(keepers)
-      val bytesKept = listed.bytes(keepers)
+      val beforeMemory = listed.count(keepers)
+      val kept = if (memory.isEmpty) beforeMemory else listed.count(keepers, memory)
+      val bytesKept = listed.bytes(keepers, memory)
       val elapsed = (System.nanoTime() - start) / 1e6
       val leftOutByCurve =
-        if (byBounds.zip(keepers).forall { case (b, k) => b.keepsAsMuchAs(k) }) 0 else listed.count(byBounds) - kept
+        if (byBounds.zip(keepers).forall { case (b, k) => b.keepsAsMuchAs(k) }) 0
+        else listed.count(byBounds) - beforeMemory
       val reports = conjuncts.zip(ofConjuncts).map { case ((f, p), k) => report(f, p, k, listed, views) } ++
-        curveReport(conjuncts, views, kept, leftOutByCurve)
+        curveReport(conjuncts, views, beforeMemory, leftOutByCurve) ++
+        memory.map(memoryReport(dataFilters, _, listed, beforeMemory - kept))
       val summary =
-        if (usable) Some(SkippingReport(listed.files, kept, listed.bytes, bytesKept, elapsed, reports))
-        else None
+        if (usable || memory.isDefined) {
+          val leftOut = LeftOutBy(listed.files - beforeMemory - leftOutByCurve, leftOutByCurve, beforeMemory - kept)
+          Some(SkippingReport(listed.files, kept, listed.bytes, bytesKept, elapsed, leftOut, reports))
+        } else None
       val look = FileRevalidation.of(relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
       // Spark lists the partitions of a catalog's table when the query runs, and files that are new then are read.
-      Some(new SkippingFileIndex(listing.of, views, keepers, look, bytesKept, summary))
+      Some(new SkippingFileIndex(listing.of, views, keepers, memory, look, bytesKept, summary))
     }
   }
 
@@ -80,6 +92,18 @@ private[skipping] object Pruning {
       Some(Reason(ReasonCode.CurveInterval, words))
     )
   }
+
+  /** Reports the filter, if an earlier query has found files without a row for it. */
+  private def memoryReport(
+      filters: Seq[Expression],
+      memory: RememberedFiles,
+      listed: ListedTable,
+      leftOut: Int
+  ): ConjunctReport = ConjunctReport(
+    filters.map(_.sql).mkString(" AND "),
+    Some(listed.count(Nil, Some(memory)).toLong),
+    Some(Reason(ReasonCode.Memory, s"earlier queries found no row in $leftOut more files"))
+  )
 
   private def report(
       f: Expression,

@@ -28,6 +28,9 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
       "skippingFilesKept" -> SQLMetrics.createMetric(sparkContext, "skipping: files kept"),
       "skippingBytesTotal" -> SQLMetrics.createSizeMetric(sparkContext, "skipping: bytes total"),
       "skippingBytesKept" -> SQLMetrics.createSizeMetric(sparkContext, "skipping: bytes kept"),
+      "skippingLeftOutByBounds" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by bounds"),
+      "skippingLeftOutByCurve" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by the curve"),
+      "skippingLeftOutByMemory" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by memory"),
       "skippingTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "skipping: pruning time")
     )
   }
@@ -45,6 +48,9 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
       skippingMetrics("skippingFilesKept").set(r.filesKept + changed.size)
       skippingMetrics("skippingBytesTotal").set(r.bytesTotal)
       skippingMetrics("skippingBytesKept").set(r.bytesKept + changed.map(_.getLen).sum)
+      skippingMetrics("skippingLeftOutByBounds").set(r.leftOut.bounds)
+      skippingMetrics("skippingLeftOutByCurve").set(r.leftOut.curve)
+      skippingMetrics("skippingLeftOutByMemory").set(r.leftOut.memory)
       skippingMetrics("skippingTime").set((r.pruningMs * 1e6).toLong)
       val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
       SQLMetrics.postDriverMetricUpdates(sparkContext, execution, skippingMetrics.values.toVector)

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.memory.RememberedFiles
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, ScanSnapshot}
 
 /**
@@ -17,12 +18,14 @@ import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, ScanSnapshot}
  * @param base the index that Spark made
  * @param views one for each table folder that the base reads from
  * @param keepers one for each view with an index
+ * @param memory of files in which an earlier query found no row
  * @param look at the files that are left out, each time the query asks for its files
  */
 final class SkippingFileIndex private[skipping] (
     val base: FileIndex,
     val views: Seq[ScanSnapshot],
     private val keepers: Seq[SelectedFiles],
+    private val memory: Option[RememberedFiles],
     look: Option[FileRevalidation],
     override val sizeInBytes: Long,
     val report: Option[SkippingReport]
@@ -40,16 +43,20 @@ final class SkippingFileIndex private[skipping] (
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
     val listing = CorrectedListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
-    new ListedTable(listing, keepers.map(_.known)).only(keepers, look)
+    new ListedTable(listing, keepers.map(_.known), partitionSchema).only(keepers, memory, look)
   }
 
   override def equals(other: Any): Boolean = other match {
-    case that: SkippingFileIndex => base == that.base && views == that.views && keepSame(that)
+    case that: SkippingFileIndex => base == that.base && views == that.views && keepSame(that) && rememberSame(that)
     case _                       => false
   }
   private def keepSame(that: SkippingFileIndex): Boolean =
     keepers.length == that.keepers.length &&
       keepers.zip(that.keepers).forall { case (a, b) => a.keepsAsMuchAs(b) }
+  private def rememberSame(that: SkippingFileIndex): Boolean = (memory, that.memory) match {
+    case (Some(a), Some(b)) => a.isSame(b)
+    case (a, b)             => a.isEmpty && b.isEmpty
+  }
   override def hashCode: Int = (base, views.map(_.root)).hashCode
   override def toString: String = s"SkippingFileIndex($base)"
 }

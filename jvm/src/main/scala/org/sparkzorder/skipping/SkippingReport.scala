@@ -3,6 +3,9 @@ package org.sparkzorder.skipping
 import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.predicate.Reason
 
+/** Files that a scan does not read, by the first means that ruled them out. */
+final case class LeftOutBy(bounds: Long, curve: Long, memory: Long)
+
 /**
  * What skipping did for one scan, after partition pruning.
  *
@@ -14,10 +17,14 @@ final case class SkippingReport(
     bytesTotal: Long,
     bytesKept: Long,
     pruningMs: Double,
+    leftOut: LeftOutBy,
     conjuncts: Seq[ConjunctReport]
 ) {
-  def text: String =
-    f"$filesKept of $filesTotal files, ${ByteSizes.rounded(bytesKept)} of ${ByteSizes.rounded(bytesTotal)}, $pruningMs%.1f ms"
+  def text: String = {
+    val bytes = s"${ByteSizes.rounded(bytesKept)} of ${ByteSizes.rounded(bytesTotal)}"
+    val memory = if (leftOut.memory == 0) "" else s", memory: ${leftOut.memory} of ${filesKept + leftOut.memory} files"
+    f"$filesKept of $filesTotal files, $bytes, $pruningMs%.1f ms$memory"
+  }
 }
 
 /**

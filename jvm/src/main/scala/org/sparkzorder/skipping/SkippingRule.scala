@@ -10,12 +10,19 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.{
+  CatalogFileIndex,
+  FileIndex,
+  HadoopFsRelation,
+  InMemoryFileIndex,
+  LogicalRelation
+}
 import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.scan.{CheckedFileIndex, CorrectedListing, CurrentFiles}
+import org.sparkzorder.memory.learn.Remembering
+import org.sparkzorder.scan.{CheckedFileIndex, CorrectedListing, CurrentFiles, Listing}
 import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
 
@@ -83,7 +90,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     def name(table: Path) = l.catalogTable.fold(RecoveryErrors.quoted(table))(_.identifier.quotedString)
     @tailrec def attempt(left: Int): Option[LogicalRelation] =
       CurrentFiles.of(session, relation.location, relation.options, relation.dataSchema, l.catalogTable) match {
-        case None      => None
+        case None      => remembered(l, relation, filters)
         case Some(now) =>
           mustUseViews = now.corrects
           val made = indexed(l, relation, filters, now)
@@ -102,6 +109,21 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
         SkippingErrors.warn(relation.location.rootPaths, e)
         None
     }
+  }
+
+  /**
+   * The scan of a table without a side folder, if files may be left out by memory. Spark lists the partitions of a
+   * catalog's table when the query runs, and [[CheckedFileIndex]] looks for a side folder then.
+   */
+  private def remembered(
+      l: LogicalRelation,
+      relation: HadoopFsRelation,
+      filters: Seq[Expression]
+  ): Option[LogicalRelation] = relation.location match {
+    case location: InMemoryFileIndex if conf.getConf(ZOrderConf.skippingEnabled) && Remembering.knows(l, relation) =>
+      val index = new PlannedFileIndex(location, location, Nil, l.catalogTable, enabled = true)
+      Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, new Listing(location))))
+    case _ => None
   }
 
   /** The scan with a [[PlannedFileIndex]]; None if it has nothing to skip and nothing to correct. */

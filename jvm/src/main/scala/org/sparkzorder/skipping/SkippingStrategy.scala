@@ -5,23 +5,28 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.datasources.{FileSourceStrategy, HadoopFsRelation, LogicalRelation}
 
+import org.sparkzorder.memory.learn.Remembering
+
 /**
- * Spark's own strategy for file scans, with two changes: files that cannot hold a matching row are left out, and the scan
- * node shows it. The filters are those that Spark's strategy pushes down to row groups.
+ * Spark's own strategy for file scans, with three changes: files that cannot hold a matching row are left out, the scan
+ * node shows it, and a node above the filter learns which files had a row. The filters are those that Spark's strategy pushes down to row groups.
  */
 object SkippingStrategy extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case ScanOperation(_, _, filters, l: LogicalRelation) =>
       l.relation match {
-        case HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) =>
+        case relation @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) =>
           val location = planned.location(l, filters)
-          FileSourceStrategy(plan).map(_.transform {
+          val plans = FileSourceStrategy(plan).map(_.transform {
             case scan: FileSourceScanExec if scan.relation.location eq planned =>
               val relation = scan.relation.copy(location = location)(scan.relation.sparkSession)
               val found = scan.copy(relation = relation)
               if (location.isInstanceOf[SkippingFileIndex]) SkippingDisplay.of(found) else found
           })
+          if (Remembering.isOn(l, relation)) plans.map(Remembering.learning(_, l, relation)) else plans
+        case relation: HadoopFsRelation if filters.nonEmpty && Remembering.isOn(l, relation) =>
+          FileSourceStrategy(plan).map(Remembering.learning(_, l, relation))
         case _ => Nil
       }
     case _ => Nil

@@ -44,6 +44,7 @@ final case class CreateSkippingIndexStatement(target: Target, columns: Seq[Seq[S
     extends TableStatement
 final case class RefreshSkippingIndexStatement(target: Target) extends TableStatement
 final case class DropSkippingIndexStatement(target: Target) extends TableStatement
+final case class ClearSkippingMemoryStatement(target: Target) extends TableStatement
 final case class DescribeSkippingIndexStatement(target: Target, columns: Seq[Seq[String]]) extends TableStatement
 final case class DescribeClusteringStatement(target: Target, columns: Seq[Seq[String]]) extends TableStatement
 final case class DescribeHistoryStatement(target: Target) extends SharedStatement

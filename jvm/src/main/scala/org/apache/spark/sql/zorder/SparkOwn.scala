@@ -4,13 +4,16 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.SparkContext
 import org.apache.spark.deploy.SparkHadoopUtil
 import org.apache.spark.internal.config
-import org.apache.spark.sql.{classic, Row}
+import org.apache.spark.rdd.InputFileBlockHolder
+import org.apache.spark.sql.{classic, types, Row}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.PruneFileSourcePartitions
+import org.apache.spark.unsafe.types.UTF8String
 
 /** Methods and types that are private to Spark's packages. */
 object SparkOwn {
   type ConfigBuilder = config.ConfigBuilder
+  type AbstractDataType = types.AbstractDataType
   type ConfigEntry[T] = config.ConfigEntry[T]
 
   def rows(session: classic.SparkSession, plan: LogicalPlan): classic.Dataset[Row] =
@@ -36,4 +39,8 @@ object SparkOwn {
 
   /** Removes Spark's progress bar. Spark draws it again after half a second. */
   def hideProgressBar(context: SparkContext): Unit = context.progressBar.foreach(_.finishAll())
+
+  /** The file that this task's thread reads, and where the part of it begins. Another part is another object. */
+  def currentFile: UTF8String = InputFileBlockHolder.getInputFilePath
+  def currentStart: Long = InputFileBlockHolder.getStartOffset
 }

@@ -1,0 +1,74 @@
+package org.sparkzorder.memory
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.{CharType, DataType, VarcharType}
+
+import org.sparkzorder.memory.Condition.{End, NotNull, OneOf, Opaque, Range}
+import org.sparkzorder.predicate.Value
+import org.sparkzorder.stats.OrderedValue
+
+/**
+ * Reads conditions from Catalyst's expressions.
+ *
+ * @param column the text of a column, as of [[ExpressionText]]
+ */
+private[memory] final class ConditionReader(column: Attribute => Option[String]) {
+  import ConditionReader._
+
+  private val texts = new ExpressionText(column)
+
+  /** The condition that a row passes if the expression is true for it; None if it may not be remembered. */
+  def of(e: Expression): Option[Condition] = e match {
+    case IsNotNull(subject)                    => texts.of(subject).map(NotNull(_))
+    case EqualTo(s, l: Literal)                => oneOf(e, s, Seq(l))
+    case EqualTo(l: Literal, s)                => oneOf(e, s, Seq(l))
+    case EqualNullSafe(s, l: Literal)          => oneOf(e, s, Seq(l))
+    case EqualNullSafe(l: Literal, s)          => oneOf(e, s, Seq(l))
+    case In(s, list) if list.forall(isLiteral) => oneOf(e, s, list.collect { case l: Literal => l })
+    case InSet(s, values)                      => oneOf(e, s, values.iterator.map(Literal(_, s.dataType)).toSeq)
+    case LessThan(s, l: Literal)               => range(e, s, None, Some((l, false)))
+    case LessThanOrEqual(s, l: Literal)        => range(e, s, None, Some((l, true)))
+    case GreaterThan(s, l: Literal)            => range(e, s, Some((l, false)), None)
+    case GreaterThanOrEqual(s, l: Literal)     => range(e, s, Some((l, true)), None)
+    case LessThan(l: Literal, s)               => range(e, s, Some((l, false)), None)
+    case LessThanOrEqual(l: Literal, s)        => range(e, s, Some((l, true)), None)
+    case GreaterThan(l: Literal, s)            => range(e, s, None, Some((l, false)))
+    case GreaterThanOrEqual(l: Literal, s)     => range(e, s, None, Some((l, true)))
+    case _                                     => opaque(e)
+  }
+
+  private def opaque(e: Expression): Option[Condition] = texts.of(e).map(Opaque(_))
+
+  // A null in the list makes the condition null for rows without a match, so never true.
+  private def oneOf(e: Expression, subject: Expression, literals: Seq[Literal]): Option[Condition] = {
+    val values = literals.filter(_.value != null).map(value(subject.dataType, _))
+    if (values.isEmpty || values.exists(_.isEmpty)) opaque(e)
+    else texts.of(subject).map(OneOf(_, values.flatten.toSet))
+  }
+
+  private def range(
+      e: Expression,
+      subject: Expression,
+      low: Option[(Literal, Boolean)],
+      high: Option[(Literal, Boolean)]
+  ): Option[Condition] = {
+    def end(of: (Literal, Boolean)) = value(subject.dataType, of._1).map(End(_, of._2))
+    val (l, h) = (low.flatMap(end), high.flatMap(end))
+    if (l.isDefined == low.isDefined && h.isDefined == high.isDefined) texts.of(subject).map(Range(_, l, h))
+    else opaque(e)
+  }
+}
+
+private[memory] object ConditionReader {
+
+  private def isLiteral(e: Expression): Boolean = e.isInstanceOf[Literal]
+
+  /** None if values of the type have no order that is known here, or if the literal is null. */
+  private def value(dataType: DataType, l: Literal): Option[Value] = dataType match {
+    case _: CharType | _: VarcharType                                                              => None
+    case _ if l.value == null || l.dataType != dataType || OrderedValue.encoding(dataType).isEmpty => None
+    case _                                                                                         =>
+      try Some(Value.of(dataType, l.value))
+      catch { case _: IllegalArgumentException | _: ArithmeticException => None }
+  }
+}

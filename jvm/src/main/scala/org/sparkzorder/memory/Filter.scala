@@ -1,0 +1,58 @@
+package org.sparkzorder.memory
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.types.StructType
+
+/**
+ * The filter of a scan, in a form that outlives its plan.
+ *
+ * @param table the folder of the table, or the folders and files that the query names
+ * @param settings a digest of the reader's settings
+ * @param conditions that a row must pass, all of them
+ */
+final case class Filter private[memory] (
+    table: String,
+    settings: String,
+    private[memory] val conditions: Set[Condition]
+) {
+
+  /** Characters of its texts, for an estimate of its bytes. */
+  private[memory] def weight: Int = conditions.iterator.map(c => c.toString.length).sum
+}
+
+object Filter {
+
+  /**
+   * None if a conjunct may depend on more than the row and the reader's settings.
+   *
+   * @param conjuncts about data, or about data and partitions, with the relation's attributes
+   */
+  def whole(l: LogicalRelation, relation: HadoopFsRelation, conjuncts: Seq[Expression]): Option[Filter] = {
+    val conditions = conjuncts.map(reader(l, relation).of)
+    if (conjuncts.isEmpty || conditions.exists(_.isEmpty)) None
+    else ReaderSettings.of(relation).map(Filter(TableNames.of(l, relation), _, conditions.flatten.toSet))
+      .filter(_.weight <= MostCharacters)
+  }
+
+  /** The conjuncts that can be compared with remembered ones; None if there is none. */
+  def known(l: LogicalRelation, relation: HadoopFsRelation, conjuncts: Seq[Expression]): Option[Filter] = {
+    val conditions = conjuncts.flatMap(reader(l, relation).of(_))
+    if (conditions.isEmpty) None
+    else ReaderSettings.of(relation).map(Filter(TableNames.of(l, relation), _, conditions.toSet))
+  }
+
+  /** A longer filter is not remembered. */
+  private val MostCharacters = 64 << 10
+
+  private def reader(l: LogicalRelation, relation: HadoopFsRelation) = new ConditionReader(a => text(l, relation, a))
+
+  private def text(l: LogicalRelation, relation: HadoopFsRelation, a: Attribute): Option[String] =
+    l.output.find(_.exprId == a.exprId).flatMap { own =>
+      def of(fields: StructType, kind: String) =
+        fields.find(_.name == own.name).map { f =>
+          s"$kind ${ExpressionText.quoted(f.name)} ${f.dataType.json}${f.metadata.json} ${a.dataType.json}"
+        }
+      of(relation.partitionSchema, "partition").orElse(of(relation.dataSchema, "column"))
+    }
+}

@@ -1,0 +1,108 @@
+package org.sparkzorder.memory
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.security.MessageDigest
+import java.util.Locale
+
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation
+import org.apache.spark.sql.internal.SQLConf
+
+import org.sparkzorder.compat._
+import org.sparkzorder.table.SparkFormat
+
+/**
+ * All that decides which rows a reader finds in the files and which value an expression has, beside the files, the
+ * filter and its columns. Settings are listed only if they cannot change a row, so an unknown one makes another filter.
+ */
+private[memory] object ReaderSettings {
+
+  /** A digest of the settings; None if files are left out on errors, so that an unread file looks like an empty one. */
+  def of(relation: HadoopFsRelation): Option[String] = {
+    val session = relation.sparkSession
+    val conf = session.sessionState.conf
+    SparkFormat.of(relation).filterNot(_ => ignoresErrors(relation, conf)).map { format =>
+      val options = relation.options.iterator.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
+        .filterNot { case (k, _) => Places(k) }
+      val ofSession = conf.getAllConfs.iterator.filter { case (k, _) => mayChangeRows(k) }
+      val names = if (format == "orc") relation.dataSchema.fieldNames.toSeq else Nil
+      digest(
+        Iterator(SPARK_VERSION, format, conf.sessionLocalTimeZone, conf.ansiEnabled.toString) ++ names ++
+          sorted(options) ++ sorted(ofSession) ++ ofHadoop(session)
+      )
+    }
+  }
+
+  private val Places = Set("path", "paths")
+
+  /** Prefixes of settings that say how a query runs, and not what it finds. */
+  private val Harmless = Seq(
+    "spark.sql.adaptive.",
+    "spark.sql.autoBroadcastJoinThreshold",
+    "spark.sql.broadcast",
+    "spark.sql.catalog.",
+    "spark.sql.catalogImplementation",
+    "spark.sql.cbo.",
+    "spark.sql.codegen.",
+    "spark.sql.execution.",
+    "spark.sql.extensions",
+    "spark.sql.files.maxPartition",
+    "spark.sql.files.minPartitionNum",
+    "spark.sql.files.openCostInBytes",
+    "spark.sql.hive.",
+    "spark.sql.inMemory",
+    "spark.sql.join.",
+    "spark.sql.optimizer.",
+    "spark.sql.repl.",
+    "spark.sql.shuffle.",
+    "spark.sql.statistics.",
+    "spark.sql.streaming.",
+    "spark.sql.ui.",
+    "spark.sql.warehouse."
+  )
+
+  private def mayChangeRows(key: String): Boolean =
+    key.startsWith("parquet.") || key.startsWith("orc.") ||
+      (key.startsWith("spark.sql.") && !Harmless.exists(key.startsWith(_)))
+
+  /** What Hadoop's own configuration says to the readers. Walking through all of it is too slow. */
+  private val HadoopKeys = Seq(
+    "orc.force.positional.evolution",
+    "orc.force.positional.evolution.level",
+    "orc.schema.evolution.case.sensitive",
+    "orc.tolerate.missing.schema",
+    "orc.skip.corrupt.data",
+    "parquet.crypto.factory.class",
+    "parquet.filter.bloom.enabled",
+    "parquet.filter.columnindex.enabled",
+    "parquet.filter.dictionary.enabled",
+    "parquet.filter.record-level.enabled",
+    "parquet.filter.stats.enabled",
+    "parquet.strings.signed-min-max.enabled"
+  )
+
+  private def ofHadoop(session: SparkSession): Iterator[String] = {
+    val hadoop = session.asInstanceOf[classic.SparkSession].sparkContext.hadoopConfiguration
+    HadoopKeys.iterator.map(key => s"$key=${hadoop.get(key)}")
+  }
+
+  private def ignoresErrors(relation: HadoopFsRelation, conf: SQLConf): Boolean = {
+    def isOn(name: String, otherwise: Boolean) =
+      relation.options.collectFirst { case (k, v) if k.equalsIgnoreCase(name) => v.trim.equalsIgnoreCase("true") }
+        .getOrElse(otherwise)
+    isOn("ignoreCorruptFiles", conf.ignoreCorruptFiles) || isOn("ignoreMissingFiles", conf.ignoreMissingFiles)
+  }
+
+  private def sorted(settings: Iterator[(String, String)]): Seq[String] =
+    settings.map { case (k, v) => s"$k=$v" }.toVector.sorted
+
+  private def digest(texts: Iterator[String]): String = {
+    val digest = MessageDigest.getInstance("SHA-256")
+    texts.foreach { text =>
+      digest.update(text.getBytes(UTF_8))
+      digest.update(0: Byte)
+    }
+    digest.digest().map(b => f"$b%02x").mkString
+  }
+}

@@ -1,0 +1,41 @@
+package org.sparkzorder.memory
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata
+import org.apache.spark.sql.types.StructType
+import org.roaringbitmap.RoaringBitmap
+
+/**
+ * Files that are known to hold no row of a query.
+ *
+ * @param parts numbers of such files, and who gave the numbers
+ */
+final class RememberedFiles private[memory] (private val parts: Seq[(FileNumbers, RoaringBitmap)]) {
+
+  /**
+   * Whether no row of a listed file passes the query's filter.
+   *
+   * @param values of the file's partition, see [[RememberedFiles.valuesOf]]
+   */
+  def has(file: FileStatusWithMetadata, values: String): Boolean = {
+    val listed = ReadFile(file.getPath, file.getLen, file.getModificationTime, values)
+    parts.exists { case (numbers, without) =>
+      val number = numbers.of(listed)
+      number >= 0 && without.contains(number)
+    }
+  }
+
+  /** Whether both know the same files. */
+  def isSame(other: RememberedFiles): Boolean = parts.length == other.parts.length &&
+    parts.zip(other.parts).forall { case ((a, x), (b, y)) => (a eq b) && x == y }
+}
+
+object RememberedFiles {
+
+  /** A text of a partition's values. Equal texts are equal values. */
+  def valuesOf(values: InternalRow, schema: StructType): String =
+    values.toSeq(schema).map { v =>
+      val text = String.valueOf(v)
+      s"${text.length}:$text"
+    }.mkString
+}

@@ -1,0 +1,46 @@
+package org.sparkzorder.memory.learn
+
+import java.util.BitSet
+
+import org.apache.spark.util.AccumulatorV2
+
+/**
+ * What tasks found out about the parts of files: for each partition of a scan that was read to its end, the parts in
+ * which a row passed the filter. Spark adds up what tasks that succeeded report, some of them twice. Of two reports of
+ * one partition, each row counts.
+ */
+private[learn] final class FileOutcomes extends AccumulatorV2[(Int, BitSet), Map[Int, BitSet]] {
+  private var found = Map.empty[Int, BitSet]
+
+  /** On the driver: is told after each task how many partitions are known. */
+  @transient @volatile private[learn] var whenMerged: Int => Unit = _
+
+  override def isZero: Boolean = synchronized(found.isEmpty)
+
+  override def copy(): FileOutcomes = {
+    val other = new FileOutcomes
+    other.found = value
+    other
+  }
+
+  override def reset(): Unit = synchronized { found = Map.empty }
+
+  /** The bits are not changed afterwards. */
+  override def add(outcome: (Int, BitSet)): Unit = synchronized {
+    val (partition, rows) = outcome
+    found = found.updated(partition, found.get(partition).fold(rows)(both(_, rows)))
+  }
+
+  override def merge(other: AccumulatorV2[(Int, BitSet), Map[Int, BitSet]]): Unit = {
+    other.value.foreach(add)
+    Option(whenMerged).foreach(_(value.size))
+  }
+
+  override def value: Map[Int, BitSet] = synchronized(found)
+
+  private def both(a: BitSet, b: BitSet): BitSet = {
+    val sum = a.clone().asInstanceOf[BitSet]
+    sum.or(b)
+    sum
+  }
+}

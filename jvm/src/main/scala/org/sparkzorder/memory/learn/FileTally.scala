@@ -1,0 +1,70 @@
+package org.sparkzorder.memory.learn
+
+import java.util.BitSet
+
+import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFile}
+import org.apache.spark.sql.zorder.SparkOwn
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * Rows or batches of a partition of a scan, as a task reads them. Notes the parts of files in which a row passed the
+ * scan's filter, and reports them when the input ends. Without a caller of [[passed]] that has said that it is there,
+ * nothing is reported: silence is not the same as no row.
+ *
+ * @param input reads one part of a file after the other, and not ahead
+ * @param report is called at most once, with a bit for each part of the partition that has a row
+ */
+final class FileTally(input: Iterator[AnyRef], partition: FilePartition, report: BitSet => Unit)
+    extends Iterator[AnyRef] {
+  private val parts: Array[PartitionedFile] = partition.files
+  private val withRows = new BitSet(parts.length)
+  private var name: UTF8String = _
+  private var part = -1
+  private var isNoted = false
+  private var isListening = false
+  private var isDone = false
+
+  /** Promises that [[passed]] will be called for each row that passes the filter, before the next one is read. */
+  def listen(): Unit = isListening = true
+
+  /** Notes that a row of the latest input passed the filter. */
+  def passed(): Unit = if (!isNoted) {
+    isNoted = true
+    if (part >= 0) withRows.set(part) else isDone = true
+  }
+
+  override def hasNext: Boolean = {
+    val more = input.hasNext
+    if (!more && isListening && !isDone) {
+      isDone = true
+      report(withRows)
+    }
+    more
+  }
+
+  override def next(): AnyRef = {
+    val found = input.next()
+    val now = SparkOwn.currentFile
+    if (!(now eq name)) {
+      name = now
+      part = find(now.toString, SparkOwn.currentStart)
+      isNoted = false
+    }
+    found
+  }
+
+  /** Parts are read in their order, and parts without rows are passed over. */
+  private def find(path: String, start: Long): Int =
+    parts.indexWhere(p => p.start == start && p.urlEncodedPath == path, math.max(part, 0))
+}
+
+object FileTally {
+
+  /** For generated code: the tally behind an input; one without effect if there is none. */
+  def listeningTo(input: Iterator[_]): FileTally = input match {
+    case tally: FileTally =>
+      tally.listen()
+      tally
+    case _ => new FileTally(Iterator.empty, FilePartition(0, Array.empty), _ => ())
+  }
+}

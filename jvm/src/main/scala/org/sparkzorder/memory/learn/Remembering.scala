@@ -1,0 +1,52 @@
+package org.sparkzorder.memory.learn
+
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.catalyst.expressions.{Expression, PredicateHelper}
+import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec, ProjectExec, SparkPlan}
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+
+import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.memory.{Filter, RememberedFiles, TableNames}
+import org.sparkzorder.table.SparkFormat
+import org.sparkzorder.write.FixedFileIndex
+
+/** Decides which scans teach and ask the memory. */
+private[sparkzorder] object Remembering extends PredicateHelper {
+
+  /** Whether the memory may be asked about a scan. */
+  def isOn(l: LogicalRelation, relation: HadoopFsRelation): Boolean =
+    relation.sparkSession.sessionState.conf.getConf(ZOrderConf.memoryEnabled) && !l.isStreaming &&
+      relation.bucketSpec.isEmpty && SparkFormat.of(
+        relation
+      ).isDefined && !relation.location.isInstanceOf[FixedFileIndex]
+
+  /** Whether something may be known about the files of a scan. */
+  def knows(l: LogicalRelation, relation: HadoopFsRelation): Boolean =
+    isOn(l, relation) && OpenLessons.knows(TableNames.of(l, relation))
+
+  /**
+   * The files that are known to hold no row of a scan.
+   *
+   * @param conjuncts of its filter that can be evaluated now, but for those about partitions alone
+   */
+  def filesWithout(
+      l: LogicalRelation,
+      relation: HadoopFsRelation,
+      conjuncts: Seq[Expression]
+  ): Option[RememberedFiles] =
+    if (conjuncts.isEmpty || !knows(l, relation)) None
+    else Filter.known(l, relation, conjuncts).flatMap(OpenLessons.filesWithout)
+
+  /** The plan of a scan, with a node that learns if the scan has a filter that can be remembered. */
+  def learning(plan: SparkPlan, l: LogicalRelation, relation: HadoopFsRelation): SparkPlan = plan match {
+    case project @ ProjectExec(_, child) => project.copy(child = learning(child, l, relation))
+    case filter @ FilterExec(condition, scan: FileSourceScanExec) if learns(relation) =>
+      Filter.whole(l, relation, splitConjunctivePredicates(condition))
+        .fold[SparkPlan](filter)(f => RememberExec(filter)(f, scan.relation.partitionSchema))
+    case other => other
+  }
+
+  // Rules that exchange Spark's operators for others do not know this node.
+  private def learns(relation: HadoopFsRelation): Boolean =
+    relation.sparkSession.asInstanceOf[classic.SparkSession].sessionState.columnarRules.isEmpty
+}

@@ -1,0 +1,42 @@
+package org.sparkzorder.memory.learn
+
+import org.apache.spark.{Partition, TaskContext}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.datasources.FilePartition
+
+/**
+ * The input of a scan with a [[FileTally]] around each partition.
+ *
+ * @param isFiltered whether each row of the input has passed the filter; else a caller tells
+ */
+private[learn] final class TalliedRDD(scan: RDD[InternalRow], outcomes: FileOutcomes, isFiltered: Boolean)
+    extends RDD[InternalRow](scan) {
+
+  override protected def getPartitions: Array[Partition] = scan.partitions
+
+  override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
+    val input = scan.iterator(split, context)
+    split match {
+      case partition: FilePartition =>
+        val told = outcomes
+        // The input holds batches as well, if generated code reads it. So its elements are not touched here.
+        val tally =
+          new FileTally(input.asInstanceOf[Iterator[AnyRef]], partition, rows => told.add((partition.index, rows)))
+        if (isFiltered) {
+          tally.listen()
+          new Filtered(tally)
+        } else tally.asInstanceOf[Iterator[InternalRow]]
+      case _ => input
+    }
+  }
+
+  private final class Filtered(tally: FileTally) extends Iterator[InternalRow] {
+    override def hasNext: Boolean = tally.hasNext
+    override def next(): InternalRow = {
+      val row = tally.next()
+      tally.passed()
+      row.asInstanceOf[InternalRow]
+    }
+  }
+}

@@ -1,0 +1,94 @@
+package org.sparkzorder.memory
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.types.StructType
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.predicate.OptimizedConditions
+
+class ConditionReaderSuite extends AnyFunSuite with OptimizedConditions {
+
+  private val schema = StructType.fromDDL(
+    "i INT, j INT, l BIGINT, d DOUBLE, s STRING, t TIMESTAMP, day DATE, a ARRAY<INT>, r STRUCT<x: INT>, n DECIMAL(10,2)"
+  )
+
+  private val reader = new ConditionReader((a: Attribute) => Some(s"${a.name} ${a.dataType.json}"))
+
+  private def conditions(sql: String): Option[Set[Condition]] = conjuncts(schema, sql).flatMap { parts =>
+    val read = parts.map(reader.of)
+    if (read.exists(_.isEmpty)) None else Some(read.flatten.toSet)
+  }
+
+  private def implies(narrow: String, wide: String): Boolean = {
+    val (n, w) = (conditions(narrow).get, conditions(wide).get)
+    w.forall(c => n.contains(c) || n.exists(_.implies(c)))
+  }
+
+  test("the same condition, written in another way or in another plan, is the same") {
+    for (
+      (a, b) <- Seq(
+        "i = 5" -> "5 = i",
+        "i > 5 AND s LIKE '%a%'" -> "s LIKE '%a%' AND 5 < i",
+        "upper(s) = 'A'" -> "'A' = upper(s)",
+        "i + j = 5" -> "5 = i + j",
+        "i IN (1, 2, 2)" -> "i IN (2, 1)",
+        "d = 0.0D" -> "d = -0.0D"
+      )
+    ) assert(implies(a, b) && implies(b, a), s"$a, $b: ${conditions(a)} ${conditions(b)}")
+  }
+
+  test("conditions that look alike and differ are told apart") {
+    for (
+      (a, b) <- Seq(
+        "i + j = 5" -> "i + j = 6",
+        "i - j = 5" -> "j - i = 5",
+        "cast(i AS STRING) LIKE '%1'" -> "cast(l AS STRING) LIKE '%1'",
+        "cast(d AS INT) = 5" -> "cast(d AS BIGINT) = 5",
+        "try_cast(s AS INT) = 5" -> "cast(s AS INT) = 5",
+        "s LIKE 'a\\\\%b%' " -> "s LIKE 'a%b%'",
+        "s LIKE '%a/_' ESCAPE '/'" -> "s LIKE '%a/_'",
+        "substr(s, 1, 2) = 'ab'" -> "substr(s, 2, 1) = 'ab'",
+        "i / j > 1" -> "j / i > 1",
+        "round(d, 1) = 1" -> "round(d, 2) = 1",
+        "d = 'NaN' OR i = 3" -> "d = 0.0D OR i = 3",
+        "concat(s, 'a,b') = 'x'" -> "concat(s, 'a', 'b') = 'x'",
+        "CASE WHEN i = 1 THEN 2 ELSE j END = 3" -> "CASE WHEN i = 1 THEN j ELSE 2 END = 3",
+        "element_at(a, 1) = 1" -> "try_element_at(a, 1) = 1",
+        "n * 2 = 4" -> "n * 2.0 = 5",
+        "date_format(t, 'yyyy') = '2020'" -> "date_format(t, 'yyyyy') = '2020'"
+      )
+    ) assert(!(implies(a, b) && implies(b, a)), s"$a, $b: ${conditions(a)}")
+  }
+
+  test("narrower conditions imply wider ones, and no others do") {
+    for (
+      (narrow, wide) <- Seq(
+        "i = 7" -> "i > 5",
+        "i BETWEEN 6 AND 8" -> "i >= 6",
+        "i IN (6, 7)" -> "i IN (5, 6, 7)",
+        "upper(s) = 'B'" -> "upper(s) > 'A'",
+        "d > double('NaN') - 1 OR d = 3" -> "d > double('NaN') - 1 OR d = 3",
+        "n > 1.50" -> "n > 1.5",
+        "day >= DATE'2020-02-01' AND i = 1" -> "day > DATE'2020-01-01'"
+      )
+    ) assert(implies(narrow, wide), s"$narrow, $wide: ${conditions(narrow)} ${conditions(wide)}")
+    for (
+      (narrow, wide) <-
+        Seq("i > 5" -> "i > 6", "i > 5" -> "j > 5", "i > 5" -> "l > 5", "i < 5" -> "i > 4", "i <> 5" -> "i > 5")
+    ) assert(!implies(narrow, wide), s"$narrow, $wide")
+  }
+
+  test("expressions that say less than their value depends on are not remembered") {
+    for (
+      sql <- Seq(
+        "rand() < i",
+        "uuid() = s",
+        "exists(a, x -> x = i)",
+        "monotonically_increasing_id() = l",
+        "spark_partition_id() = i",
+        "input_file_name() = s",
+        "reflect('java.lang.System', 'getProperty', s) = 'x'"
+      )
+    ) assert(conditions(sql).isEmpty, sql)
+  }
+}

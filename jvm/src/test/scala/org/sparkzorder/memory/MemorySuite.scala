@@ -1,0 +1,224 @@
+package org.sparkzorder.memory
+
+import java.nio.file.{Files, StandardCopyOption}
+import java.nio.file.attribute.FileTime
+
+import org.apache.spark.sql.functions.{expr, udf}
+import org.scalatest.funsuite.AnyFunSuite
+
+class MemorySuite extends AnyFunSuite with MemoryTables {
+
+  for (format <- Seq("parquet", "orc"); codegen <- Seq("true", "false"); vectorized <- Seq("true", "false"))
+    test(
+      s"a filter reads only files with rows when it comes again: $format, codegen $codegen, vectorized $vectorized"
+    ) {
+      withSettings(
+        "spark.sql.codegen.wholeStage" -> codegen,
+        s"spark.sql.$format.enableVectorizedReader" -> vectorized
+      ) {
+        val t = table(folder(format), format)
+        assertReads(8, 1)(t.where("upper(name) = 'N250'"))
+        assertReads(8, 2)(t.where("id * 2 IN (20, 1400) AND length(name) > 1"))
+        assertReads(8, 0)(t.where("k + b > 100"))
+        assertReads(8, 8)(t.where("k + b > 2"))
+      }
+    }
+
+  test("filters that imply a remembered one use it") {
+    val t = table(folder())
+    assertReads(8, 1)(t.where("k = 3 AND id > 700"))
+    for (narrower <- Seq("id > 710 AND k = 3", "id >= 701 AND k = 3 AND name LIKE 'n7%'", "id IN (713, 793) AND k = 3"))
+      assert(filesRead(t.where(narrower)) == 1, narrower)
+    for (wider <- Seq("k = 3 AND id > 699", "k IN (3, 4) AND id > 700", "k = 3", "id > 700", "k = 3 OR id > 700"))
+      assert(filesRead(t.where(wider)) == 8, wider)
+    assertReads(8, 3)(t.where("name IN ('n5', 'n305', 'n705')"))
+    assertReads(3, 2)(t.where("name IN ('n305', 'n5')"))
+    assertReads(3, 1)(t.where("name = 'n705'"))
+    assert(filesRead(t.where("name IN ('n305', 'n6')")) == 8)
+  }
+
+  test("expressions that depend on more than the row teach nothing") {
+    val t = table(folder())
+    spark.udf.register("own", udf((s: String) => s.length))
+    val other = folder()
+    for (
+      filter <- Seq(
+        "rand() < 0.5 AND k = 3",
+        "input_file_name() LIKE '%parquet' AND k = 3",
+        "_metadata.file_size > 5 AND k = 3",
+        "own(name) = 3",
+        s"id = (SELECT max(id) FROM parquet.`$other`)",
+        "exists(array(id, k), x -> x = 77)"
+      )
+    ) assert(!learns(t.where(filter)), filter)
+    for (
+      filter <- Seq(
+        "k = 3",
+        "id + k = 5",
+        "CASE WHEN k = 3 THEN b ELSE id END = 9",
+        "date_add(DATE'2020-01-01', b) > DATE'2020-01-05'"
+      )
+    )
+      assert(learns(t.where(filter)), filter)
+  }
+
+  test("a query that does not read to the end teaches nothing") {
+    val t = table(folder())
+    withSettings("spark.sql.files.maxPartitionBytes" -> "1000000000", "spark.sql.files.openCostInBytes" -> "1") {
+      // All files in two tasks, and the first rows of each suffice.
+      assert(t.where("id % 100 = 0").limit(1).collect().length == 1)
+      assert(t.where("id % 100 = 0").take(1).length == 1)
+      assert(t.where("id % 100 = 0").count() == 8)
+    }
+  }
+
+  test("a filter that fails teaches nothing") {
+    val t = table(folder())
+    def failing = t.where("1 / (id - 750) > 2")
+    withSettings("spark.sql.ansi.enabled" -> "true") {
+      for (_ <- 0 to 2) intercept[Exception](failing.collect())
+    }
+    withSettings("spark.sql.ansi.enabled" -> "false")(assert(failing.count() == 0))
+  }
+
+  test("files that were added or overwritten are read") {
+    val path = folder()
+    def query = table(path).where("upper(name) = 'N250'")
+    assertReads(8, 1)(query)
+    spark.sql("SELECT 900L AS id, 0L AS k, 'n250' AS name, 9 AS b").coalesce(1).write.mode("append").parquet(path)
+    assert(run(query)._1.length == 2)
+    age(path)
+    // Another file in place of one that was left out.
+    val added = files(path).find(f => filesOf(f.toString, "id = 900")).get
+    val without = files(path).find(f => filesOf(f.toString, "id = 100")).get
+    Files.copy(added, without, StandardCopyOption.REPLACE_EXISTING)
+    assert(run(query)._1.length == 3)
+  }
+
+  test("a listing that is older than the file does not hide its rows") {
+    val path = folder()
+    val t = table(path)
+    def query = t.where("k = 3 AND name = 'n503'")
+    assertReads(8, 1)(query)
+    val target = files(path).find(f => filesOf(f.toString, "name = 'n103'")).get
+    val source = files(path).find(f => filesOf(f.toString, "name = 'n503'")).get
+    Files.copy(source, target, StandardCopyOption.REPLACE_EXISTING)
+    // The DataFrame has its old listing, so Spark reads the new file by the old length, if it reads it.
+    assert(scala.util.Try(run(query)._1.length).getOrElse(2) == 2)
+  }
+
+  private def filesOf(file: String, filter: String): Boolean =
+    withSettings("spark.zorder.memory.enabled" -> "false")(spark.read.parquet(file).where(filter).count() > 0)
+
+  test("files of this moment are not remembered") {
+    val path = folder()
+    files(path).foreach(Files.setLastModifiedTime(
+      _,
+      FileTime.fromMillis(System.currentTimeMillis() + 5000)
+    ))
+    assertReads(8, 8)(table(path).where("upper(name) = 'N250'"))
+  }
+
+  test("settings that may change what a reader or an expression finds make another filter") {
+    val t = table(folder())
+    def query = t.where("upper(name) = 'N250'")
+    assertReads(8, 1)(query)
+    for (
+      setting <- Seq(
+        "spark.sql.session.timeZone" -> "Asia/Tokyo",
+        "spark.sql.caseSensitive" -> "true",
+        "spark.sql.ansi.enabled" -> "false",
+        "spark.sql.parquet.filterPushdown" -> "false",
+        "spark.sql.unknown.setting" -> "1"
+      )
+    ) withSettings(setting)(assert(filesRead(query) == 8, setting))
+    for (setting <- Seq("spark.sql.shuffle.partitions" -> "3", "spark.sql.adaptive.enabled" -> "false"))
+      withSettings(setting)(assert(filesRead(query) == 1, setting))
+    withSettings("spark.sql.files.ignoreCorruptFiles" -> "true") {
+      assert(!learns(query) && filesRead(query) == 8)
+    }
+    assert(!learns(spark.read.option(
+      "ignoreMissingFiles",
+      "true"
+    ).parquet(scans(query).head.relation.location.rootPaths.head.toString)
+      .where("upper(name) = 'N250'")))
+  }
+
+  test("the same files under another schema are another filter") {
+    val path = folder()
+    assertReads(8, 1)(table(path).where("concat(name, '') = 'n250'"))
+    val other = spark.read.schema("id BIGINT, name BINARY").parquet(path)
+    assert(run(other.where("concat(cast(name AS STRING), '') = 'n250'"))._2 == 8)
+  }
+
+  test("values of partitions are a part of what a file is known by") {
+    val path = folder(partitionedBy = Seq("b"))
+    def of(location: Int => Int) = {
+      spark.sql("DROP TABLE IF EXISTS moved")
+      spark.sql(
+        s"CREATE TABLE moved (id BIGINT, k BIGINT, name STRING, b INT) USING parquet PARTITIONED BY (b) LOCATION '$path'"
+      )
+      for (b <- 0 until 8) spark.sql(s"ALTER TABLE moved ADD PARTITION (b = $b) LOCATION '$path/b=${location(b)}'")
+      spark.table("moved").where("k + b = 9 AND id % 100 < 10 AND b >= 0")
+    }
+    val first = of(identity)
+    assert(run(first)._1.length == 8)
+    assert(run(of(identity))._1.length == 8)
+    val swapped = of(7 - _)
+    assert(run(swapped)._1.length == 8)
+    spark.sql("DROP TABLE moved")
+  }
+
+  test("parts of large files count only together") {
+    val path = folder()
+    val one = s"$dir/one"
+    table(path).coalesce(1).sortWithinPartitions("id").write.option("parquet.block.size", "2000").parquet(one)
+    age(one)
+    withSettings("spark.sql.files.maxPartitionBytes" -> "1000") {
+      assertReads(1, 1)(table(one).where("upper(name) = 'N250'"))
+      assertReads(1, 0)(table(one).where("upper(name) = 'X'"))
+    }
+  }
+
+  test("joins, unions, subqueries and aggregates over the same scan") {
+    val path = folder()
+    def t = table(path)
+    for (aqe <- Seq("true", "false")) withSettings("spark.sql.adaptive.enabled" -> aqe) {
+      def filtered = t.where("length(name) = 3 AND k = 7")
+      def join = filtered.as("a").join(filtered.as("b"), expr("a.id = b.id AND a.b > 0"))
+      val expected = withSettings("spark.zorder.memory.enabled" -> "false")(run(join)._1)
+      for (_ <- 0 to 2) assert(run(join)._1 == expected)
+      def union = filtered.union(t.where("length(name) = 3 AND k = 8")).groupBy("k").count()
+      val sums = withSettings("spark.zorder.memory.enabled" -> "false")(run(union)._1)
+      for (_ <- 0 to 2) assert(run(union)._1 == sums)
+      assert(filesRead(filtered) == 1)
+    }
+  }
+
+  test("a table with more columns than generated code takes") {
+    val path = s"$dir/wide"
+    spark.range(0, 400, 1, 4).selectExpr("id" +: (0 until 120).map(i => s"id + $i AS c$i"): _*).write.parquet(path)
+    age(path)
+    assertReads(4, 1)(table(path).where("c7 * 2 = 20"))
+  }
+
+  test("a cached relation is built once, and its rows stay") {
+    val t = table(folder())
+    val filtered = t.where("upper(name) = 'N250'").cache()
+    assert(filtered.count() == 1)
+    assert(filtered.where("k = 0").count() == 1)
+    filtered.unpersist()
+    assert(filesRead(t.where("upper(name) = 'N250'")) == 1)
+  }
+
+  test("plans and metrics say what memory has left out") {
+    val t = table(folder())
+    val query = t.where("upper(name) = 'N250'")
+    query.collect()
+    val again = t.where("upper(name) = 'N250'")
+    again.collect()
+    assert(again.queryExecution.executedPlan.toString.contains("memory: 7 of 8 files"))
+    assert(scans(again).head.metrics("skippingLeftOutByMemory").value == 7)
+    assert(again.queryExecution.optimizedPlan.stats.sizeInBytes < t.queryExecution.optimizedPlan.stats.sizeInBytes / 4)
+  }
+}
