@@ -41,11 +41,14 @@ class Questions:
                 return None
         return [sorted(row[0] for row in rows if row[n + 1]) for n in range(len(self._conditions))]
 
-    def skipping(self) -> list[list[int]] | None:
-        """Ids by filters, all in one query. None if one raises an error."""
+    def skipping(self, more: str | None = None) -> list[list[int]] | None:
+        """Ids by filters, all in one query. None if one raises an error.
+
+        `more` is a condition that each filter has besides.
+        """
         found: list[list[int]] = [[] for _ in self._conditions]
         try:
-            for row in self._spark.sql(self._union()).collect():
+            for row in self._spark.sql(self._union(more)).collect():
                 found[row.q].append(row.id)
         except (PySparkException, Py4JJavaError):
             return None
@@ -75,7 +78,8 @@ class Questions:
         )
         return sum(scan.files_kept for scan in scans), sum(scan.files_total for scan in scans), by_curve
 
-    def _union(self) -> str:
+    def _union(self, more: str | None = None) -> str:
+        besides = "" if more is None else f" AND {more}"
         return " UNION ALL ".join(
-            f"SELECT {n} AS q, id FROM {self._relation} WHERE {c}" for n, c in enumerate(self._conditions)
+            f"SELECT {n} AS q, id FROM {self._relation} WHERE ({c}){besides}" for n, c in enumerate(self._conditions)
         )

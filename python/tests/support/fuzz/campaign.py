@@ -59,6 +59,10 @@ class Tally:
     """Queries without skipping of files that OPTIMIZE wrote, with and without filters in Spark's readers."""
     files: int = 0
     kept: int = 0
+    again: int = 0
+    """Queries that came a second time, or a third time with a condition more."""
+    kept_again: int = 0
+    """Files that queries read when they came again."""
     by_curve: int = 0
     """Queries that skipped files by their places on the curve."""
     strategies: Counter[str] = field(default_factory=Counter)
@@ -80,7 +84,8 @@ class Tally:
             f"{self.held:,} more on cached listings during an overwrite, {self.pairs:,} of conditions in both orders, "
             f"{self.pushed:,} of rewritten files with filters in Spark's readers and without; "
             f"{self.files - self.kept:,} of {self.files:,} files skipped ({self.skipped:.1%}), in "
-            f"{self.by_curve:,} queries some by the curve; {self.strategies['incremental']} of "
+            f"{self.by_curve:,} queries some by the curve; {self.again:,} queries came again, and memory left out "
+            f"{self.kept - self.kept_again:,} of {self.kept:,} files; {self.strategies['incremental']} of "
             f"{self.strategies.total()} OPTIMIZE were incremental; "
             f"{len(self.mismatches)} mismatches, {self.seconds:.0f} seconds"
         )
@@ -205,6 +210,7 @@ class Campaign:
                 self._say("\n".join([*(f"{k}={v}" for k, v in settings.items()), f"WHERE {condition.spark}"]))
                 self._say(f"{table.target}, {files - kept} of {files} files skipped: {answer}, DuckDB {by_duck}")
             self._judge(table, q, condition, answer, by_duck)
+        self._ask_again(table, questions, numbers, conditions, answers)
         if all(path.name.startswith("zorder-") for path in table.in_any_order()):
             self._ask_readers(table, questions, numbers, conditions)
         for q, one, other in zip(numbers, conditions[::4], conditions[1::4], strict=False):
@@ -213,6 +219,25 @@ class Campaign:
             wrong = lost(table.spark, query)
             if wrong is not None:
                 self._mismatch(table.number, q, f"{wrong}; {table.words()}")
+
+    def _ask_again(
+        self,
+        table: FuzzTable,
+        questions: Questions,
+        numbers: list[int],
+        conditions: list[Text],
+        answers: list[Answered],
+    ) -> None:
+        """Check the answers of queries that remember which files had no row."""
+        self.tally.kept_again += questions.files()[0]
+        for more in (None, "id % 3 <> 1"):
+            found = questions.skipping(more)
+            for q, condition, answer, ids in zip(numbers, conditions, answers, found or [], strict=False):
+                if not isinstance(answer.without, str):
+                    self.tally.again += 1
+                    expected = [i for i in answer.without if more is None or i % 3 != 1]
+                    if ids != expected:
+                        self._mismatch(table.number, q, _line("memory", ids, expected, condition.spark, table))
 
     def _ask_readers(self, table: FuzzTable, questions: Questions, numbers: list[int], conditions: list[Text]) -> None:
         """Check that Spark's own readers skip no row of a rewritten table."""

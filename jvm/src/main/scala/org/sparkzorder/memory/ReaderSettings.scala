@@ -2,14 +2,13 @@ package org.sparkzorder.memory
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
-import java.util.Locale
+import java.util.{Locale, TimeZone}
 
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 import org.apache.spark.sql.internal.SQLConf
 
-import org.sparkzorder.compat._
 import org.sparkzorder.table.SparkFormat
 
 /**
@@ -28,7 +27,13 @@ private[memory] object ReaderSettings {
       val ofSession = conf.getAllConfs.iterator.filter { case (k, _) => mayChangeRows(k) }
       val names = if (format == "orc") relation.dataSchema.fieldNames.toSeq else Nil
       digest(
-        Iterator(SPARK_VERSION, format, conf.sessionLocalTimeZone, conf.ansiEnabled.toString) ++ names ++
+        Iterator(
+          SPARK_VERSION,
+          format,
+          conf.sessionLocalTimeZone,
+          TimeZone.getDefault.getID,
+          conf.ansiEnabled.toString
+        ) ++ names ++
           sorted(options) ++ sorted(ofSession) ++ ofHadoop(session)
       )
     }

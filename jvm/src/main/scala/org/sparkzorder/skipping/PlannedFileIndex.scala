@@ -29,13 +29,15 @@ import org.sparkzorder.scan.{CorrectedListing, Listing, ScanSnapshot}
  * @param original the index that Spark made
  * @param views one for each table folder that the base reads from
  * @param table as the catalog has it; the scan's own copy has the smaller size
+ * @param asksMemory whether files are left out by what earlier queries found, too
  */
 private[skipping] final class PlannedFileIndex(
     val base: FileIndex,
     val original: FileIndex,
     val views: Seq[ScanSnapshot],
     val table: Option[CatalogTable],
-    enabled: Boolean
+    enabled: Boolean,
+    asksMemory: Boolean
 ) extends FileIndex {
 
   private case class Made(filters: Seq[Expression], index: Option[SkippingFileIndex])
@@ -68,7 +70,15 @@ private[skipping] final class PlannedFileIndex(
     made.find(m => PlannedFileIndex.areSame(m.filters, evaluable)).getOrElse {
       val relation = l.relation.asInstanceOf[HadoopFsRelation]
       val index =
-        try Pruning(l, relation.copy(location = base)(relation.sparkSession), views, listing, evaluable, enabled)
+        try Pruning(
+            l,
+            relation.copy(location = base)(relation.sparkSession),
+            views,
+            listing,
+            evaluable,
+            enabled,
+            asksMemory
+          )
         catch {
           case NonFatal(e) =>
             SkippingErrors.warn(base.rootPaths, e)

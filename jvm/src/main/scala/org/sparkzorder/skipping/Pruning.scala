@@ -26,7 +26,8 @@ private[skipping] object Pruning {
       views: Seq[ScanSnapshot],
       listing: Listing,
       filters: Seq[Expression],
-      enabled: Boolean
+      enabled: Boolean,
+      asksMemory: Boolean
   ): Option[SkippingFileIndex] = {
     val start = System.nanoTime()
     val (partitionFilters, dataFilters) = ScanFilters.byPartition(filters, l, relation)
@@ -36,7 +37,7 @@ private[skipping] object Pruning {
       if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, notByName, f)) else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
-    val memory = if (enabled) Remembering.filesWithout(l, relation, dataFilters) else None
+    val memory = if (enabled && asksMemory) Remembering.filesWithout(l, relation, dataFilters) else None
     if (conjuncts.isEmpty && memory.isEmpty && !views.exists(_.corrects)) None
     else {
       val hasOutside = l.catalogTable.isDefined

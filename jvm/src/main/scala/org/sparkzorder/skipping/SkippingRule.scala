@@ -8,7 +8,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sample}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{
   CatalogFileIndex,
@@ -35,16 +35,24 @@ import org.sparkzorder.write.FixedFileIndex
  */
 class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = through(SparkOwn.withPartitionsPruned(plan.transform {
-    case l: LogicalRelation if eligible(l) => restored(l)
-  }))
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    val pruned = SparkOwn.withPartitionsPruned(plan.transform { case l: LogicalRelation if eligible(l) => restored(l) })
+    through(pruned, asksMemory = !dependsOnPartitions(pruned))
+  }
+
+  /**
+   * Whether the result may depend on which rows are in which partition, as that of a sample with a seed. The parts of
+   * `randomSplit` are queries of their own, and must see the same partitions. But memory grows between them.
+   */
+  private def dependsOnPartitions(plan: LogicalPlan): Boolean =
+    plan.exists(p => p.isInstanceOf[Sample] || p.expressions.exists(!_.deterministic))
 
   // Does not go below a match: the outermost match has all filters.
-  private def through(plan: LogicalPlan): LogicalPlan = plan match {
+  private def through(plan: LogicalPlan, asksMemory: Boolean): LogicalPlan = plan match {
     case operation @ PhysicalOperation(_, filters, l: LogicalRelation) if eligible(l) =>
-      val after = planned(l, filters).getOrElse(checked(l))
+      val after = planned(l, filters, asksMemory).getOrElse(checked(l))
       if (after eq l) operation else operation.transformUp { case leaf if leaf eq l => after }
-    case other => other.mapChildren(through)
+    case other => other.mapChildren(through(_, asksMemory))
   }
 
   private def eligible(l: LogicalRelation): Boolean = l.relation match {
@@ -81,7 +89,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     case _ => l
   }
 
-  private def planned(l: LogicalRelation, filters: Seq[Expression]): Option[LogicalRelation] = {
+  private def planned(l: LogicalRelation, filters: Seq[Expression], asksMemory: Boolean): Option[LogicalRelation] = {
     val relation = l.relation.asInstanceOf[HadoopFsRelation]
     // A setting that is wrong must not turn views off.
     conf.getConf(ZOrderConf.lockTimeoutSeconds)
@@ -90,10 +98,10 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     def name(table: Path) = l.catalogTable.fold(RecoveryErrors.quoted(table))(_.identifier.quotedString)
     @tailrec def attempt(left: Int): Option[LogicalRelation] =
       CurrentFiles.of(session, relation.location, relation.options, relation.dataSchema, l.catalogTable) match {
-        case None      => remembered(l, relation, filters)
+        case None      => if (asksMemory) remembered(l, relation, filters) else None
         case Some(now) =>
           mustUseViews = now.corrects
-          val made = indexed(l, relation, filters, now)
+          val made = indexed(l, relation, filters, now, asksMemory)
           // The partitions of a catalog's table were listed after the look at the table, and its listing is kept.
           val moved = if (relation.location.isInstanceOf[CatalogFileIndex]) now.views.find(_.isMoved) else None
           moved match {
@@ -121,7 +129,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       filters: Seq[Expression]
   ): Option[LogicalRelation] = relation.location match {
     case location: InMemoryFileIndex if conf.getConf(ZOrderConf.skippingEnabled) && Remembering.knows(l, relation) =>
-      val index = new PlannedFileIndex(location, location, Nil, l.catalogTable, enabled = true)
+      val index = new PlannedFileIndex(location, location, Nil, l.catalogTable, enabled = true, asksMemory = true)
       Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, new Listing(location))))
     case _ => None
   }
@@ -131,12 +139,13 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       l: LogicalRelation,
       relation: HadoopFsRelation,
       filters: Seq[Expression],
-      now: CurrentFiles
+      now: CurrentFiles,
+      asksMemory: Boolean
   ): Option[LogicalRelation] = {
     val enabled = conf.getConf(ZOrderConf.skippingEnabled)
     if (now.moved.isEmpty && !enabled && !now.corrects) None
     else {
-      val index = new PlannedFileIndex(now.index, relation.location, now.views, l.catalogTable, enabled)
+      val index = new PlannedFileIndex(now.index, relation.location, now.views, l.catalogTable, enabled, asksMemory)
       Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, now.listing)))
     }
   }

@@ -202,6 +202,33 @@ class MemorySuite extends AnyFunSuite with MemoryTables {
     assertReads(4, 1)(table(path).where("c7 * 2 = 20"))
   }
 
+  test("the parts of a random split have each row once") {
+    val t = table(folder())
+    def filtered = t.where("length(name) = 4 AND k < 9")
+    val expected = withSettings("spark.zorder.memory.enabled" -> "false") {
+      filtered.randomSplit(Array(0.4, 0.6), 42).map(run(_)._1)
+    }
+    assert(filtered.count() == 630)
+    assert(filesRead(filtered) == 7)
+    assert(filtered.randomSplit(Array(0.4, 0.6), 42).map(run(_)._1).toSeq == expected.toSeq)
+    assert(!filtered.sample(0.5, 1).queryExecution.executedPlan.toString.contains("memory:"))
+    assert(!filtered.selectExpr("rand(1)").queryExecution.executedPlan.toString.contains("memory:"))
+  }
+
+  test("two scans that take turns in one thread") {
+    val path = folder()
+    withSettings("spark.sql.files.maxPartitionBytes" -> "1000000000", "spark.sql.files.openCostInBytes" -> "1") {
+      val (a, b) = (table(path).where("k = 3 AND id % 100 < 70"), table(path).where("k = 4 AND id % 100 < 70"))
+      val far = b.where("b > 3")
+      // One of the second scan's files for each row of the first one.
+      val pairs = a.queryExecution.toRdd.zipPartitions(far.queryExecution.toRdd) { (x, y) =>
+        Iterator(x.zipAll(y, null, null).size)
+      }
+      pairs.collect()
+      assert(a.count() == 56 && far.count() == 28)
+    }
+  }
+
   test("a cached relation is built once, and its rows stay") {
     val t = table(folder())
     val filtered = t.where("upper(name) = 'N250'").cache()

@@ -150,7 +150,15 @@ object PruningBench {
         () => Nil
       ))
       val listing = new Listing(locationOf(l))
-      Pruning(l, l.relation.asInstanceOf[HadoopFsRelation], views, listing, filters, enabled = true).get
+      Pruning(
+        l,
+        l.relation.asInstanceOf[HadoopFsRelation],
+        views,
+        listing,
+        filters,
+        enabled = true,
+        asksMemory = false
+      ).get
     }
 
     def all(): Seq[(String, Seq[Double])] = {

@@ -18,7 +18,6 @@ final class FileTally(input: Iterator[AnyRef], partition: FilePartition, report:
     extends Iterator[AnyRef] {
   private val parts: Array[PartitionedFile] = partition.files
   private val withRows = new BitSet(parts.length)
-  private var name: UTF8String = _
   private var part = -1
   private var isNoted = false
   private var isListening = false
@@ -34,7 +33,9 @@ final class FileTally(input: Iterator[AnyRef], partition: FilePartition, report:
   }
 
   override def hasNext: Boolean = {
+    val before = SparkOwn.currentFile
     val more = input.hasNext
+    moveSince(before)
     if (!more && isListening && !isDone) {
       isDone = true
       report(withRows)
@@ -43,14 +44,22 @@ final class FileTally(input: Iterator[AnyRef], partition: FilePartition, report:
   }
 
   override def next(): AnyRef = {
+    val before = SparkOwn.currentFile
     val found = input.next()
+    moveSince(before)
+    found
+  }
+
+  /**
+   * Finds the part that the input has gone on to. Spark's name of the current file is that of a thread, and another scan
+   * may run in this thread between two calls. So only a name that came up during the call counts.
+   */
+  private def moveSince(before: UTF8String): Unit = {
     val now = SparkOwn.currentFile
-    if (!(now eq name)) {
-      name = now
+    if (!(now eq before)) {
       part = find(now.toString, SparkOwn.currentStart)
       isNoted = false
     }
-    found
   }
 
   /** Parts are read in their order, and parts without rows are passed over. */

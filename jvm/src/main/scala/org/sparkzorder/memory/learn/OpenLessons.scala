@@ -2,7 +2,6 @@ package org.sparkzorder.memory.learn
 
 import java.util.concurrent.{ExecutorService, Executors}
 
-import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
@@ -21,7 +20,8 @@ private[sparkzorder] object OpenLessons extends Logging {
   private val MostParts = 100000
 
   private val memory = FilterMemory.ofHeap(Runtime.getRuntime.maxMemory)
-  private val open = mutable.ArrayDeque.empty[Lesson]
+  private var open = Vector.empty[Lesson]
+  private val lock = new Object
 
   private lazy val thread: ExecutorService = Executors.newSingleThreadExecutor { (work: Runnable) =>
     val made = Threads.separate(work, "zorder-memory")
@@ -32,15 +32,14 @@ private[sparkzorder] object OpenLessons extends Logging {
 
   private[learn] def add(lesson: Lesson): Unit = {
     lesson.whenOver(() => thread.execute(() => guarded(absorbAll(_ eq lesson))))
-    open.synchronized {
-      open.append(lesson)
-      while (open.size > 1 && open.iterator.map(_.size.toLong).sum > MostParts) open.removeHead()
+    lock.synchronized {
+      open = open :+ lesson
+      while (open.size > 1 && open.iterator.map(_.size.toLong).sum > MostParts) open = open.tail
     }
-    ()
   }
 
   /** Whether something may be known about the files of a table. */
-  def knows(table: String): Boolean = memory.knows(table) || open.synchronized(open.exists(_.filter.table == table))
+  def knows(table: String): Boolean = memory.knows(table) || lock.synchronized(open.exists(_.filter.table == table))
 
   /** The files that are known to hold no row of a filter. */
   def filesWithout(filter: Filter): Option[RememberedFiles] = {
@@ -50,7 +49,7 @@ private[sparkzorder] object OpenLessons extends Logging {
 
   /** Forgets what is known about the files of a folder, and learns no more from scans that are running. */
   def forget(root: Path): Unit = {
-    open.synchronized { open.filterInPlace(l => !TableNames.isAt(l.filter.table, root)) }
+    lock.synchronized { open = open.filterNot(l => TableNames.isAt(l.filter.table, root)) }
     memory.forget(TableNames.isAt(_, root))
   }
 
@@ -61,9 +60,9 @@ private[sparkzorder] object OpenLessons extends Logging {
   }
 
   private def absorbAll(which: Lesson => Boolean): Unit = {
-    val now = open.synchronized(open.filter(which).toVector)
+    val now = lock.synchronized(open.filter(which))
     now.foreach(_.absorb(memory))
-    if (now.exists(_.isOver)) open.synchronized { open.filterInPlace(!_.isOver); () }
+    if (now.exists(_.isOver)) lock.synchronized { open = open.filterNot(_.isOver) }
   }
 
   private def guarded(work: => Unit): Unit =
