@@ -22,6 +22,8 @@ def start(jar: Path, memory: str, settings: Mapping[str, str] | None = None) -> 
         .config("spark.driver.memory", memory)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
+        # Queries come again and again here, and are to measure layouts and statistics.
+        .config("spark.zorder.memory.enabled", "false")
     )
     for key, value in (settings or {}).items():
         builder = builder.config(key, value)

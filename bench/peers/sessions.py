@@ -77,6 +77,8 @@ def start(setting: Setting, events: Path | None = None, **more: str) -> SparkSes
         .config("spark.driver.memory", setting.heap)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
+        # Queries come again and again here, and are to measure layouts and statistics.
+        .config("spark.zorder.memory.enabled", "false")
     )
     for key, value in SETTINGS.items():
         builder.config(key, value)
@@ -119,6 +121,8 @@ def alone(setting: Setting) -> SparkSession:
         .config("spark.driver.memory", setting.heap)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
+        # Queries come again and again here, and are to measure layouts and statistics.
+        .config("spark.zorder.memory.enabled", "false")
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("ERROR")

@@ -112,6 +112,8 @@ def start_spark(work: Path) -> SparkSession:
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.warehouse.dir", str(work / "warehouse"))
         .config("spark.local.dir", str(work / "scratch"))
+        # Each question comes several times, and is to show what the layout does.
+        .config("spark.zorder.memory.enabled", "false")
     )
     return configure_spark(builder).getOrCreate()
 

@@ -3,7 +3,7 @@ package org.sparkzorder.memory
 import java.time.ZoneId
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.{DataType, Decimal}
+import org.apache.spark.sql.types.{ArrayType, DataType, Decimal, MapType, StructType, UserDefinedType}
 import org.apache.spark.sql.zorder.SparkOwn
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
@@ -32,7 +32,7 @@ private[memory] final class ExpressionText(column: Attribute => Option[String]) 
 
   private def argument(value: Any): Option[String] = value match {
     case e: Expression => of(e)
-    case t: DataType   => Some(t.json)
+    case t: DataType   => Some(ExpressionText.of(t))
     // What a function takes says nothing about what it gives.
     case t: SparkOwn.AbstractDataType     => Some(t.getClass.getName)
     case s: String                        => Some(quoted(s))
@@ -75,9 +75,15 @@ private[memory] object ExpressionText {
 
   private def name(e: Expression): String = e.getClass.getName.stripPrefix(Expressions)
 
+  /** Its JSON takes long to make. */
+  def of(t: DataType): String = t match {
+    case _: StructType | _: ArrayType | _: MapType | _: UserDefinedType[_] => t.json
+    case atomic                                                            => atomic.catalogString
+  }
+
   def quoted(text: String): String = s"'${text.replace("\\", "\\\\").replace("'", "\\'")}'"
 
-  private def literal(l: Literal): Option[String] = value(l.value).map(v => s"$v:${l.dataType.json}")
+  private def literal(l: Literal): Option[String] = value(l.value).map(v => s"$v:${ExpressionText.of(l.dataType)}")
 
   private def value(v: Any): Option[String] = v match {
     case null                                               => Some("null")

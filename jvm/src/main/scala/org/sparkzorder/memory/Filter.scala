@@ -2,7 +2,7 @@ package org.sparkzorder.memory
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{Metadata, StructField, StructType}
 
 /**
  * The filter of a scan, in a form that outlives its plan.
@@ -45,13 +45,16 @@ object Filter {
   /** A longer filter is not remembered. */
   private val MostCharacters = 64 << 10
 
+  private def metadata(f: StructField): String = if (f.metadata == Metadata.empty) "" else f.metadata.json
+
   private def reader(l: LogicalRelation, relation: HadoopFsRelation) = new ConditionReader(a => text(l, relation, a))
 
   private def text(l: LogicalRelation, relation: HadoopFsRelation, a: Attribute): Option[String] =
     l.output.find(_.exprId == a.exprId).flatMap { own =>
       def of(fields: StructType, kind: String) =
         fields.find(_.name == own.name).map { f =>
-          s"$kind ${ExpressionText.quoted(f.name)} ${f.dataType.json}${f.metadata.json} ${a.dataType.json}"
+          val read = if (f.dataType == a.dataType) "" else ExpressionText.of(a.dataType)
+          s"$kind ${ExpressionText.quoted(f.name)} ${ExpressionText.of(f.dataType)} ${metadata(f)} $read"
         }
       of(relation.partitionSchema, "partition").orElse(of(relation.dataSchema, "column"))
     }
