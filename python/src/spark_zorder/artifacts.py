@@ -65,7 +65,8 @@ def jar_path(spark_version: str | None = None) -> Path:
         offered = f"has {several} for Spark {', '.join(jars)}" if jars else "was built without any jar"
         raise NoJarError(
             f"no jar for Spark {minor}{installed}: this spark_zorder {offered}. If spark-zorder supports this Spark, "
-            f"`make wheel SPARK={minor}` in a clone builds a package for it, and `make wheel-all` one for all"
+            f"`make wheel SPARK={minor}` in a clone builds a package for it, and `make wheel-all` one for all. "
+            "Install it with `pip install --force-reinstall --no-deps`, since these packages have the same version"
         )
     plain = _FOLDER / jars[minor]
     return plain if plain.exists() else jar_archive.unpacked(_FOLDER, jars[minor])

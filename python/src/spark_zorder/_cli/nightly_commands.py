@@ -81,6 +81,8 @@ def _status(spark: SparkSession, options: argparse.Namespace) -> int:
     rows = nightly.states(spark, _selected(options))
     if options.check:
         rows = nightly.checked(spark, rows)
+    if not rows:
+        _hint_at_catalog(spark)
     if options.json:
         say(json.dumps([told(row) for row in rows]))
     else:
@@ -101,7 +103,7 @@ def _run_optimize(spark: SparkSession, options: argparse.Namespace) -> int:
         dry_run=options.dry_run,
         progress=_progress(options),
     )
-    return _end(options, outcomes)
+    return _end(spark, options, outcomes)
 
 
 def _vacuum(options: argparse.Namespace) -> int:
@@ -116,7 +118,7 @@ def _run_vacuum(spark: SparkSession, options: argparse.Namespace) -> int:
         dry_run=options.dry_run,
         progress=_progress(options),
     )
-    return _end(options, outcomes)
+    return _end(spark, options, outcomes)
 
 
 def _history(options: argparse.Namespace) -> int:
@@ -210,8 +212,20 @@ def _progress(options: argparse.Namespace) -> Progress:
     return Progress(sys.stderr if options.json else sys.stdout)
 
 
-def _end(options: argparse.Namespace, outcomes: list[Outcome]) -> int:
+def _hint_at_catalog(spark: SparkSession) -> None:
+    """Say why there may be no tables: a catalog in memory has none of other sessions."""
+    if spark.conf.get("spark.sql.catalogImplementation", None) == "in-memory":
+        print(
+            "The catalog of this session is in memory, so it has no tables of other sessions. For those of a Hive "
+            "metastore add --conf spark.sql.catalogImplementation=hive",
+            file=sys.stderr,
+        )
+
+
+def _end(spark: SparkSession, options: argparse.Namespace, outcomes: list[Outcome]) -> int:
     code = exit_code(outcomes)
+    if not outcomes:
+        _hint_at_catalog(spark)
     if options.json:
         say(json.dumps({"exitCode": code, "tables": [as_json(outcome) for outcome in outcomes]}))
         return code

@@ -164,6 +164,18 @@ class RestoreSuite extends AnyFunSuite {
     assert(t.history.map(_.state) == Seq("committed", "restored", "vacuumed"))
   }
 
+  test("VACUUM keeps a retired file to which another program has appended rows since") {
+    val t = optimized()
+    val (longer, others) = t.fs.below("/t").filter(_.endsWith(".retired")).splitAt(1)
+    t.fs.put(longer.head, Set(1, 2, 3), 999L)
+    t.vacuum(ops(t), "op-2")
+    assert(t.fs.nodes.contains(longer.head) && others.nonEmpty && !others.exists(t.fs.nodes.contains))
+    assert(t.history.map(_.state) == Seq("vacuumed"))
+    t.optimize(ops(t), "op-3")
+    t.vacuum(ops(t), "op-4")
+    assert(t.fs.nodes.contains(longer.head))
+  }
+
   test("VACUUM marks a version before its first retired file is gone") {
     val t = optimized()
     t.optimize(ops(t), "op-2")

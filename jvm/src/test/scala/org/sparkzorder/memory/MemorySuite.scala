@@ -175,6 +175,9 @@ class MemorySuite extends AnyFunSuite with MemoryTables {
     table(path).coalesce(1).sortWithinPartitions("id").write.option("parquet.block.size", "2000").parquet(one)
     age(one)
     withSettings("spark.sql.files.maxPartitionBytes" -> "1000") {
+      // The first parts are read to their ends, and the one with the row is not.
+      assert(table(one).where("upper(name) = 'N650'").take(1).length == 1)
+      assert(table(one).where("upper(name) = 'N650'").count() == 1)
       assertReads(1, 1)(table(one).where("upper(name) = 'N250'"))
       assertReads(1, 0)(table(one).where("upper(name) = 'X'"))
     }

@@ -28,13 +28,26 @@ private[sparkzorder] object CatalogRecovery {
       val ended = History.newestFirst(root) ++ History.undone(root)
       val mayBeRecorded =
         moving.exists(_.forall(_.operationId == operationId)) || ended.exists(_.record.operationId == operationId)
-      if (!mayBeRecorded) {
+      if (!mayBeRecorded && hasOthers(root.ops, made, operationId))
+        log.warn(s"$made stays, since other programs have written to it: no record says whether the catalog named it")
+      else if (!mayBeRecorded) {
         ObjectFileOps.storeOf(root)
           .foreach(StorePlaces.discard(_, TableFolder(made, root.ops, root.threads), operationId))
         root.ops.deleteRecursive(made)
         root.ops.deleteEmpty(made.getParent)
       }
     }
+
+  /** Whether a folder has files of other programs. Then the catalog has named it, and its record may be lost. */
+  private def hasOthers(ops: FileOps, dir: Path, operationId: String): Boolean = {
+    def isWritten(name: String) = name.startsWith(WrittenPrefix) || name.contains(operationId)
+    ops.list(dir).filter(m => FileNames.isData(m.name)).exists { m =>
+      if (m.isDirectory) hasOthers(ops, m.path, operationId) else !isWritten(m.name)
+    }
+  }
+
+  /** Of the names of files that OPTIMIZE writes. */
+  private val WrittenPrefix = "zorder-"
 
   private def madeBy(root: TableFolder, operationId: String): Seq[Path] =
     VersionDirectory.parentOf(root.root).toSeq.flatMap(root.ops.list)

@@ -344,12 +344,19 @@ private[commit] final class FolderPlace(
     }
   }
 
-  /** Of a copy that was made bit by bit, the new files may have the only rows. */
-  private def refuseTorn(): Unit = if (isElsewhere && !trustsMarker) {
+  /**
+   * Of a copy that was made bit by bit, the new files may have the only rows. It may have got the path of its original,
+   * as a backup does. After an overwrite there are files of others.
+   */
+  private def refuseTorn(): Unit = if (!isOwn && !trustsMarker) {
     val now = listed()
-    if (work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now)) throw new IOException(
-      s"version ${record.version} was being published when $data was moved or copied, and old files are missing there: " +
-        "if it is a copy, copy it again; if it was moved, run `spark-zorder recover --keep-visible`"
+    val own = work.outputs.map(_.path).toSet
+    def isGone(i: InputFile) = at(now, i.path).isEmpty && !isRetired(i)
+    def areAlone = now.forall { case (path, m) => own(path) || m.isDirectory || !FileNames.isData(m.name) }
+    val areGone = if (isElsewhere) !hasInputs(now) else areAlone && work.inputs.forall(isGone)
+    if (areGone && work.outputs.nonEmpty && hasOutputs(now)) throw new IOException(
+      s"version ${record.version} was being published, and $data has all new files and lacks old ones: " +
+        "if it is a copy or a restored backup, copy it again; if not, run `spark-zorder recover --keep-visible`"
     )
   }
 

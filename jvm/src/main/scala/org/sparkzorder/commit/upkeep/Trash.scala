@@ -201,10 +201,25 @@ object Trash {
         )
     }
 
+  /**
+   * Whether a retired file is longer or shorter than it was. A program that had it open may have appended rows. The
+   * times of a copy are others, so they tell nothing.
+   */
+  private def isChanged(operation: Record, file: FileMeta): Boolean =
+    operation.inputs.exists(i => FileNames.retiredName(i.path) == file.name && i.length != file.length)
+
   private def delete(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit =
     retired.files.groupBy(_.path.getParent).toSeq.sortBy(_._1.toString).foreach { case (trash, files) =>
       lock.check()
-      folder.ops.deleteRecursive(trash)
+      val (changed, others) = files.partition(isChanged(retired.operation, _))
+      if (changed.isEmpty) folder.ops.deleteRecursive(trash)
+      else {
+        log.warn(
+          s"${changed.map(_.path).mkString(", ")}: not deleted, since another program has written to it after " +
+            s"version ${retired.version} replaced it. See 'A replaced file has new rows' in docs/on-call.md"
+        )
+        others.foreach(m => folder.ops.delete(m.path))
+      }
       StatementProgress.current.foreach(_.done(Phase.Deleting, files.size.toLong))
       folder.ops.deleteEmpty(trash.getParent)
       // The root's side folder is not empty, as the lock is in it.
