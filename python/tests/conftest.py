@@ -41,12 +41,6 @@ def spark(spark_session: SparkSession) -> SparkSession:
 
 
 @pytest.fixture
-def statistics_only(spark: SparkSession) -> None:
-    """A session that skips files by statistics, and not by what earlier queries found."""
-    spark.conf.set("spark.zorder.memory.enabled", "false")
-
-
-@pytest.fixture
 def all_jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package with a jar for each Spark. `make test` builds it with that of the newest Spark only."""
     folder = tmp_path / "jars"

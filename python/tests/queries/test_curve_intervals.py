@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = [pytest.mark.matrix, pytest.mark.usefixtures("statistics_only")]
+pytestmark = pytest.mark.matrix
 
 FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = [pytest.mark.matrix, pytest.mark.usefixtures("statistics_only")]
+pytestmark = pytest.mark.matrix
 
 FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 

@@ -17,6 +17,7 @@ _ALWAYS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.timeType.enabled": "true",
+    "spark.zorder.memory.enabled": "true",
     # One task for all remaining files.
     "spark.sql.files.openCostInBytes": "0",
     "spark.sql.files.minPartitionNum": "1",

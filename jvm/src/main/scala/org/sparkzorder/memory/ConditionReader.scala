@@ -1,7 +1,7 @@
 package org.sparkzorder.memory
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.{CharType, DataType, VarcharType}
+import org.apache.spark.sql.types._
 
 import org.sparkzorder.memory.Condition.{End, NotNull, OneOf, Opaque, Range}
 import org.sparkzorder.predicate.Value
@@ -63,12 +63,17 @@ private[memory] object ConditionReader {
 
   private def isLiteral(e: Expression): Boolean = e.isInstanceOf[Literal]
 
-  /** None if values of the type have no order that is known here, or if the literal is null. */
+  /**
+   * None if a reader may miss rows of the type by the filter that Spark gives it, or if the literal is null. Then only
+   * the same literal is known to give the same rows. A dictionary takes -0.0 and 0.0 for two values, and a time in
+   * microseconds is cut to the file's milliseconds.
+   */
   private def value(dataType: DataType, l: Literal): Option[Value] = dataType match {
     case _: CharType | _: VarcharType                                                              => None
     case _ if l.value == null || l.dataType != dataType || OrderedValue.encoding(dataType).isEmpty => None
-    case _                                                                                         =>
+    case ByteType | ShortType | IntegerType | LongType | DateType | _: StringType                  =>
       try Some(Value.of(dataType, l.value))
       catch { case _: IllegalArgumentException | _: ArithmeticException => None }
+    case _ => None
   }
 }

@@ -4,7 +4,6 @@ import java.time.ZoneId
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{ArrayType, DataType, Decimal, MapType, StructType, UserDefinedType}
-import org.apache.spark.sql.zorder.SparkOwn
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 import org.sparkzorder.compat._
@@ -31,16 +30,13 @@ private[memory] final class ExpressionText(column: Attribute => Option[String]) 
   }
 
   private def argument(value: Any): Option[String] = value match {
-    case e: Expression => of(e)
-    case t: DataType   => Some(ExpressionText.of(t))
-    // What a function takes says nothing about what it gives.
-    case t: SparkOwn.AbstractDataType     => Some(t.getClass.getName)
+    case e: Expression                    => of(e)
+    case t: DataType                      => Some(ExpressionText.of(t))
     case s: String                        => Some(quoted(s))
     case s: UTF8String                    => Some(quoted(s.toString))
     case _: Boolean | _: Byte | _: Short  => Some(value.toString)
     case _: Int | _: Long | _: Double     => Some(value.toString)
     case c: Char                          => Some(quoted(c.toString))
-    case c: Class[_]                      => Some(c.getName)
     case z: ZoneId                        => Some(quoted(z.getId))
     case mode: Enumeration#Value          => Some(mode.toString)
     case mode: java.lang.Enum[_]          => Some(s"${mode.getDeclaringClass.getName}:${mode.name}")
@@ -55,10 +51,14 @@ private[memory] final class ExpressionText(column: Attribute => Option[String]) 
 
 private[memory] object ExpressionText {
 
+  /** What calls a method by its name may say that it is deterministic, and be none, as `aes_encrypt` does. */
+  private val Invoked = "org.apache.spark.sql.catalyst.expressions.objects."
+
   private val Expressions = "org.apache.spark.sql.catalyst.expressions."
 
   /** Whether it is one of Spark's own expressions, and gives the same value for each row with the same columns. */
   private def isKnown(e: Expression): Boolean = e.deterministic && e.getClass.getName.startsWith(Expressions) &&
+    !e.getClass.getName.startsWith(Invoked) &&
     (e match {
       case _: PlanExpression[_] | _: UserDefinedExpression | _: Unevaluable => false
       case _                                                                => true

@@ -33,7 +33,7 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
     .build[String, FileNumbers]()
 
   /** The files that are known to hold no row of this filter; None if no remembered filter says anything about it. */
-  def filesWithout(filter: Filter): Option[RememberedFiles] = {
+  def filesWithout(filter: Filter, now: () => Boolean = () => true): Option[RememberedFiles] = {
     val anchors = filter.conditions.map(_.anchor)
     val found = for {
       anchor <- anchors.toSeq
@@ -43,7 +43,7 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
     val byNumbers = found.filterNot(_.isEmpty).groupBy(_.numbers).map { case (n, rs) =>
       n -> RoaringBitmap.or(rs.map(_.files): _*)
     }
-    Option.when(byNumbers.nonEmpty)(new RememberedFiles(byNumbers.toSeq))
+    Option.when(byNumbers.nonEmpty)(new RememberedFiles(byNumbers.toSeq, now))
   }
 
   /** Whether some filter of a table is remembered. */

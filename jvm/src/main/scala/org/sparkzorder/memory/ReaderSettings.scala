@@ -17,27 +17,27 @@ import org.sparkzorder.table.SparkFormat
  */
 private[memory] object ReaderSettings {
 
-  /** A digest of the settings; None if files are left out on errors, so that an unread file looks like an empty one. */
+  /**
+   * A digest of the settings as they are now; None if files are left out on errors, so that an unread file looks like an
+   * empty one. Expressions take those of the active session, and a reader some of the session that made the relation.
+   */
   def of(relation: HadoopFsRelation): Option[String] = {
     val session = relation.sparkSession
-    val conf = session.sessionState.conf
-    SparkFormat.of(relation).filterNot(_ => ignoresErrors(relation, conf)).map { format =>
+    val confs = Seq(SQLConf.get, session.sessionState.conf).distinct
+    SparkFormat.of(relation).filterNot(_ => confs.exists(ignoresErrors(relation, _))).map { format =>
       val options = relation.options.iterator.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
         .filterNot { case (k, _) => Places(k) }
-      val ofSession = conf.getAllConfs.iterator.filter { case (k, _) => mayChangeRows(k) }
+      val ofSessions = confs.map(ofSession).distinct.flatten
       val names = if (format == "orc") relation.dataSchema.fieldNames.toSeq else Nil
       digest(
-        Iterator(
-          SPARK_VERSION,
-          format,
-          conf.sessionLocalTimeZone,
-          TimeZone.getDefault.getID,
-          conf.ansiEnabled.toString
-        ) ++ names ++
-          sorted(options) ++ sorted(ofSession) ++ ofHadoop(session)
+        Iterator(SPARK_VERSION, format, TimeZone.getDefault.getID) ++ names ++ sorted(options) ++ ofSessions ++
+          ofHadoop(session)
       )
     }
   }
+
+  private def ofSession(conf: SQLConf): Seq[String] = Seq(conf.sessionLocalTimeZone, conf.ansiEnabled.toString) ++
+    sorted(conf.getAllConfs.iterator.filter { case (k, _) => mayChangeRows(k) })
 
   private val Places = Set("path", "paths")
 
@@ -61,6 +61,7 @@ private[memory] object ReaderSettings {
     "spark.sql.optimizer.",
     "spark.sql.repl.",
     "spark.sql.shuffle.",
+    "spark.sql.sources.bucketing.",
     "spark.sql.statistics.",
     "spark.sql.streaming.",
     "spark.sql.ui.",
@@ -68,7 +69,7 @@ private[memory] object ReaderSettings {
   )
 
   private def mayChangeRows(key: String): Boolean =
-    key.startsWith("parquet.") || key.startsWith("orc.") ||
+    Seq("parquet.", "orc.", "hive.exec.orc.").exists(key.startsWith(_)) ||
       (key.startsWith("spark.sql.") && !Harmless.exists(key.startsWith(_)))
 
   /** What Hadoop's own configuration says to the readers. Walking through all of it is too slow. */

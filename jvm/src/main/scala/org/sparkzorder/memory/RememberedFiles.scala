@@ -3,14 +3,19 @@ package org.sparkzorder.memory
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.unsafe.types.UTF8String
 import org.roaringbitmap.RoaringBitmap
 
 /**
  * Files that are known to hold no row of a query.
  *
- * @param parts numbers of such files, and who gave the numbers
+ * @param parts numbers of such files, and the table's numbers of files
+ * @param now whether the settings of the plan are in force
  */
-final class RememberedFiles private[memory] (private val parts: Seq[(FileNumbers, RoaringBitmap)]) {
+final class RememberedFiles private[memory] (private val parts: Seq[(FileNumbers, RoaringBitmap)], now: () => Boolean) {
+
+  /** Whether the settings are still those of the plan, so that the readers find the same rows. */
+  def holdsNow: Boolean = now()
 
   /**
    * Whether no row of a listed file passes the query's filter.
@@ -34,8 +39,12 @@ object RememberedFiles {
 
   /** A text of a partition's values. Equal texts are equal values. */
   def valuesOf(values: InternalRow, schema: StructType): String =
-    values.toSeq(schema).map { v =>
-      val text = String.valueOf(v)
-      s"${text.length}:$text"
-    }.mkString
+    values.toSeq(schema).map {
+      case null           => "-"
+      case s: UTF8String  => hex(s.getBytes)
+      case b: Array[Byte] => hex(b)
+      case other          => s"=$other"
+    }.mkString(";")
+
+  private def hex(bytes: Array[Byte]): String = bytes.map(b => f"$b%02x").mkString("x", "", "")
 }

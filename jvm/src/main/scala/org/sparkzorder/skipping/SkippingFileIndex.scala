@@ -43,7 +43,7 @@ final class SkippingFileIndex private[skipping] (
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
     val listing = CorrectedListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
-    new ListedTable(listing, keepers.map(_.known), partitionSchema).only(keepers, memory, look)
+    new ListedTable(listing, keepers.map(_.known), partitionSchema).only(keepers, memory.filter(_.holdsNow), look)
   }
 
   override def equals(other: Any): Boolean = other match {

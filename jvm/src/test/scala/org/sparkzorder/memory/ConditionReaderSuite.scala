@@ -32,7 +32,7 @@ class ConditionReaderSuite extends AnyFunSuite with OptimizedConditions {
         "upper(s) = 'A'" -> "'A' = upper(s)",
         "i + j = 5" -> "5 = i + j",
         "i IN (1, 2, 2)" -> "i IN (2, 1)",
-        "d = 0.0D" -> "d = -0.0D"
+        "s = 'a'" -> "'a' = s"
       )
     ) assert(implies(a, b) && implies(b, a), s"$a, $b: ${conditions(a)} ${conditions(b)}")
   }
@@ -69,12 +69,22 @@ class ConditionReaderSuite extends AnyFunSuite with OptimizedConditions {
         "upper(s) = 'B'" -> "upper(s) > 'A'",
         "d > double('NaN') - 1 OR d = 3" -> "d > double('NaN') - 1 OR d = 3",
         "n > 1.50" -> "n > 1.5",
+        "l = 7" -> "l IN (6, 7)",
         "day >= DATE'2020-02-01' AND i = 1" -> "day > DATE'2020-01-01'"
       )
     ) assert(implies(narrow, wide), s"$narrow, $wide: ${conditions(narrow)} ${conditions(wide)}")
     for (
       (narrow, wide) <-
-        Seq("i > 5" -> "i > 6", "i > 5" -> "j > 5", "i > 5" -> "l > 5", "i < 5" -> "i > 4", "i <> 5" -> "i > 5")
+        Seq(
+          "i > 5" -> "i > 6",
+          "i > 5" -> "j > 5",
+          "i > 5" -> "l > 5",
+          "i < 5" -> "i > 4",
+          "i <> 5" -> "i > 5",
+          "d > 2.0D" -> "d > 1.0D",
+          "d = 0.0D" -> "d = -0.0D",
+          "t > TIMESTAMP'2020-01-02 00:00:00'" -> "t > TIMESTAMP'2020-01-01 00:00:00'"
+        )
     ) assert(!implies(narrow, wide), s"$narrow, $wide")
   }
 

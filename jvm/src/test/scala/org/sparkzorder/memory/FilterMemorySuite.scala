@@ -1,7 +1,10 @@
 package org.sparkzorder.memory
 
 import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.memory.Condition.Opaque
@@ -30,6 +33,14 @@ class FilterMemorySuite extends AnyFunSuite {
     // The file has changed, and what was known about it is about no file any more.
     memory.remember(filter("b"), Seq(file(1, time = 2)))
     assert(!known(file(1)) && !known(file(1, time = 2)) && known(file(2)))
+  }
+
+  test("no two values of partitions have one text") {
+    val schema = StructType.fromDDL("a STRING, b STRING")
+    val values = Seq(null, "null", "-", "x", "", ";", "x;-", "=1")
+    val texts = for (a <- values; b <- values)
+      yield RememberedFiles.valuesOf(InternalRow(UTF8String.fromString(a), UTF8String.fromString(b)), schema)
+    assert(texts.distinct.length == values.length * values.length)
   }
 
   test("filters that were used least recently are dropped first") {

@@ -48,7 +48,8 @@ class MemorySuite extends AnyFunSuite with MemoryTables {
         "_metadata.file_size > 5 AND k = 3",
         "own(name) = 3",
         s"id = (SELECT max(id) FROM parquet.`$other`)",
-        "exists(array(id, k), x -> x = 77)"
+        "exists(array(id, k), x -> x = 77)",
+        "hex(aes_encrypt(name, '0000111122223333')) LIKE '0%'"
       )
     ) assert(!learns(t.where(filter)), filter)
     for (
@@ -144,6 +145,63 @@ class MemorySuite extends AnyFunSuite with MemoryTables {
       .where("upper(name) = 'N250'")))
   }
 
+  test("settings count as they are when the query runs, in the session that runs it") {
+    val path = folder()
+    def query = table(path).where("upper(name) = 'N250'")
+    // Planned before the setting, and run after it.
+    val planned = query
+    planned.queryExecution.executedPlan
+    withSettings("spark.sql.caseSensitive" -> "true")(assert(planned.collect().length == 1))
+    assert(filesRead(query) == 8)
+    val late = query
+    late.queryExecution.executedPlan
+    withSettings("spark.sql.caseSensitive" -> "true")(assert(run(late)._2 == 8))
+    // A session of its own has settings of its own, also for a view of another session.
+    query.createGlobalTempView("of_another")
+    val other = spark.newSession()
+    other.conf.set("spark.zorder.memory.enabled", "true")
+    other.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    assert(run(other.sql("SELECT * FROM global_temp.of_another"))._2 == 8)
+    other.conf.set("spark.zorder.memory.enabled", "false")
+    assert(!learns(other.sql("SELECT * FROM global_temp.of_another")))
+    spark.catalog.dropGlobalTempView("of_another")
+  }
+
+  test("zeros and times imply only themselves, since readers may miss rows by the filter that they get") {
+    val path = s"$dir/zeros"
+    spark.range(0, 400, 1, 4).selectExpr(
+      "id",
+      "if(id < 100, -0.0D, cast(id AS DOUBLE)) AS x",
+      "timestamp_seconds(id) AS t"
+    )
+      .write.parquet(path)
+    age(path)
+    val t = table(path)
+    for (first <- Seq("x = 0.0D", "x < 1.0D", "x IN (0.0D, 500.0D)", "t < timestamp_micros(5)"))
+      t.where(first).collect()
+    for (second <- Seq("x = -0.0D", "x < 0.5D", "x <= 0.0D", "t = timestamp_micros(0)")) {
+      val found = t.where(second)
+      assert(filesRead(found) == 4, second)
+    }
+  }
+
+  test("a file of two partitions counts in each of them") {
+    val path = folder()
+    spark.sql("DROP TABLE IF EXISTS twice")
+    spark.sql(
+      s"CREATE TABLE twice (id BIGINT, k BIGINT, name STRING, b INT, p STRING) USING parquet PARTITIONED BY (p)"
+    )
+    for (p <- Seq("a", "b")) spark.sql(s"ALTER TABLE twice ADD PARTITION (p = '$p') LOCATION '$path'")
+    def query(p: String) = spark.table("twice").where(s"concat(p, name) = '${p}n650'")
+    withSettings("spark.sql.files.maxPartitionBytes" -> "1000") {
+      for (p <- Seq("a", "b"); _ <- 0 to 1) {
+        assert(query(p).take(1).length == 1)
+        assert(query(p).count() == 1)
+      }
+    }
+    spark.sql("DROP TABLE twice")
+  }
+
   test("the same files under another schema are another filter") {
     val path = folder()
     assertReads(8, 1)(table(path).where("concat(name, '') = 'n250'"))
@@ -218,9 +276,13 @@ class MemorySuite extends AnyFunSuite with MemoryTables {
     assert(!filtered.selectExpr("rand(1)").queryExecution.executedPlan.toString.contains("memory:"))
   }
 
-  test("two scans that take turns in one thread") {
+  for (codegen <- Seq("true", "false")) test(s"two scans that take turns in one thread, codegen $codegen") {
     val path = folder()
-    withSettings("spark.sql.files.maxPartitionBytes" -> "1000000000", "spark.sql.files.openCostInBytes" -> "1") {
+    withSettings(
+      "spark.sql.codegen.wholeStage" -> codegen,
+      "spark.sql.files.maxPartitionBytes" -> "1000000000",
+      "spark.sql.files.openCostInBytes" -> "1"
+    ) {
       val (a, b) = (table(path).where("k = 3 AND id % 100 < 70"), table(path).where("k = 4 AND id % 100 < 70"))
       val far = b.where("b > 3")
       // One of the second scan's files for each row of the first one.

@@ -18,7 +18,10 @@ import org.sparkzorder.memory.learn.RememberExec
 trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite =>
 
   override protected def settings: Map[String, String] =
-    Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
+    Map(
+      "spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension",
+      "spark.zorder.memory.enabled" -> "true"
+    )
 
   private var made = 0
 

@@ -2,9 +2,10 @@ package org.sparkzorder.memory.learn
 
 import java.util.BitSet
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFile}
 
-/** Puts the outcomes for parts of files together to outcomes for files. */
+/** Puts the outcomes for parts of files together to outcomes for files. A file of two partitions counts as two. */
 private[learn] object FileSummary {
 
   /** Bytes of a file that were read, and whether a row passed in them. */
@@ -20,14 +21,14 @@ private[learn] object FileSummary {
    * @param outcomes for each partition that was read to its end, a bit for each part with a row
    */
   def of(partitions: Array[FilePartition], outcomes: Map[Int, BitSet]): Seq[PartitionedFile] = {
-    val sums = new java.util.LinkedHashMap[String, Sum]
+    val sums = new java.util.LinkedHashMap[(String, InternalRow), Sum]
     for {
       partition <- partitions
       rows <- outcomes.get(partition.index)
       i <- partition.files.indices
     } {
       val part = partition.files(i)
-      val sum = sums.computeIfAbsent(part.urlEncodedPath, _ => new Sum(part))
+      val sum = sums.computeIfAbsent((part.urlEncodedPath, part.partitionValues), _ => new Sum(part))
       if (!sum.parts(part.start)) {
         sum.parts += part.start
         sum.bytes += part.length

@@ -64,7 +64,7 @@ final class FileTally(input: Iterator[AnyRef], partition: FilePartition, report:
 
   /** Parts are read in their order, and parts without rows are passed over. */
   private def find(path: String, start: Long): Int =
-    parts.indexWhere(p => p.start == start && p.urlEncodedPath == path, math.max(part, 0))
+    parts.indexWhere(p => p.start == start && p.urlEncodedPath == path, part + 1)
 }
 
 object FileTally {

@@ -27,8 +27,8 @@ private[learn] final class Lesson(
   /** Whether nothing is left to learn from it. */
   def isOver: Boolean = synchronized(absorbed == partitions.length)
 
-  /** Parts of files that the scan reads. */
-  val size: Int = partitions.iterator.map(_.files.length).sum
+  /** Parts of files that the scan reads, and as many more as the filter takes memory. */
+  val size: Int = partitions.iterator.map(_.files.length).sum + filter.weight / Lesson.CharactersOfPart
 
   /** Puts the files without a row that passes the filter into a memory, if more is known than at the last call. */
   def absorb(memory: FilterMemory): Unit = synchronized {
@@ -60,4 +60,10 @@ private[learn] final class Lesson(
     val values = texts.getOrElseUpdate(file.partitionValues, RememberedFiles.valuesOf(file.partitionValues, schema))
     ReadFile(file.toPath, file.fileSize, file.modificationTime, values)
   }
+}
+
+private object Lesson {
+
+  /** A part of a file takes as much memory as so many characters of a filter. */
+  private val CharactersOfPart = 100
 }

@@ -41,10 +41,14 @@ private[sparkzorder] object OpenLessons extends Logging {
   /** Whether something may be known about the files of a table. */
   def knows(table: String): Boolean = memory.knows(table) || lock.synchronized(open.exists(_.filter.table == table))
 
-  /** The files that are known to hold no row of a filter. */
-  def filesWithout(filter: Filter): Option[RememberedFiles] = {
+  /**
+   * The files that are known to hold no row of a filter.
+   *
+   * @param now whether the filter's settings are in force
+   */
+  def filesWithout(filter: Filter, now: () => Boolean): Option[RememberedFiles] = {
     absorbAll(_.filter.table == filter.table)
-    memory.filesWithout(filter)
+    memory.filesWithout(filter, now)
   }
 
   /** Forgets what is known about the files of a folder, and learns no more from scans that are running. */

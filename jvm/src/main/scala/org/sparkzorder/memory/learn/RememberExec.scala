@@ -6,19 +6,18 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, SortO
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode, WholeStageCodegenExec}
-import org.apache.spark.sql.execution.datasources.FilePartition
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.execution.datasources.{FilePartition, HadoopFsRelation}
 
-import org.sparkzorder.memory.Filter
+import org.sparkzorder.memory.{Filter, ReaderSettings}
 
 /**
  * Passes on the rows of a filter right above a scan of files, and learns in which files there are some.
  *
  * @param child the filter
  * @param filter what the child lets pass
- * @param schema of the partitions' values
+ * @param relation that the scan reads
  */
-final case class RememberExec(child: SparkPlan)(filter: Filter, schema: StructType)
+final case class RememberExec(child: SparkPlan)(@transient filter: Filter, @transient relation: HadoopFsRelation)
     extends UnaryExecNode
     with CodegenSupport {
 
@@ -26,9 +25,9 @@ final case class RememberExec(child: SparkPlan)(filter: Filter, schema: StructTy
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
-  override protected def otherCopyArgs: Seq[AnyRef] = Seq(filter, schema)
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(filter, relation)
   override protected def withNewChildInternal(newChild: SparkPlan): RememberExec =
-    copy(child = newChild)(filter, schema)
+    copy(child = newChild)(filter, relation)
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs() match {
     case Seq(input) => Seq(tallied(input, isFiltered = false))
@@ -57,11 +56,13 @@ final case class RememberExec(child: SparkPlan)(filter: Filter, schema: StructTy
 
   private def tallied(input: RDD[InternalRow], isFiltered: Boolean): RDD[InternalRow] = {
     val partitions = input.partitions.collect { case p: FilePartition => p }
-    if (partitions.length < input.partitions.length) input
+    // The plan may be older than the settings that its tasks run with.
+    val isAsPlanned = partitions.nonEmpty && ReaderSettings.of(relation).contains(filter.settings)
+    if (!isAsPlanned || partitions.length < input.partitions.length) input
     else {
       val outcomes = new FileOutcomes
       sparkContext.register(outcomes)
-      OpenLessons.add(new Lesson(filter, outcomes, partitions, schema, System.currentTimeMillis()))
+      OpenLessons.add(new Lesson(filter, outcomes, partitions, relation.partitionSchema, System.currentTimeMillis()))
       new TalliedRDD(input, outcomes, isFiltered)
     }
   }

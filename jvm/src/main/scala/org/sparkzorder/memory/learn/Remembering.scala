@@ -4,9 +4,10 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.catalyst.expressions.{Expression, PredicateHelper}
 import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.memory.{Filter, RememberedFiles, TableNames}
+import org.sparkzorder.memory.{Filter, ReaderSettings, RememberedFiles, TableNames}
 import org.sparkzorder.table.SparkFormat
 import org.sparkzorder.write.FixedFileIndex
 
@@ -15,7 +16,7 @@ private[sparkzorder] object Remembering extends PredicateHelper {
 
   /** Whether the memory may be asked about a scan. */
   def isOn(l: LogicalRelation, relation: HadoopFsRelation): Boolean =
-    relation.sparkSession.sessionState.conf.getConf(ZOrderConf.memoryEnabled) && !l.isStreaming &&
+    SQLConf.get.getConf(ZOrderConf.memoryEnabled) && !l.isStreaming &&
       relation.bucketSpec.isEmpty && SparkFormat.of(
         relation
       ).isDefined && !relation.location.isInstanceOf[FixedFileIndex]
@@ -35,14 +36,17 @@ private[sparkzorder] object Remembering extends PredicateHelper {
       conjuncts: Seq[Expression]
   ): Option[RememberedFiles] =
     if (conjuncts.isEmpty || !knows(l, relation)) None
-    else Filter.known(l, relation, conjuncts).flatMap(OpenLessons.filesWithout)
+    else
+      Filter.known(l, relation, conjuncts).flatMap { filter =>
+        OpenLessons.filesWithout(filter, () => ReaderSettings.of(relation).contains(filter.settings))
+      }
 
   /** The plan of a scan, with a node that learns if the scan has a filter that can be remembered. */
   def learning(plan: SparkPlan, l: LogicalRelation, relation: HadoopFsRelation): SparkPlan = plan match {
     case project @ ProjectExec(_, child) => project.copy(child = learning(child, l, relation))
     case filter @ FilterExec(condition, scan: FileSourceScanExec) if learns(relation) =>
       Filter.whole(l, relation, splitConjunctivePredicates(condition))
-        .fold[SparkPlan](filter)(f => RememberExec(filter)(f, scan.relation.partitionSchema))
+        .fold[SparkPlan](filter)(f => RememberExec(filter)(f, scan.relation))
     case other => other
   }
 

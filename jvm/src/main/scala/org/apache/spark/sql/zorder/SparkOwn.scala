@@ -5,7 +5,7 @@ import org.apache.spark.SparkContext
 import org.apache.spark.deploy.SparkHadoopUtil
 import org.apache.spark.internal.config
 import org.apache.spark.rdd.InputFileBlockHolder
-import org.apache.spark.sql.{classic, types, Row}
+import org.apache.spark.sql.{classic, Row}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.PruneFileSourcePartitions
 import org.apache.spark.unsafe.types.UTF8String
@@ -13,7 +13,6 @@ import org.apache.spark.unsafe.types.UTF8String
 /** Methods and types that are private to Spark's packages. */
 object SparkOwn {
   type ConfigBuilder = config.ConfigBuilder
-  type AbstractDataType = types.AbstractDataType
   type ConfigEntry[T] = config.ConfigEntry[T]
 
   def rows(session: classic.SparkSession, plan: LogicalPlan): classic.Dataset[Row] =
