@@ -14,6 +14,7 @@ import org.apache.spark.sql.execution.datasources.{
 }
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.memory.learn.QueryMemory
 import org.sparkzorder.scan.{CorrectedListing, Listing, ScanSnapshot}
 
 /**
@@ -29,7 +30,7 @@ import org.sparkzorder.scan.{CorrectedListing, Listing, ScanSnapshot}
  * @param original the index that Spark made
  * @param views one for each table folder that the base reads from
  * @param table as the catalog has it; the scan's own copy has the smaller size
- * @param asksMemory whether files are left out by what earlier queries found, too
+ * @param memory of the query; None if it must not be asked
  */
 private[skipping] final class PlannedFileIndex(
     val base: FileIndex,
@@ -37,7 +38,7 @@ private[skipping] final class PlannedFileIndex(
     val views: Seq[ScanSnapshot],
     val table: Option[CatalogTable],
     enabled: Boolean,
-    asksMemory: Boolean
+    memory: Option[QueryMemory]
 ) extends FileIndex {
 
   private case class Made(filters: Seq[Expression], index: Option[SkippingFileIndex])
@@ -77,7 +78,7 @@ private[skipping] final class PlannedFileIndex(
             listing,
             evaluable,
             enabled,
-            asksMemory
+            memory
           )
         catch {
           case NonFatal(e) =>

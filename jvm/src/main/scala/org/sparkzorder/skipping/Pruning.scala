@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 
 import org.sparkzorder.compat._
 import org.sparkzorder.memory.RememberedFiles
-import org.sparkzorder.memory.learn.Remembering
+import org.sparkzorder.memory.learn.QueryMemory
 import org.sparkzorder.predicate.{CatalystTranslator, Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, Listing, ScanSnapshot}
 import org.sparkzorder.stats.StatsColumn
@@ -19,6 +19,7 @@ private[skipping] object Pruning {
    *
    * @param listing of the relation's index
    * @param filters conjuncts over the scan that can be evaluated now, with the relation's own names
+   * @param memory of the query; None if it must not be asked
    */
   def apply(
       l: LogicalRelation,
@@ -27,7 +28,7 @@ private[skipping] object Pruning {
       listing: Listing,
       filters: Seq[Expression],
       enabled: Boolean,
-      asksMemory: Boolean
+      memory: Option[QueryMemory]
   ): Option[SkippingFileIndex] = {
     val start = System.nanoTime()
     val (partitionFilters, dataFilters) = ScanFilters.byPartition(filters, l, relation)
@@ -37,8 +38,8 @@ private[skipping] object Pruning {
       if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, notByName, f)) else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
-    val memory = if (enabled && asksMemory) Remembering.filesWithout(l, relation, dataFilters) else None
-    if (conjuncts.isEmpty && memory.isEmpty && !views.exists(_.corrects)) None
+    val remembered = if (enabled) memory.flatMap(_.filesWithout(l, relation, dataFilters)) else None
+    if (conjuncts.isEmpty && remembered.isEmpty && !views.exists(_.corrects)) None
     else {
       val hasOutside = l.catalogTable.isDefined
       val known =
@@ -57,23 +58,23 @@ private[skipping] object Pruning {
         .getOrElse(known.map(SelectedFiles(_, predicate, relation.dataSchema)))
       val keepers = byBounds.map(_.byCurve(predicate))
       val beforeMemory = listed.count(keepers)
-      val kept = if (memory.isEmpty) beforeMemory else listed.count(keepers, memory)
-      val bytesKept = listed.bytes(keepers, memory)
+      val kept = if (remembered.isEmpty) beforeMemory else listed.count(keepers, remembered)
+      val bytesKept = listed.bytes(keepers, remembered)
       val elapsed = (System.nanoTime() - start) / 1e6
       val leftOutByCurve =
         if (byBounds.zip(keepers).forall { case (b, k) => b.keepsAsMuchAs(k) }) 0
         else listed.count(byBounds) - beforeMemory
       val reports = conjuncts.zip(ofConjuncts).map { case ((f, p), k) => report(f, p, k, listed, views) } ++
         curveReport(conjuncts, views, beforeMemory, leftOutByCurve) ++
-        memory.map(memoryReport(dataFilters, _, listed, beforeMemory - kept))
+        remembered.map(memoryReport(dataFilters, _, listed, beforeMemory - kept))
       val summary =
-        if (usable || memory.isDefined) {
+        if (usable || remembered.isDefined) {
           val leftOut = LeftOutBy(listed.files - beforeMemory - leftOutByCurve, leftOutByCurve, beforeMemory - kept)
           Some(SkippingReport(listed.files, kept, listed.bytes, bytesKept, elapsed, leftOut, reports))
         } else None
       val look = FileRevalidation.of(relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
       // Spark lists the partitions of a catalog's table when the query runs, and files that are new then are read.
-      Some(new SkippingFileIndex(listing.of, views, keepers, memory, look, bytesKept, summary))
+      Some(new SkippingFileIndex(listing.of, views, keepers, remembered, look, bytesKept, summary))
     }
   }
 

@@ -21,7 +21,7 @@ import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.memory.learn.Remembering
+import org.sparkzorder.memory.learn.{QueryMemory, Remembering}
 import org.sparkzorder.scan.{CheckedFileIndex, CorrectedListing, CurrentFiles, Listing}
 import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
@@ -37,7 +37,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val pruned = SparkOwn.withPartitionsPruned(plan.transform { case l: LogicalRelation if eligible(l) => restored(l) })
-    through(pruned, asksMemory = !dependsOnPartitions(pruned))
+    through(pruned, if (dependsOnPartitions(pruned)) None else Some(new QueryMemory))
   }
 
   /**
@@ -48,11 +48,11 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     plan.exists(p => p.isInstanceOf[Sample] || p.expressions.exists(!_.deterministic))
 
   // Does not go below a match: the outermost match has all filters.
-  private def through(plan: LogicalPlan, asksMemory: Boolean): LogicalPlan = plan match {
+  private def through(plan: LogicalPlan, memory: Option[QueryMemory]): LogicalPlan = plan match {
     case operation @ PhysicalOperation(_, filters, l: LogicalRelation) if eligible(l) =>
-      val after = planned(l, filters, asksMemory).getOrElse(checked(l))
+      val after = planned(l, filters, memory).getOrElse(checked(l))
       if (after eq l) operation else operation.transformUp { case leaf if leaf eq l => after }
-    case other => other.mapChildren(through(_, asksMemory))
+    case other => other.mapChildren(through(_, memory))
   }
 
   private def eligible(l: LogicalRelation): Boolean = l.relation match {
@@ -89,7 +89,11 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     case _ => l
   }
 
-  private def planned(l: LogicalRelation, filters: Seq[Expression], asksMemory: Boolean): Option[LogicalRelation] = {
+  private def planned(
+      l: LogicalRelation,
+      filters: Seq[Expression],
+      memory: Option[QueryMemory]
+  ): Option[LogicalRelation] = {
     val relation = l.relation.asInstanceOf[HadoopFsRelation]
     // A setting that is wrong must not turn views off.
     conf.getConf(ZOrderConf.lockTimeoutSeconds)
@@ -98,10 +102,10 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     def name(table: Path) = l.catalogTable.fold(RecoveryErrors.quoted(table))(_.identifier.quotedString)
     @tailrec def attempt(left: Int): Option[LogicalRelation] =
       CurrentFiles.of(session, relation.location, relation.options, relation.dataSchema, l.catalogTable) match {
-        case None      => if (asksMemory) remembered(l, relation, filters) else None
+        case None      => memory.flatMap(remembered(l, relation, filters, _))
         case Some(now) =>
           mustUseViews = now.corrects
-          val made = indexed(l, relation, filters, now, asksMemory)
+          val made = indexed(l, relation, filters, now, memory)
           // The partitions of a catalog's table were listed after the look at the table, and its listing is kept.
           val moved = if (relation.location.isInstanceOf[CatalogFileIndex]) now.views.find(_.isMoved) else None
           moved match {
@@ -126,10 +130,11 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   private def remembered(
       l: LogicalRelation,
       relation: HadoopFsRelation,
-      filters: Seq[Expression]
+      filters: Seq[Expression],
+      memory: QueryMemory
   ): Option[LogicalRelation] = relation.location match {
     case location: InMemoryFileIndex if conf.getConf(ZOrderConf.skippingEnabled) && Remembering.knows(l, relation) =>
-      val index = new PlannedFileIndex(location, location, Nil, l.catalogTable, enabled = true, asksMemory = true)
+      val index = new PlannedFileIndex(location, location, Nil, l.catalogTable, enabled = true, Some(memory))
       Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, new Listing(location))))
     case _ => None
   }
@@ -140,12 +145,12 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       relation: HadoopFsRelation,
       filters: Seq[Expression],
       now: CurrentFiles,
-      asksMemory: Boolean
+      memory: Option[QueryMemory]
   ): Option[LogicalRelation] = {
     val enabled = conf.getConf(ZOrderConf.skippingEnabled)
     if (now.moved.isEmpty && !enabled && !now.corrects) None
     else {
-      val index = new PlannedFileIndex(now.index, relation.location, now.views, l.catalogTable, enabled, asksMemory)
+      val index = new PlannedFileIndex(now.index, relation.location, now.views, l.catalogTable, enabled, memory)
       Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, now.listing)))
     }
   }

@@ -3,10 +3,15 @@ package org.sparkzorder.memory
 import java.nio.file.{Files, StandardCopyOption}
 import java.nio.file.attribute.FileTime
 
+import org.apache.spark.sql.catalyst.expressions.PredicateHelper
+import org.apache.spark.sql.catalyst.plans.logical.{Filter => LogicalFilter}
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.functions.{expr, udf}
 import org.scalatest.funsuite.AnyFunSuite
 
-class MemorySuite extends AnyFunSuite with MemoryTables {
+import org.sparkzorder.memory.learn.QueryMemory
+
+class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
 
   for (format <- Seq("parquet", "orc"); codegen <- Seq("true", "false"); vectorized <- Seq("true", "false"))
     test(
@@ -254,6 +259,22 @@ class MemorySuite extends AnyFunSuite with MemoryTables {
       for (_ <- 0 to 2) assert(run(union)._1 == sums)
       assert(filesRead(filtered) == 1)
     }
+  }
+
+  test("what is learned while a query is planned does not make its equal scans differ") {
+    val t = table(folder())
+    def query = t.where("upper(name) = 'N250' AND k >= 0")
+    t.where("b > 3").collect()
+    def asked(memory: QueryMemory) = {
+      val plan = query.queryExecution.optimizedPlan
+      val l = plan.collectFirst { case l: LogicalRelation => l }.get
+      val conjuncts = plan.collect { case f: LogicalFilter => splitConjunctivePredicates(f.condition) }.flatten
+      memory.filesWithout(l, l.relation.asInstanceOf[HadoopFsRelation], conjuncts)
+    }
+    val before = new QueryMemory
+    assert(asked(before).isEmpty)
+    query.collect()
+    assert(asked(before).isEmpty && asked(new QueryMemory).isDefined)
   }
 
   test("a table with more columns than generated code takes") {

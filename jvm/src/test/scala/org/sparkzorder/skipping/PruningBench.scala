@@ -157,7 +157,7 @@ object PruningBench {
         listing,
         filters,
         enabled = true,
-        asksMemory = false
+        memory = None
       ).get
     }
 

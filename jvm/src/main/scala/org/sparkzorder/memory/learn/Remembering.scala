@@ -1,13 +1,13 @@
 package org.sparkzorder.memory.learn
 
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.catalyst.expressions.{Expression, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions.PredicateHelper
 import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.memory.{Filter, ReaderSettings, RememberedFiles, TableNames}
+import org.sparkzorder.memory.{Filter, TableNames}
 import org.sparkzorder.table.SparkFormat
 import org.sparkzorder.write.FixedFileIndex
 
@@ -24,22 +24,6 @@ private[sparkzorder] object Remembering extends PredicateHelper {
   /** Whether something may be known about the files of a scan. */
   def knows(l: LogicalRelation, relation: HadoopFsRelation): Boolean =
     isOn(l, relation) && OpenLessons.knows(TableNames.of(l, relation))
-
-  /**
-   * The files that are known to hold no row of a scan.
-   *
-   * @param conjuncts of its filter that can be evaluated now, but for those about partitions alone
-   */
-  def filesWithout(
-      l: LogicalRelation,
-      relation: HadoopFsRelation,
-      conjuncts: Seq[Expression]
-  ): Option[RememberedFiles] =
-    if (conjuncts.isEmpty || !knows(l, relation)) None
-    else
-      Filter.known(l, relation, conjuncts).flatMap { filter =>
-        OpenLessons.filesWithout(filter, () => ReaderSettings.of(relation).contains(filter.settings))
-      }
 
   /** The plan of a scan, with a node that learns if the scan has a filter that can be remembered. */
   def learning(plan: SparkPlan, l: LogicalRelation, relation: HadoopFsRelation): SparkPlan = plan match {
