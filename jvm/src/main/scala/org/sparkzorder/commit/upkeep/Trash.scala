@@ -203,10 +203,12 @@ object Trash {
 
   /**
    * Whether a retired file is longer or shorter than it was. A program that had it open may have appended rows. The
-   * times of a copy are others, so they tell nothing.
+   * times of a copy are others, so they tell nothing. Files of several partitions may have one name.
    */
-  private def isChanged(operation: Record, file: FileMeta): Boolean =
-    operation.inputs.exists(i => FileNames.retiredName(i.path) == file.name && i.length != file.length)
+  private def isChanged(operation: Record, file: FileMeta): Boolean = {
+    val lengths = operation.inputs.filter(i => FileNames.retiredName(i.path) == file.name).map(_.length)
+    lengths.nonEmpty && !lengths.contains(file.length)
+  }
 
   private def delete(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit =
     retired.files.groupBy(_.path.getParent).toSeq.sortBy(_._1.toString).foreach { case (trash, files) =>
