@@ -155,7 +155,7 @@ def _times(events: Iterable[Event]) -> tuple[int, str, str, str]:
 def _way(way: str, queries: list[Event]) -> tuple[object, ...]:
     answers, *times = _times(q for q in queries if _right(q))
     failed = sum(q["outcome"] in DOCUMENTED for q in queries)
-    return way, answers, failed, sum(q["again"] > 0 and _right(q) for q in queries), *times
+    return way, answers, failed, sum(q.get("again", 0) > 0 and _right(q) for q in queries), *times
 
 
 def _beside(query: Event, result: Result) -> bool:

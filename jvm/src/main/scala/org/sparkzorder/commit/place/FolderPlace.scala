@@ -352,8 +352,10 @@ private[commit] final class FolderPlace(
     val now = listed()
     val own = work.outputs.map(_.path).toSet
     def isGone(i: InputFile) = at(now, i.path).isEmpty && !isRetired(i)
+    // The owner may have gone on since, and a VACUUM has emptied the trash.
+    def isUndecided = decision().exists(_ != Decision.Exchanged)
     def areAlone = now.forall { case (path, m) => own(path) || m.isDirectory || !FileNames.isData(m.name) }
-    val areGone = if (isElsewhere) !hasInputs(now) else areAlone && work.inputs.forall(isGone)
+    val areGone = if (isElsewhere) !hasInputs(now) else areAlone && work.inputs.forall(isGone) && isUndecided
     if (areGone && work.outputs.nonEmpty && hasOutputs(now)) throw new IOException(
       s"version ${record.version} was being published, and $data has all new files and lacks old ones: " +
         "if it is a copy or a restored backup, copy it again; if not, run `spark-zorder recover --keep-visible`"
