@@ -2,7 +2,7 @@ package org.sparkzorder.command
 
 import org.apache.spark.sql.{Row, SparkSession}
 
-import org.sparkzorder.memory.learn.OpenLessons
+import org.sparkzorder.memory.learn.PendingScans
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.PlainTables
 
@@ -12,7 +12,7 @@ final case class ClearSkippingMemoryCommand(target: Target) extends NamedCommand
   override def title: String = s"CLEAR SKIPPING MEMORY ON ${target.title}"
 
   override protected def work(session: SparkSession): Seq[Row] = {
-    OpenLessons.forget(PlainTables.locate(session, target).root)
+    PendingScans.forget(PlainTables.locate(session, target).root)
     Nil
   }
 }

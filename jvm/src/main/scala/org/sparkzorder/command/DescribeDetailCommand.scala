@@ -9,7 +9,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.compat._
-import org.sparkzorder.memory.learn.OpenLessons
+import org.sparkzorder.memory.learn.PendingScans
 import org.sparkzorder.optimize.LastLayout
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{FolderColumns, TableSideFolder}
@@ -29,7 +29,7 @@ final case class DescribeDetailCommand(target: Target) extends NamedCommand {
     val files = table.listed.flatMap(_.files)
     val layout = LastLayout.of(History.newestFirst(TableSideFolder.of(table)).map(_.record))
     val catalog = table.catalogTable
-    val remembered = OpenLessons.sizeOf(table.root)
+    val remembered = PendingScans.sizeOf(table.root)
     Seq(Row(
       table.formatName,
       catalog.map(_.identifier.unquotedString).orNull,

@@ -33,7 +33,7 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
     .build[String, FileNumbers]()
 
   /** The files that are known to hold no row of this filter; None if no remembered filter says anything about it. */
-  def filesWithout(filter: Filter, now: () => Boolean = () => true): Option[RememberedFiles] = {
+  def filesWithout(filter: FilterKey, now: () => Boolean = () => true): Option[RememberedFiles] = {
     val anchors = filter.conditions.map(_.anchor)
     val found = for {
       anchor <- anchors.toSeq
@@ -50,7 +50,7 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
   def knows(table: String): Boolean = numbers.getIfPresent(table) != null
 
   /** Remembers that no row of these files passes the filter. */
-  def remember(filter: Filter, files: Iterable[ReadFile]): Unit = if (files.nonEmpty) synchronized {
+  def remember(filter: FilterKey, files: Iterable[ReadFile]): Unit = if (files.nonEmpty) synchronized {
     val table = numbers.get(filter.table, () => new FileNumbers)
     val bitmap = new RoaringBitmap
     files.foreach(f => bitmap.add(table.number(f)))
@@ -79,7 +79,7 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
   }
 
   /** The longest text says most, so the fewest filters have it. */
-  private def anchorOf(filter: Filter): String = filter.conditions.iterator.map(_.anchor).maxBy(a => (a.length, a))
+  private def anchorOf(filter: FilterKey): String = filter.conditions.iterator.map(_.anchor).maxBy(a => (a.length, a))
 }
 
 private[sparkzorder] object FilterMemory {

@@ -104,7 +104,6 @@ private[skipping] final class ListedOrdinals(
         else if (hasOutside)
           snapshot.ordinalOf(file.getPath.toString, 0, file.getLen, file.getModificationTime, next)
         else -1
-      // .ordinalOf(file.getPath.toUri.getPath, start, file.getLen, file.getModificationTime, next)
       if (ordinals(i) >= 0) next = ordinals(i) + 1
       i += 1
     }

@@ -21,7 +21,7 @@ import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.memory.learn.{QueryMemory, Remembering}
+import org.sparkzorder.memory.learn.{MemoryPlanning, QueryMemory}
 import org.sparkzorder.scan.{CheckedFileIndex, CorrectedListing, CurrentFiles, Listing}
 import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
@@ -133,7 +133,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       filters: Seq[Expression],
       memory: QueryMemory
   ): Option[LogicalRelation] = relation.location match {
-    case location: InMemoryFileIndex if conf.getConf(ZOrderConf.skippingEnabled) && Remembering.knows(l, relation) =>
+    case location: InMemoryFileIndex if conf.getConf(ZOrderConf.skippingEnabled) && MemoryPlanning.knows(l, relation) =>
       val index = new PlannedFileIndex(location, location, Nil, l.catalogTable, enabled = true, Some(memory))
       Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, new Listing(location))))
     case _ => None

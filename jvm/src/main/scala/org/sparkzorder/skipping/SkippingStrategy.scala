@@ -5,11 +5,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.datasources.{FileSourceStrategy, HadoopFsRelation, LogicalRelation}
 
-import org.sparkzorder.memory.learn.Remembering
+import org.sparkzorder.memory.learn.MemoryPlanning
 
 /**
  * Spark's own strategy for file scans, with three changes: files that cannot hold a matching row are left out, the scan
- * node shows it, and a node above the filter learns which files had a row. The filters are those that Spark's strategy pushes down to row groups.
+ * node shows it, and a node above the filter learns which files had a row. The filters are those that Spark's strategy
+ * pushes down to row groups.
  */
 object SkippingStrategy extends SparkStrategy {
 
@@ -24,9 +25,9 @@ object SkippingStrategy extends SparkStrategy {
               val found = scan.copy(relation = relation)
               if (location.isInstanceOf[SkippingFileIndex]) SkippingDisplay.of(found) else found
           })
-          if (Remembering.isOn(l, relation)) plans.map(Remembering.learning(_, l, relation)) else plans
-        case relation: HadoopFsRelation if filters.nonEmpty && Remembering.isOn(l, relation) =>
-          FileSourceStrategy(plan).map(Remembering.learning(_, l, relation))
+          if (MemoryPlanning.isOn(l, relation)) plans.map(MemoryPlanning.learning(_, l, relation)) else plans
+        case relation: HadoopFsRelation if filters.nonEmpty && MemoryPlanning.isOn(l, relation) =>
+          FileSourceStrategy(plan).map(MemoryPlanning.learning(_, l, relation))
         case _ => Nil
       }
     case _ => Nil

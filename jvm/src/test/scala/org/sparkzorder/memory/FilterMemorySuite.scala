@@ -11,12 +11,13 @@ import org.sparkzorder.memory.Condition.Opaque
 
 class FilterMemorySuite extends AnyFunSuite {
 
-  private def filter(text: String, table: String = "file:/t"): Filter = Filter(table, "settings", Set(Opaque(text)))
+  private def filter(text: String, table: String = "file:/t"): FilterKey =
+    FilterKey(table, "settings", Set(Opaque(text)))
 
   private def file(i: Int, time: Long = 1L, values: String = ""): ReadFile =
     ReadFile(new Path(s"file:/t/f$i"), 10L, time, values)
 
-  private def knows(memory: FilterMemory, filter: Filter)(file: ReadFile): Boolean = {
+  private def knows(memory: FilterMemory, filter: FilterKey)(file: ReadFile): Boolean = {
     val status = new FileStatus(file.length, false, 1, 1L, file.time, file.path)
     memory.filesWithout(filter).exists(_.has(FileStatusWithMetadata(status), file.values))
   }

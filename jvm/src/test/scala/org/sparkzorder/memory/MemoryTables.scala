@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.scalatest.Suite
 
 import org.sparkzorder.LocalSpark
-import org.sparkzorder.memory.learn.RememberExec
+import org.sparkzorder.memory.learn.{PendingScans, RememberExec}
 
 /** Folders of files, and what queries over them read. */
 trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite =>
@@ -22,6 +22,12 @@ trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite
       "spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension",
       "spark.zorder.memory.enabled" -> "true"
     )
+
+  /** A scan that could not be learned from is a bug, though no answer is wrong. */
+  override protected def afterAll(): Unit = {
+    super.afterAll()
+    assert(PendingScans.failures == 0)
+  }
 
   private var made = 0
 

@@ -5,14 +5,14 @@ import java.util.concurrent.ConcurrentHashMap
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
-import org.sparkzorder.memory.{Filter, ReaderSettings, RememberedFiles}
+import org.sparkzorder.memory.{FilterKey, ReaderSettings, RememberedFiles}
 
 /**
  * What the memory says to one query. The first answer holds for all of its scans, so that scans with the same filter
  * read the same files, and Spark can reuse their exchanges. Other queries may teach meanwhile.
  */
 private[sparkzorder] final class QueryMemory {
-  private val answers = new ConcurrentHashMap[Filter, Option[RememberedFiles]]
+  private val answers = new ConcurrentHashMap[FilterKey, Option[RememberedFiles]]
 
   /**
    * The files that are known to hold no row of a scan.
@@ -24,10 +24,10 @@ private[sparkzorder] final class QueryMemory {
       relation: HadoopFsRelation,
       conjuncts: Seq[Expression]
   ): Option[RememberedFiles] =
-    if (conjuncts.isEmpty || !Remembering.knows(l, relation)) None
+    if (conjuncts.isEmpty || !MemoryPlanning.knows(l, relation)) None
     else
-      Filter.known(l, relation, conjuncts).flatMap { filter =>
+      FilterKey.known(l, relation, conjuncts).flatMap { filter =>
         def now = ReaderSettings.of(relation).contains(filter.settings)
-        answers.computeIfAbsent(filter, OpenLessons.filesWithout(_, () => now))
+        answers.computeIfAbsent(filter, PendingScans.filesWithout(_, () => now))
       }
 }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode, WholeStageCodegenExec}
 import org.apache.spark.sql.execution.datasources.{FilePartition, HadoopFsRelation}
 
-import org.sparkzorder.memory.{Filter, ReaderSettings}
+import org.sparkzorder.memory.{FilterKey, ReaderSettings}
 
 /**
  * Passes on the rows of a filter right above a scan of files, and learns in which files there are some.
@@ -17,7 +17,7 @@ import org.sparkzorder.memory.{Filter, ReaderSettings}
  * @param filter what the child lets pass
  * @param relation that the scan reads
  */
-final case class RememberExec(child: SparkPlan)(@transient filter: Filter, @transient relation: HadoopFsRelation)
+final case class RememberExec(child: SparkPlan)(@transient filter: FilterKey, @transient relation: HadoopFsRelation)
     extends UnaryExecNode
     with CodegenSupport {
 
@@ -62,7 +62,13 @@ final case class RememberExec(child: SparkPlan)(@transient filter: Filter, @tran
     else {
       val outcomes = new FileOutcomes
       sparkContext.register(outcomes)
-      OpenLessons.add(new Lesson(filter, outcomes, partitions, relation.partitionSchema, System.currentTimeMillis()))
+      PendingScans.add(new PendingScan(
+        filter,
+        outcomes,
+        partitions,
+        relation.partitionSchema,
+        System.currentTimeMillis()
+      ))
       new TalliedRDD(input, outcomes, isFiltered)
     }
   }

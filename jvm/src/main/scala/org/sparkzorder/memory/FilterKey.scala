@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{Metadata, StructField, StructType}
  * @param settings a digest of the reader's settings
  * @param conditions that a row must pass, all of them
  */
-final case class Filter private[memory] (
+final case class FilterKey private[memory] (
     table: String,
     settings: String,
     private[memory] val conditions: Set[Condition]
@@ -21,25 +21,25 @@ final case class Filter private[memory] (
   private[memory] def weight: Int = conditions.iterator.map(c => c.toString.length).sum
 }
 
-object Filter {
+object FilterKey {
 
   /**
    * None if a conjunct may depend on more than the row and the reader's settings.
    *
    * @param conjuncts about data, or about data and partitions, with the relation's attributes
    */
-  def whole(l: LogicalRelation, relation: HadoopFsRelation, conjuncts: Seq[Expression]): Option[Filter] = {
+  def whole(l: LogicalRelation, relation: HadoopFsRelation, conjuncts: Seq[Expression]): Option[FilterKey] = {
     val conditions = conjuncts.map(reader(l, relation).of)
     if (conjuncts.isEmpty || conditions.exists(_.isEmpty)) None
-    else ReaderSettings.of(relation).map(Filter(TableNames.of(l, relation), _, conditions.flatten.toSet))
+    else ReaderSettings.of(relation).map(FilterKey(TableNames.of(l, relation), _, conditions.flatten.toSet))
       .filter(_.weight <= MostCharacters)
   }
 
   /** The conjuncts that can be compared with remembered ones; None if there is none. */
-  def known(l: LogicalRelation, relation: HadoopFsRelation, conjuncts: Seq[Expression]): Option[Filter] = {
+  def known(l: LogicalRelation, relation: HadoopFsRelation, conjuncts: Seq[Expression]): Option[FilterKey] = {
     val conditions = conjuncts.flatMap(reader(l, relation).of(_))
     if (conditions.isEmpty) None
-    else ReaderSettings.of(relation).map(Filter(TableNames.of(l, relation), _, conditions.toSet))
+    else ReaderSettings.of(relation).map(FilterKey(TableNames.of(l, relation), _, conditions.toSet))
   }
 
   /** A longer filter is not remembered. */

@@ -1,6 +1,7 @@
 package org.sparkzorder.memory.learn
 
 import java.util.concurrent.{ExecutorService, Executors}
+import java.util.concurrent.atomic.AtomicLong
 
 import scala.util.control.NonFatal
 
@@ -8,19 +9,19 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 
 import org.sparkzorder.compat.Threads
-import org.sparkzorder.memory.{Filter, FilterMemory, MemorySize, RememberedFiles, TableNames}
+import org.sparkzorder.memory.{FilterKey, FilterMemory, MemorySize, RememberedFiles, TableNames}
 
 /**
  * The memory of this process, and the scans that it still learns from. A scan that was read to its end is learned by a
  * thread, so that it is not kept. A query that comes before the thread learns what it needs by itself.
  */
-private[sparkzorder] object OpenLessons extends Logging {
+private[sparkzorder] object PendingScans extends Logging {
 
   /** Parts of files of all scans that did not end, such as those below a LIMIT. */
   private val MostParts = 100000
 
   private val memory = FilterMemory.ofHeap(Runtime.getRuntime.maxMemory)
-  private var open = Vector.empty[Lesson]
+  private var open = Vector.empty[PendingScan]
   private val lock = new Object
 
   private lazy val thread: ExecutorService = Executors.newSingleThreadExecutor { (work: Runnable) =>
@@ -30,10 +31,10 @@ private[sparkzorder] object OpenLessons extends Logging {
     made
   }
 
-  private[learn] def add(lesson: Lesson): Unit = {
-    lesson.whenOver(() => thread.execute(() => guarded(absorbAll(_ eq lesson))))
+  private[learn] def add(scan: PendingScan): Unit = {
+    scan.whenOver(() => thread.execute(() => counted(scan)(absorbAll(_ eq scan))))
     lock.synchronized {
-      open = open :+ lesson
+      open = open :+ scan
       while (open.size > 1 && open.iterator.map(_.size.toLong).sum > MostParts) open = open.tail
     }
   }
@@ -46,7 +47,7 @@ private[sparkzorder] object OpenLessons extends Logging {
    *
    * @param now whether the filter's settings are in force
    */
-  def filesWithout(filter: Filter, now: () => Boolean): Option[RememberedFiles] = {
+  def filesWithout(filter: FilterKey, now: () => Boolean): Option[RememberedFiles] = {
     absorbAll(_.filter.table == filter.table)
     memory.filesWithout(filter, now)
   }
@@ -63,13 +64,23 @@ private[sparkzorder] object OpenLessons extends Logging {
     memory.sizeOf(TableNames.isAt(_, root))
   }
 
-  private def absorbAll(which: Lesson => Boolean): Unit = {
+  private def absorbAll(which: PendingScan => Boolean): Unit = {
     val now = lock.synchronized(open.filter(which))
     now.foreach(_.absorb(memory))
     if (now.exists(_.isOver)) lock.synchronized { open = open.filterNot(_.isOver) }
   }
 
-  private def guarded(work: => Unit): Unit =
+  /** A bug in the thread must not turn the memory off unnoticed. In a query's own thread the query counts it. */
+  private def counted(scan: PendingScan)(work: => Unit): Unit =
     try work
-    catch { case NonFatal(e) => logWarning("A filter is not remembered", e) }
+    catch {
+      case NonFatal(e) =>
+        failed.incrementAndGet()
+        logWarning(s"What a filter found in ${scan.filter.table} is not remembered", e)
+    }
+
+  private val failed = new AtomicLong
+
+  /** How often the thread of this process could not learn from a scan. */
+  def failures: Long = failed.get
 }

@@ -7,12 +7,12 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.memory.{Filter, TableNames}
+import org.sparkzorder.memory.{FilterKey, TableNames}
 import org.sparkzorder.table.SparkFormat
 import org.sparkzorder.write.FixedFileIndex
 
 /** Decides which scans teach and ask the memory. */
-private[sparkzorder] object Remembering extends PredicateHelper {
+private[sparkzorder] object MemoryPlanning extends PredicateHelper {
 
   /** Whether the memory may be asked about a scan. */
   def isOn(l: LogicalRelation, relation: HadoopFsRelation): Boolean =
@@ -23,13 +23,13 @@ private[sparkzorder] object Remembering extends PredicateHelper {
 
   /** Whether something may be known about the files of a scan. */
   def knows(l: LogicalRelation, relation: HadoopFsRelation): Boolean =
-    isOn(l, relation) && OpenLessons.knows(TableNames.of(l, relation))
+    isOn(l, relation) && PendingScans.knows(TableNames.of(l, relation))
 
   /** The plan of a scan, with a node that learns if the scan has a filter that can be remembered. */
   def learning(plan: SparkPlan, l: LogicalRelation, relation: HadoopFsRelation): SparkPlan = plan match {
     case project @ ProjectExec(_, child) => project.copy(child = learning(child, l, relation))
     case filter @ FilterExec(condition, scan: FileSourceScanExec) if learns(relation) =>
-      Filter.whole(l, relation, splitConjunctivePredicates(condition))
+      FilterKey.whole(l, relation, splitConjunctivePredicates(condition))
         .fold[SparkPlan](filter)(f => RememberExec(filter)(f, scan.relation))
     case other => other
   }

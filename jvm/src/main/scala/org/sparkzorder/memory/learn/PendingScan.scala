@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFil
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.indexing.PastTime
-import org.sparkzorder.memory.{Filter, FilterMemory, ReadFile, RememberedFiles}
+import org.sparkzorder.memory.{FilterKey, FilterMemory, ReadFile, RememberedFiles}
 
 /**
  * What one scan may teach.
@@ -15,8 +15,8 @@ import org.sparkzorder.memory.{Filter, FilterMemory, ReadFile, RememberedFiles}
  * @param schema of the partitions' values
  * @param began milliseconds since 1970, before the first file was read
  */
-private[learn] final class Lesson(
-    val filter: Filter,
+private[learn] final class PendingScan(
+    val filter: FilterKey,
     outcomes: FileOutcomes,
     partitions: Array[FilePartition],
     schema: StructType,
@@ -28,7 +28,7 @@ private[learn] final class Lesson(
   def isOver: Boolean = synchronized(absorbed == partitions.length)
 
   /** Parts of files that the scan reads, and as many more as the filter takes memory. */
-  val size: Int = partitions.iterator.map(_.files.length).sum + filter.weight / Lesson.CharactersOfPart
+  val size: Int = partitions.iterator.map(_.files.length).sum + filter.weight / PendingScan.CharactersOfPart
 
   /** Puts the files without a row that passes the filter into a memory, if more is known than at the last call. */
   def absorb(memory: FilterMemory): Unit = synchronized {
@@ -62,7 +62,7 @@ private[learn] final class Lesson(
   }
 }
 
-private object Lesson {
+private object PendingScan {
 
   /** A part of a file takes as much memory as so many characters of a filter. */
   private val CharactersOfPart = 100
