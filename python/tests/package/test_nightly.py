@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -310,6 +311,32 @@ def test_wrong_usage_exits_with_2_and_starts_nothing(arguments: list[str], capsy
         main(arguments)
     assert ended.value.code == 2
     assert "usage:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("catalog", "is_told"), [("in-memory", True), ("hive", False)])
+@pytest.mark.parametrize("command", ["status", "optimize", "vacuum"])
+def test_no_table_in_a_catalog_in_memory_is_explained(
+    spark: SparkSession,
+    database: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    catalog: str,
+    is_told: bool,
+) -> None:
+    from spark_zorder._cli import nightly_session
+
+    class OfAnotherCatalog:
+        """The session of the test, which says that its catalog is another one."""
+
+        conf = SimpleNamespace(get=lambda key, default=None: catalog if "catalogImpl" in key else default)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(spark, name)
+
+    monkeypatch.setattr(nightly_session, "start", lambda settings, remote: OfAnotherCatalog())
+    assert main([command, "--schema", database.name]) == 0
+    assert ("--conf spark.sql.catalogImplementation=hive" in capsys.readouterr().err) == is_told
 
 
 def test_the_printed_table_has_a_line_for_each(

@@ -43,10 +43,7 @@ private[memory] object Condition {
     }
   }
 
-  /**
-   * A subject between two values; an end that is None is open. NaN is the largest value, so it is in each range that has
-   * no upper end.
-   */
+  /** A subject between two values. An end that is None is open. */
   final case class Range(subject: String, low: Option[End], high: Option[End]) extends Condition {
     override def anchor: String = subject
 

@@ -2,6 +2,7 @@ package org.sparkzorder.memory
 
 import java.time.ZoneId
 
+import org.apache.commons.codec.binary.Hex
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{ArrayType, DataType, Decimal, MapType, StructType, UserDefinedType}
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
@@ -81,6 +82,9 @@ private[memory] object ExpressionText {
     case atomic                                                            => atomic.catalogString
   }
 
+  /** A string may hold bytes that are no UTF-8. */
+  def bytes(bytes: Array[Byte]): String = s"x${Hex.encodeHexString(bytes)}"
+
   def quoted(text: String): String = s"'${text.replace("\\", "\\\\").replace("'", "\\'")}'"
 
   private def literal(l: Literal): Option[String] = value(l.value).map(v => s"$v:${ExpressionText.of(l.dataType)}")
@@ -92,14 +96,11 @@ private[memory] object ExpressionText {
     case f: Float            => Some(java.lang.Float.floatToRawIntBits(f).toString)
     case d: Double           => Some(java.lang.Double.doubleToRawLongBits(d).toString)
     case d: Decimal          => Some(d.toJavaBigDecimal.toString)
-    case s: UTF8String       => Some(hex(s.getBytes))
-    case b: Array[Byte]      => Some(hex(b))
+    case s: UTF8String       => Some(bytes(s.getBytes))
+    case b: Array[Byte]      => Some(bytes(b))
     case i: CalendarInterval => Some(s"${i.months}m${i.days}d${i.microseconds}")
     case _                   => None
   }
-
-  // Bytes, since a string may hold bytes that are no UTF-8.
-  private def hex(bytes: Array[Byte]): String = bytes.map(b => f"$b%02x").mkString("x", "", "")
 
   private def all(texts: Iterator[Option[String]]): Option[Seq[String]] = {
     val found = texts.toVector

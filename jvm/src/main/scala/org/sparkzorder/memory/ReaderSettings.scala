@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 import java.util.{Locale, TimeZone}
 
+import org.apache.commons.codec.binary.Hex
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
@@ -109,6 +110,6 @@ private[memory] object ReaderSettings {
       digest.update(text.getBytes(UTF_8))
       digest.update(0: Byte)
     }
-    digest.digest().map(b => f"$b%02x").mkString
+    Hex.encodeHexString(digest.digest())
   }
 }

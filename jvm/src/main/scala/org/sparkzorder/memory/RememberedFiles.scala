@@ -41,10 +41,9 @@ object RememberedFiles {
   def valuesOf(values: InternalRow, schema: StructType): String =
     values.toSeq(schema).map {
       case null           => "-"
-      case s: UTF8String  => hex(s.getBytes)
-      case b: Array[Byte] => hex(b)
+      case s: UTF8String  => ExpressionText.bytes(s.getBytes)
+      case b: Array[Byte] => ExpressionText.bytes(b)
       case other          => s"=$other"
     }.mkString(";")
 
-  private def hex(bytes: Array[Byte]): String = bytes.map(b => f"$b%02x").mkString("x", "", "")
 }

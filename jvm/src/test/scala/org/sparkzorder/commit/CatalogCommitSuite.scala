@@ -143,6 +143,25 @@ class CatalogCommitSuite extends AnyFunSuite {
     assert(table.plainRows == before)
   }
 
+  test("a new folder that others have written to stays, although no record names it") {
+    var explored = 0
+    for (at <- 1 to 60) {
+      val table = new MemoryCatalogTable(shapes.head)
+      table.attempt("op-1")(table.optimize(new MemoryOps(table.fs, at, Fault.DieAfter), "op-1"))
+      def made = table.fs.below("/t__zorder").filter(table.fs.file(_).isDefined)
+      val isRecorded = table.fs.children("/t/_zorder").exists(FileNames.name(_).startsWith("_v"))
+      if (made.nonEmpty && !isRecorded) withClue(s"death at call $at: ") {
+        explored += 1
+        val before = made
+        val other = s"${FileNames.parent(before.head)}/other.parquet"
+        table.fs.put(other, Set(900), 5L)
+        table.next()
+        assert((before :+ other).forall(table.fs.file(_).isDefined))
+      }
+    }
+    assert(explored > 0)
+  }
+
   test("a location that was set back is left alone, as after an ANALYZE that began before") {
     val table = optimizedOnce(Seq(CatalogPartition.Table))
     val now = table.locations(CatalogPartition.Table)

@@ -41,6 +41,26 @@ class LostFilesSuite extends AnyFunSuite {
     assert(explored >= inputs)
   }
 
+  test("a restored backup that has all new files and none of the old ones is refused, and keeps its rows") {
+    val t = table()
+    def isThere = published(t) == outputs && t.fs.below("/t").exists(_.endsWith(".staged"))
+    assert(optimize(t, new MemoryOps(t.fs, other = { case _ if isThere => throw new Died })).isDefined && isThere)
+    t.liveness.running.clear()
+    t.files.filterNot(_.startsWith("new-")).foreach(f => t.fs.nodes.remove(s"/t/$f"))
+    for (_ <- 0 to 1) {
+      val refused = t.recover(new MemoryOps(t.fs)).flatMap(e =>
+        Iterator.iterate[Throwable](e)(_.getCause)
+          .takeWhile(_ != null).find(_.getMessage.contains("a restored backup, copy it again"))
+      )
+      assert(refused.isDefined)
+      assert(t.fs.visibleRows == t.allRows)
+    }
+    // With a file of others it is a table that was overwritten, and what it had before is gone.
+    t.fs.put("/t/other.parquet", Set(900), 5L)
+    assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+    assert(t.fs.visibleRows == Seq(900))
+  }
+
   /** A table that died with this marker and all new files visible, under another root, as a copy may be. */
   private def copied(marker: String)(change: SmallTable => Unit): SmallTable = {
     val t = table()

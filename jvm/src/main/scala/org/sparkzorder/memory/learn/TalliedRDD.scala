@@ -19,10 +19,9 @@ private[learn] final class TalliedRDD(scan: RDD[InternalRow], outcomes: FileOutc
     val input = scan.iterator(split, context)
     split match {
       case partition: FilePartition =>
-        val told = outcomes
         // The input holds batches as well, if generated code reads it. So its elements are not touched here.
         val tally =
-          new FileTally(input.asInstanceOf[Iterator[AnyRef]], partition, rows => told.add((partition.index, rows)))
+          new FileTally(input.asInstanceOf[Iterator[AnyRef]], partition, rows => outcomes.add((partition.index, rows)))
         if (isFiltered) {
           tally.listen()
           new Filtered(tally)

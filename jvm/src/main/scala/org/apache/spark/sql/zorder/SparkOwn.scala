@@ -39,7 +39,9 @@ object SparkOwn {
   /** Removes Spark's progress bar. Spark draws it again after half a second. */
   def hideProgressBar(context: SparkContext): Unit = context.progressBar.foreach(_.finishAll())
 
-  /** The file that this task's thread reads, and where the part of it begins. Another part is another object. */
+  /** The file that this thread reads. It is another object for each part of a file. */
   def currentFile: UTF8String = InputFileBlockHolder.getInputFilePath
+
+  /** Where the part of the file that this thread reads begins, in bytes. */
   def currentStart: Long = InputFileBlockHolder.getStartOffset
 }
