@@ -86,7 +86,7 @@ private final class IndexBuilder(
     val damaged = files.zip(footers).collect { case (file, Left(e)) => (file, e) }
     // A file that was being written or deleted is perhaps complete, or gone, by now.
     damaged.zip(UnchangedFiles.of(conf, damaged.map(_._1))).foreach { case ((file, e), unchanged) =>
-      if (unchanged) throw e else setting.leftOut(file, e.reason)
+      if (unchanged && !e.isGone) throw e else setting.leftOut(file, e.reason)
     }
     files.zip(footers).collect { case (file, Right(footer)) => IntactFile(file, footer) }
   }

@@ -8,14 +8,13 @@ import org.sparkzorder.table.PlainTable
 private[sparkzorder] object UnreadableFiles {
 
   /**
-   * A missing file was deleted or moved after the statement listed it, so there is nothing to
-   * repair.
+   * A file that is gone, or was exchanged, after the statement listed it. There is nothing to repair.
    */
   def told[T](table: PlainTable)(work: => T): T =
     try work
     catch {
       case e: NotDataFileException if e.isGone =>
-        throw ZOrderErrors.commitConflict(table.name, Seq(e.path), "a file was deleted or moved", e)
+        throw ZOrderErrors.commitConflict(table.name, Seq(e.path), e.reason, e)
       case e: NotDataFileException if e.isEncrypted => throw ZOrderErrors.notDecrypted(e.path, e.reason)
       case e: NotDataFileException => throw ZOrderErrors.notDataFile(e.path, table.formatName, e.reason)
     }

@@ -4,6 +4,7 @@ import java.io.FileNotFoundException
 import java.util.concurrent.{Callable, ExecutionException, Executors, Future, ThreadFactory}
 import java.util.concurrent.atomic.AtomicInteger
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.SparkSession
@@ -70,7 +71,7 @@ object Footers {
     val settings = FooterSettings.of(session.sessionState.conf)
     if (files.size <= OnDriver) {
       val reader = FooterReaders.of(format, conf, tableSchema, columns, settings, withTraits)
-      byThreads(files.toIndexedSeq, reader, progress)
+      byThreads(files.toIndexedSeq, tryOne(conf, reader, _), progress)
     } else {
       // The closure holds nothing but what its tasks need.
       val asked = columns.toArray
@@ -78,7 +79,7 @@ object Footers {
       val read = (_: TaskContext, group: Iterator[Array[FileStatus]]) => {
         val reader = FooterReaders.of(format, shared.value.value, tableSchema, asked.toIndexedSeq, settings, withTraits)
         val parts = new SharedParts(asked.toIndexedSeq)
-        group.flatMap(_.iterator).map(status => tryOne(reader, status).map(parts.in)).toArray
+        group.flatMap(_.iterator).map(tryOne(shared.value.value, reader, _).map(parts.in)).toArray
       }
       val parts = new SharedParts(columns)
       try byJob(session.sparkContext, files, read, progress).map(_.map(parts.in))
@@ -88,11 +89,15 @@ object Footers {
 
   private type Footer = Either[NotDataFileException, FileFooter]
 
-  private def byThreads(files: IndexedSeq[FileStatus], reader: FooterReader, progress: Int => Unit): Seq[Footer] = {
+  private def byThreads(
+      files: IndexedSeq[FileStatus],
+      read: FileStatus => Footer,
+      progress: Int => Unit
+  ): Seq[Footer] = {
     val done = new AtomicInteger
     val statement = StatementProgress.current
     onDriver(files) { status =>
-      val footer = tryOne(reader, status)
+      val footer = read(status)
       progress(done.incrementAndGet())
       statement.foreach(_.done(Phase.Footers, files = 1))
       footer
@@ -118,9 +123,14 @@ object Footers {
     results.iterator.flatten.toIndexedSeq
   }
 
-  private def tryOne(reader: FooterReader, status: FileStatus): Footer =
-    try Right(reader.read(status))
-    catch {
+  /** Another file may take the place of one while it is read, and then go again, so the look comes at once. */
+  private def tryOne(conf: Configuration, reader: FooterReader, status: FileStatus): Footer =
+    try {
+      val footer = reader.read(status)
+      if (UnchangedFiles.isSame(conf, status)) Right(footer)
+      else
+        Left(new NotDataFileException(status.getPath.toString, "it was another file when it was read", isGone = true))
+    } catch {
       case e: NotDataFileException => Left(e)
       // Local file systems throw this exception for files without permission, too.
       case e: FileNotFoundException if Option(e.getMessage).exists(_.contains("Permission denied")) =>

@@ -18,7 +18,7 @@ import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.stats.ColumnKey
 import org.sparkzorder.table.TableSideFolder
 import org.sparkzorder.write._
-import org.sparkzorder.write.check.ReadBackException
+import org.sparkzorder.write.check.{FileExchangedException, ReadBackException}
 import org.sparkzorder.write.job.{RewriteJob, RewriteJobs, RewriteResult}
 import org.sparkzorder.write.sample.RewritePrediction
 import org.sparkzorder.write.task.OpenUploads
@@ -53,7 +53,10 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
       case e: SparkException =>
         explain(e)
         throw Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).collectFirst {
-          case back: ReadBackException => ZOrderErrors.readBackFailed(plan.table.name, back.path, back)
+          case back: ReadBackException      => ZOrderErrors.readBackFailed(plan.table.name, back.path, back)
+          case file: FileExchangedException =>
+            val path = plan.table.names.of(new Path(file.path))
+            ZOrderErrors.commitConflict(plan.table.name, Seq(path), "another file was there when it was read", file)
         }.getOrElse(e)
     }
 

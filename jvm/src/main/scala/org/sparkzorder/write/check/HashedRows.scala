@@ -15,17 +15,28 @@ import org.apache.spark.sql.types.StructType
  * @param data the fields to hash, with which rows begin
  * @param file ordinal of the row's file
  * @param read gets the result of each partition that was read to its end
+ * @param listed tells whether a file is the one that was listed
  */
-private[write] final case class HashedRows(data: StructType, file: Attribute, read: ReadRows, child: LogicalPlan)
-    extends UnaryNode {
+private[write] final case class HashedRows(
+    data: StructType,
+    file: Attribute,
+    read: ReadRows,
+    listed: ListedFiles,
+    child: LogicalPlan
+) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
   override protected def stringArgs: Iterator[Any] = Iterator(file)
   override protected def withNewChildInternal(newChild: LogicalPlan): HashedRows = copy(child = newChild)
 }
 
 /** Runs [[HashedRows]]. */
-private[write] final case class HashedRowsExec(data: StructType, file: Attribute, read: ReadRows, child: SparkPlan)
-    extends UnaryExecNode {
+private[write] final case class HashedRowsExec(
+    data: StructType,
+    file: Attribute,
+    read: ReadRows,
+    listed: ListedFiles,
+    child: SparkPlan
+) extends UnaryExecNode {
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
@@ -34,7 +45,7 @@ private[write] final case class HashedRowsExec(data: StructType, file: Attribute
   override protected def doExecute(): RDD[InternalRow] = {
     val at = child.output.indexWhere(_.exprId == file.exprId)
     require(at >= 0, s"$file is not in ${child.output.mkString("[", ", ", "]")}")
-    HashedRowsExec.hashed(child.execute(), new RowHash(data), at, read)
+    HashedRowsExec.hashed(child.execute(), new RowHash(data), at, read, listed)
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): HashedRowsExec = copy(child = newChild)
@@ -43,18 +54,29 @@ private[write] final case class HashedRowsExec(data: StructType, file: Attribute
 private object HashedRowsExec {
 
   // Made in this object, so that the closure does not contain a plan.
-  private def hashed(rows: RDD[InternalRow], hash: RowHash, file: Int, read: ReadRows): RDD[InternalRow] =
+  private def hashed(
+      rows: RDD[InternalRow],
+      hash: RowHash,
+      file: Int,
+      read: ReadRows,
+      listed: ListedFiles
+  ): RDD[InternalRow] =
     rows.mapPartitionsWithIndex(
-      (partition, rows) => new HashingIterator(rows, hash, file, sums => read.add(partition -> sums)),
+      (partition, rows) =>
+        new HashingIterator(rows, hash, file, listed.confirm, sums => read.add(partition -> sums)),
       preservesPartitioning = true
     )
 }
 
-/** @param end called once, after the last row, with the sums of the rows of each file */
+/**
+ * @param begin called with a file when its first row was read
+ * @param end called once, after the last row, with the sums of the rows of each file
+ */
 private[write] final class HashingIterator(
     rows: Iterator[InternalRow],
     hash: RowHash,
     file: Int,
+    begin: Int => Unit,
     end: Map[Int, RowSum] => Unit
 ) extends Iterator[InternalRow] {
   private var sums = Map.empty[Int, RowSum]
@@ -79,6 +101,7 @@ private[write] final class HashingIterator(
     val of = row.getInt(file)
     if (of != current) {
       keep()
+      begin(of)
       current = of
     }
     count += 1
@@ -96,7 +119,8 @@ private[write] final class HashingIterator(
 /** Plans [[HashedRows]] in the sessions of rewrites. */
 private[write] object HashedRowsStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case HashedRows(data, file, read, child) => HashedRowsExec(data, file, read, planLater(child)) :: Nil
-    case _                                   => Nil
+    case HashedRows(data, file, read, listed, child) =>
+      HashedRowsExec(data, file, read, listed, planLater(child)) :: Nil
+    case _ => Nil
   }
 }

@@ -20,7 +20,7 @@ import org.sparkzorder.compat._
 import org.sparkzorder.layout._
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.stats.{ColumnKey, KeyEncoding}
-import org.sparkzorder.write.check.{HashedRowsStrategy, ProvenWriters, ReadBack, ReadRows, RowHash, RowSum}
+import org.sparkzorder.write.check.{HashedRowsStrategy, ListedFiles, ProvenWriters, ReadBack, ReadRows, RowHash, RowSum}
 import org.sparkzorder.write.preserve.{KeptParquet, PreservedMetadata}
 import org.sparkzorder.write.rows.RowPlan
 import org.sparkzorder.write.sample.{
@@ -223,14 +223,27 @@ final class RewriteJob(
   private def write(model: LayoutModel, read: ReadRows): Seq[StagedFile] = {
     session.sparkContext.register(read)
     val plan = session.sparkContext.broadcast(new RowPlan(model))
+    val listed = listedFiles
     try {
-      val query = queries.planned(scan().ordered(plan, model.slots, shape, Option.when(hashed)(read), zeros.isDefined))
+      val sums = Option.when(hashed)(read -> listed)
+      val query = queries.planned(scan().ordered(plan, model.slots, shape, sums, zeros.isDefined))
       val task = fileTask(model, plan)
       def ended(tasks: Int, files: Seq[WrittenFile]): Unit = progress.written(tasks, files.size)
       val written = queries.run("write", query, ended)(task.write)
       check(written.length == model.slots, s"${written.length} partitions for ${model.slots} files")
       staged(model, written)
-    } finally plan.destroy()
+    } finally {
+      plan.destroy()
+      listed.destroy()
+    }
+  }
+
+  private def listedFiles: ListedFiles = {
+    val conf = session.sessionState.newHadoopConfWithOptions(RewriteSession.safeReadOptions(readOptions))
+    new ListedFiles(
+      session.sparkContext.broadcast(files.map(_._1).toArray),
+      session.sparkContext.broadcast(new SerializableConfiguration(conf))
+    )
   }
 
   /** @param written the files of each slot */

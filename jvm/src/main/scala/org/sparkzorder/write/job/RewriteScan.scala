@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StringType, StructType}
 import org.sparkzorder.layout.{BytesMapping, LayoutShape}
 import org.sparkzorder.stats.KeyEncoding
 import org.sparkzorder.write.KeyColumn
-import org.sparkzorder.write.check.{HashedRows, ReadRows}
+import org.sparkzorder.write.check.{HashedRows, ListedFiles, ReadRows}
 import org.sparkzorder.write.rows.{BroadcastPlan, BytesKey, CurveValue, RowPlan, SlotKey}
 import org.sparkzorder.write.zeros.NotedZeros
 
@@ -58,14 +58,14 @@ private[write] final class RewriteScan(
    * The rows of each slot in the partition with the slot's number, in the order of the curve. A row
    * has the data columns, then those of [[addedFields]].
    *
-   * @param read set to count and hash the rows before the shuffle
+   * @param read set to count and hash the rows before the shuffle, and to look at their files
    * @param zeros whether to note for each task which columns have -0.0
    */
   def ordered(
       plan: Broadcast[RowPlan],
       slots: Int,
       shape: LayoutShape,
-      read: Option[ReadRows],
+      read: Option[(ReadRows, ListedFiles)],
       zeros: Boolean
   ): LogicalPlan = {
     val base = withTie(data ++ Seq(file) ++ bytesKey)
@@ -77,7 +77,9 @@ private[write] final class RewriteScan(
     val placed = Project(data ++ bytesKey.map(_.toAttribute) ++ Seq(tie, z, file), base)
     // Rows are hashed last before the shuffle, so that a change made by the shuffle or by anything
     // after it is noticed.
-    val hashed = read.fold[LogicalPlan](placed)(HashedRows(relation.dataSchema, file, _, placed))
+    val hashed = read.fold[LogicalPlan](placed) { case (sums, listed) =>
+      HashedRows(relation.dataSchema, file, sums, listed, placed)
+    }
     val slot = SlotKey(BroadcastPlan(plan), file, z.toAttribute, tie)
     val exchanged = RepartitionByExpression(Seq(slot), hashed, slots)
     // In a sort one value of the curve stands for many values of the columns, so the columns decide

@@ -212,4 +212,15 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
       IndexableColumns.of(schema)
     ).map(_.path) == files.take(20).map(_.getPath.toString))
   }
+
+  test("the footer of another file than the one that was listed does not count") {
+    val dir = folder.resolve("exchanged").toString
+    spark.range(0, 40, 1, 2).write.parquet(dir)
+    val listed = dataFiles(dir).sortBy(_.getPath.getName)
+    val exchanged = new java.io.File(listed.head.getPath.toUri)
+    assert(exchanged.setLastModified(listed.head.getModificationTime - 5000))
+    val schema = StructType.fromDDL("id bigint")
+    val read = Footers.tryAll(spark, listed, parquet, schema, IndexableColumns.of(schema))
+    assert(read.head.left.exists(_.isGone) && read.last.isRight)
+  }
 }

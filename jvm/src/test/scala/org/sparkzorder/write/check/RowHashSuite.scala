@@ -134,12 +134,13 @@ class RowHashSuite extends AnyFunSuite {
     }
   }
 
-  test("an iterator reports its sums once, and only after its last row") {
+  test("an iterator looks at a file when it has its first row, and reports its sums once, after the last row") {
     val two = Seq(LongType, IntegerType)
     val rows = Seq(0, 0, 2, 0, 2).zipWithIndex.map { case (file, i) => unsafe(two, Seq[Any](i.toLong, file)) }
     val hash = new RowHash(schemaOf(Seq(LongType)))
     var told = Seq.empty[Map[Int, RowSum]]
-    val iterator = new HashingIterator(rows.iterator, hash, 1, told :+= _)
+    var begun = Seq.empty[Int]
+    val iterator = new HashingIterator(rows.iterator, hash, 1, begun :+= _, told :+= _)
     rows.foreach { row =>
       assert(iterator.hasNext && told.isEmpty)
       assert(iterator.next() eq row)
@@ -148,6 +149,7 @@ class RowHashSuite extends AnyFunSuite {
     assert(!iterator.hasNext && !iterator.hasNext)
     def sum(of: Int*) = RowSum(of.length.toLong, of.map(i => hash.of(rows(i))).sum)
     assert(told == Seq(Map(0 -> sum(0, 1, 3), 2 -> sum(2, 4))))
+    assert(begun == Seq(0, 2, 0, 2))
   }
 
   test("the result of a task that runs again replaces that of its first run") {

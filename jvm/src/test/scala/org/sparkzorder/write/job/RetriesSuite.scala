@@ -7,7 +7,7 @@ import org.apache.commons.io.FileUtils
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.mapreduce.{Job, TaskAttemptContext}
-import org.apache.spark.TaskContext
+import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.scheduler.{SparkListener, SparkListenerStageSubmitted}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.SparkSession
@@ -21,6 +21,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.implicits._
 import org.sparkzorder.layout.{BytesMapping, LayoutShape, LayoutSpec}
+import org.sparkzorder.write.check.FileExchangedException
 import org.sparkzorder.write.{FileGroup, KeyColumn}
 
 /**
@@ -125,6 +126,22 @@ class RetriesSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(lost == calm)
   }
 
+  test("OPTIMIZE while a file is another one, and then itself again") {
+    val shape = LayoutShape(LayoutSpec.ZOrder, aligned = true)
+    val calm = rewritten(new ParquetFileFormat, "calm-exchanged", shape, None)
+    ExchangingFormat.exchanged.set(0)
+    val exchanged = rewritten(new ExchangingFormat(times = 1), "exchanged", shape, None)
+    assert(ExchangingFormat.exchanged.get == 1)
+    assert(exchanged == calm)
+
+    ExchangingFormat.exchanged.set(0)
+    val e = intercept[SparkException](rewritten(new ExchangingFormat(times = 100), "always-exchanged", shape, None))
+    val causes = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).toSeq
+    val path = causes.collectFirst { case f: FileExchangedException => new Path(f.path) }
+    assert(path.exists(_.getName.startsWith("part-")), e)
+    assert(ExchangingFormat.exchanged.get == 4)
+  }
+
   test("the hints") {
     val restless = udf { (id: Long) =>
       RestlessFormat.fail(id % 1000 == 999)
@@ -213,6 +230,63 @@ private object RestlessFormat {
   def fail(when: Boolean): Unit = if (when && TaskContext.get().attemptNumber() == 0) {
     failures.incrementAndGet()
     throw new IOException("the node is lost")
+  }
+}
+
+/**
+ * Parquet that reads another file in the place of one with all columns. The other one has the same length, and goes when
+ * its last row was read.
+ *
+ * @param times how often it does so
+ */
+private class ExchangingFormat(times: Int) extends ParquetFileFormat {
+
+  override def buildReaderWithPartitionValues(
+      session: org.apache.spark.sql.SparkSession,
+      dataSchema: StructType,
+      partitionSchema: StructType,
+      requiredSchema: StructType,
+      filters: Seq[Filter],
+      options: Map[String, String],
+      conf: Configuration
+  ): PartitionedFile => Iterator[InternalRow] = {
+    val real = super.buildReaderWithPartitionValues(
+      session,
+      dataSchema,
+      partitionSchema,
+      requiredSchema,
+      filters,
+      options,
+      conf
+    )
+    val isWrite = requiredSchema.length == 3
+    val most = times
+    file =>
+      if (isWrite && file.toPath.getName.startsWith("part-00002") && ExchangingFormat.exchanged.get < most) {
+        ExchangingFormat.exchanged.incrementAndGet()
+        ExchangingFormat.during(new File(file.toPath.toUri))(real(file))
+      } else real(file)
+  }
+}
+
+private object ExchangingFormat {
+  val exchanged = new java.util.concurrent.atomic.AtomicInteger
+
+  def during(file: File)(read: => Iterator[InternalRow]): Iterator[InternalRow] = {
+    val away = new File(file.getParentFile.getParentFile, "away")
+    val other = new File(away.getParentFile, "other")
+    FileUtils.copyFile(file, other, false)
+    assert(file.renameTo(away) && other.renameTo(file))
+    val putBack = () => assert(file.delete() && away.renameTo(file))
+    TaskContext.get().addTaskCompletionListener[Unit](_ => if (away.exists) putBack())
+    val rows = read
+    new Iterator[InternalRow] {
+      override def hasNext: Boolean = rows.hasNext || {
+        if (away.exists) putBack()
+        false
+      }
+      override def next(): InternalRow = rows.next()
+    }
   }
 }
 
