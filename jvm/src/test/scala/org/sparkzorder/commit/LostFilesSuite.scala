@@ -61,6 +61,39 @@ class LostFilesSuite extends AnyFunSuite {
     assert(t.fs.visibleRows == Seq(900))
   }
 
+  test("a table that somebody empties after its owner has died stays empty") {
+    var explored = 0
+    for (k <- 1 to calls) {
+      val t = table()
+      optimize(t, new MemoryOps(t.fs, k, Fault.DieAfter))
+      t.liveness.running.clear()
+      if (t.isPublishing) withClue(s"death at call $k: ") {
+        explored += 1
+        t.fs.visible.foreach(t.fs.nodes.remove)
+        assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+        assert(t.fs.visibleRows.isEmpty)
+      }
+    }
+    assert(explored >= inputs + outputs)
+  }
+
+  test("a restored backup that has all old files and lacks new ones keeps its rows, whatever was decided") {
+    for (lost <- Seq(1, outputs); k <- 1 to calls) {
+      val t = table()
+      val old = t.fs.visible.map(path => path -> t.fs.nodes(path))
+      optimize(t, new MemoryOps(t.fs, k, Fault.DieAfter))
+      t.liveness.running.clear()
+      if (t.isPublishing && published(t) == outputs) withClue(s"$lost new files are lost after call $k: ") {
+        t.files.filter(_.startsWith("new-")).take(lost).foreach(f => t.fs.nodes.remove(s"/t/$f"))
+        t.fs.below("/t/_zorder/trash").filter(t.fs.file(_).isDefined).foreach(t.fs.nodes.remove)
+        old.foreach { case (path, node) => t.fs.nodes(path) = node }
+        assert(t.viewedRows() == t.allRows)
+        assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+        assert(t.fs.visibleRows == t.allRows)
+      }
+    }
+  }
+
   /** A table that died with this marker and all new files visible, under another root, as a copy may be. */
   private def copied(marker: String)(change: SmallTable => Unit): SmallTable = {
     val t = table()

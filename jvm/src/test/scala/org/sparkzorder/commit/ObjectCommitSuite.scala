@@ -254,6 +254,38 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     }
   }
 
+  test("a table that somebody empties after its owner has died stays empty, and a backup keeps its rows") {
+    var explored = 0
+    for (dirs <- folders; k <- 1 to requests(dirs, keeps = true)) {
+      def dead(): StoreTable = {
+        val table = new StoreTable(dirs)
+        dying(table.optimize(new MemoryClient(table.shared, k, StoreFault.DieAfter), "a"))
+        table
+      }
+      def isPublishing(t: StoreTable) = t.shared.below("/t").exists(_.endsWith(".publishing"))
+      withClue(s"folders $dirs, death after request $k: ") {
+        val emptied = dead()
+        if (isPublishing(emptied)) {
+          emptied.shared.visible.foreach(emptied.shared.objects.remove)
+          emptied.recover(new MemoryClient(emptied.shared))
+          assert(emptied.shared.visible.isEmpty && leftBy(emptied).isEmpty)
+        }
+        val torn = dead()
+        val isStaged = torn.shared.below("/t").filter(_.endsWith(FolderMarker.Name))
+          .exists(key => new String(torn.shared.objects(key).bytes).contains("staged"))
+        val hasNew = torn.shared.visible.count(_.contains("part-a-")) == 2 * dirs.size
+        if (isPublishing(torn) && isStaged && hasNew) {
+          torn.shared.visible.filterNot(_.contains("part-a-")).foreach(torn.shared.objects.remove)
+          val e = intercept[IOException](torn.recover(new MemoryClient(torn.shared)))
+          assert(e.getMessage.contains("a restored backup, copy it again"))
+          assert(torn.shared.rows(torn.shared.visible) == torn.allRows)
+          explored += 1
+        }
+      }
+    }
+    assert(explored > 0)
+  }
+
   test("somebody overwrites the whole table at every request, and another operation gets the same version") {
     for {
       dirs <- folders
@@ -381,7 +413,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
         table.shared.remove(table.shared.below("/t").filter(_.endsWith(FolderMarker.Name)))
         val record = RecordJson.read(here, file)
         val seen = scala.collection.mutable.Map[String, Decision]("" -> Decision.Exchanged)
-        val place = new StorePlace(client, here, record, record.folders.head, () => false, seen, 1)
+        val place = new StorePlace(client, here, record, record.folders.head, false, () => false, false, seen, 1)
         assert(place.decision().isEmpty)
         assertThrows[IOException](place.retire())
         assert(inputs.forall(table.shared.objects.contains))

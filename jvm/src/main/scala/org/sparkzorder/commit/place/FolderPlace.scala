@@ -77,7 +77,8 @@ private[commit] final class FolderPlace(
 
   @volatile private var lastLook = System.nanoTime() - Place.LookNanos
 
-  override def reveal(): Unit = if (hasFolder(staging, Some(Decision.Staged)))
+  /** If others changed the inputs after the owner had died, no new file becomes visible any more. */
+  override def reveal(): Unit = if ((isOwn || hasInputs(listed())) && hasFolder(staging, Some(Decision.Staged)))
     WorkerThreads.each(work.outputs, threads) { o =>
       if (mayMove(Some(Decision.Staged))) {
         o.source.map(folder.resolve).foreach(moveIfOurs(o, _, staged(o)))
@@ -154,12 +155,14 @@ private[commit] final class FolderPlace(
     work.inputs.forall(i => at(listed, i.path).exists(isInput(i, _)))
 
   /**
-   * A new file that was deleted stays deleted, as on any other day. But a copy may have been made bit by
-   * bit, and then the marker tells nothing.
+   * As long as all inputs are in their places they are the rows, as in a backup that was put back. Later a new file that
+   * was deleted stays deleted, as on any other day. But a copy may have been made bit by bit, and then the marker tells
+   * nothing.
    */
-  override def lacksOutputs(): Boolean = isElsewhere && !trustsMarker && {
+  override def lacksOutputs(): Boolean = !isOwn && !trustsMarker && work.inputs.nonEmpty && {
     val now = listed()
-    !hasOutputs(now) && work.inputs.forall(i => at(now, i.path).exists(isInput(i, _)) || isRetired(i))
+    def isKept(i: InputFile) = at(now, i.path).exists(isInput(i, _)) || isElsewhere && isRetired(i)
+    !hasOutputs(now) && work.inputs.forall(isKept)
   }
 
   /** Whether the trash was gone when the inputs were to go there. */
@@ -350,16 +353,12 @@ private[commit] final class FolderPlace(
    */
   private def refuseTorn(): Unit = if (!isOwn && !trustsMarker) {
     val now = listed()
-    val own = work.outputs.map(_.path).toSet
     def isGone(i: InputFile) = at(now, i.path).isEmpty && !isRetired(i)
     // The owner may have gone on since, and a VACUUM has emptied the trash.
     def isUndecided = decision().exists(_ != Decision.Exchanged)
-    def areAlone = now.forall { case (path, m) => own(path) || m.isDirectory || !FileNames.isData(m.name) }
-    val areGone = if (isElsewhere) !hasInputs(now) else areAlone && work.inputs.forall(isGone) && isUndecided
-    if (areGone && work.outputs.nonEmpty && hasOutputs(now)) throw new IOException(
-      s"version ${record.version} was being published, and $data has all new files and lacks old ones: " +
-        "if it is a copy or a restored backup, copy it again; if not, run `spark-zorder recover --keep-visible`"
-    )
+    val areGone =
+      if (isElsewhere) !hasInputs(now) else Place.areAlone(now, work) && work.inputs.forall(isGone) && isUndecided
+    if (areGone && work.outputs.nonEmpty && hasOutputs(now)) throw Place.isTorn(folder, record, work)
   }
 
   /** What RESTORE took from a trash goes back there. It may have been removed as an empty folder. */

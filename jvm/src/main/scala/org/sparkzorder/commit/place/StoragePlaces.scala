@@ -14,6 +14,6 @@ private[commit] object StoragePlaces {
   def of(folder: TableFolder, holds: () => Boolean = () => false, trustsMarkers: Boolean = false): Places =
     ObjectFileOps.storeOf(folder)
       .fold[Places](new FolderPlaces(folder, folder.threads, holds, trustsMarkers))(
-        new StorePlaces(_, folder, folder.threads, holds)
+        new StorePlaces(_, folder, folder.threads, holds, trustsMarkers = trustsMarkers)
       )
 }

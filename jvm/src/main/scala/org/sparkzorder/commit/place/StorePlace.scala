@@ -8,7 +8,9 @@ import org.sparkzorder.commit._
  * A folder on an object store, see `docs/design/commit-object-store.md`. Outputs are open uploads
  * until they are revealed, and each input is known by its etag.
  *
+ * @param isOwn whether this process began the operation
  * @param isAlone whether no other process can have taken the table's lock
+ * @param trustsMarker as for [[FolderPlace]]
  * @param decisions that were seen last, by folder
  */
 private[commit] final class StorePlace(
@@ -16,7 +18,9 @@ private[commit] final class StorePlace(
     folder: TableFolder,
     record: Record,
     work: FolderWork,
+    isOwn: Boolean,
     isAlone: () => Boolean,
+    trustsMarker: Boolean,
     decisions: mutable.Map[String, Decision],
     threads: Int
 ) extends Place {
@@ -52,7 +56,8 @@ private[commit] final class StorePlace(
         true
     }
 
-  override def reveal(): Unit =
+  /** As in [[FolderPlace.reveal]]. */
+  override def reveal(): Unit = if (isOwn || hasInputs(listed()))
     WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(store.complete(folder.resolve(o.path), _)))
 
   override def obstacle(): Option[Obstacle] = {
@@ -186,12 +191,21 @@ private[commit] final class StorePlace(
     val areSpare =
       marked.isDefined || hasInputs(now) || seen.exists(_ != Decision.Exchanged) && isAlone()
     if (areSpare) {
-      if (marked.isDefined) letListingsEnd()
+      if (marked.isDefined) {
+        refuseTorn(now)
+        letListingsEnd()
+      }
       val own = work.outputs.map(_.path).filter(now.contains).map(folder.resolve)
       // While the inputs are there, the copies of them are of no use.
       val copies = if (hasInputs(now)) store.list(folder.trashOf(work.folder, record)).map(_.path) else Nil
       if (own.nonEmpty || copies.nonEmpty) store.deleteAll(own ++ copies)
     }
+  }
+
+  /** As in [[FolderPlace]]: the new files may be the only ones with their rows. */
+  private def refuseTorn(now: Map[String, FileMeta]): Unit = if (!isOwn && !trustsMarker) {
+    val areGone = work.inputs.nonEmpty && !work.inputs.exists(i => now.contains(i.path)) && Place.areAlone(now, work)
+    if (areGone && work.outputs.nonEmpty && hasOutputs(now)) throw Place.isTorn(folder, record, work)
   }
 
   override def isPublished(): Boolean = Place.isPublished(folder, record)

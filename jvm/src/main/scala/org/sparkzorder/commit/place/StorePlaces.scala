@@ -15,13 +15,15 @@ import org.sparkzorder.commit.log.{HistoryLines, RecordJson, StagingDirectories}
  *
  * @param isAlone whether no other process can have taken the table's lock
  * @param claimed folders whose markers this process has claimed
+ * @param trustsMarkers as for [[FolderPlace]]
  */
 private[commit] final class StorePlaces(
     store: ObjectStore,
     folder: TableFolder,
     threads: Int,
     isAlone: () => Boolean = () => false,
-    claimed: Seq[String] = Nil
+    claimed: Seq[String] = Nil,
+    trustsMarkers: Boolean = false
 ) extends Places {
   override type P = StorePlace
 
@@ -31,9 +33,12 @@ private[commit] final class StorePlaces(
   override def of(record: Record, isRecovery: Boolean): Seq[Located[StorePlace]] = {
     val inFolder = if (record.folders.size > 1) 1 else threads
     val isCopy = CopiedMidway.from(folder, record).isDefined
-    record.folders.map(work =>
-      Located(work.folder, work, new StorePlace(store, folder, record, work, isAlone, seen, inFolder), isCopy)
-    )
+    record.folders.map { work =>
+      val isOwn = claimed.contains(work.folder)
+      val place =
+        new StorePlace(store, folder, record, work, isOwn, isAlone, trustsMarkers, seen, inFolder)
+      Located(work.folder, work, place, isCopy)
+    }
   }
 
   override def moved(record: Record, except: Set[String]): Seq[Located[StorePlace]] = Nil
