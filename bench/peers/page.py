@@ -43,7 +43,9 @@ def _figure(figure: Figure) -> list[str]:
     for engine in figure.values:
         s = summary(figure.values[engine])
         spread = f" ({number(s['min'])} to {number(s['max'])})" if s["n"] > 1 else ""
-        last = f" {figure.ratio(engine, first):.2f} |" if figure.compared else ""
+        # A clock that counts milliseconds may give 0.
+        over = f"{figure.ratio(engine, first):.2f}" if figure.median(first) else "-"
+        last = f" {over} |" if figure.compared else ""
         lines.append(f"| {engine} | {number(s['median'])}{spread} |{last}")
     return lines
 

@@ -1,15 +1,18 @@
 package org.sparkzorder.memory
 
+import java.io.File
 import java.nio.file.{Files, StandardCopyOption}
 import java.nio.file.attribute.FileTime
 
 import org.apache.spark.sql.catalyst.expressions.PredicateHelper
 import org.apache.spark.sql.catalyst.plans.logical.{Filter => LogicalFilter}
+import org.apache.spark.sql.execution.ExplainMode
+import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
-import org.apache.spark.sql.functions.{expr, udf}
+import org.apache.spark.sql.functions.{col, expr, udf}
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.memory.learn.QueryMemory
+import org.sparkzorder.memory.learn.{LearningFilterExec, QueryMemory}
 
 class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
 
@@ -118,6 +121,31 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
 
   private def filesOf(file: String, filter: String): Boolean =
     withSettings("spark.zorder.memory.enabled" -> "false")(spark.read.parquet(file).where(filter).count() > 0)
+
+  test("a file that was another one while it was read teaches nothing") {
+    for (codegen <- Seq("true", "false")) withSettings("spark.sql.codegen.wholeStage" -> codegen) {
+      val t = new File(dir, s"exchanged-$codegen").toString
+      spark.range(0, 800, 1, 8).selectExpr(
+        "id",
+        "concat('n', id) AS name"
+      ).write.option("compression", "none").parquet(t)
+      age(t)
+      // All row groups are left out by the first one.
+      for (filter <- Seq("id = 242", "name LIKE '%n242'")) {
+        val query = table(t).filter(filter)
+        val (file, other) = (files(t)(2), files(t)(3))
+        assert(Files.size(file) == Files.size(other))
+        val away = file.resolveSibling("_away")
+        Files.move(file, away)
+        Files.copy(other, file)
+        assert(query.count() == 0)
+        Files.delete(file)
+        Files.move(away, file)
+        assert(table(t).filter(filter).count() == 1)
+        assert(filesRead(table(t).filter(filter)) == 1)
+      }
+    }
+  }
 
   test("files of this moment are not remembered") {
     val path = folder()
@@ -325,6 +353,23 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     assert(filtered.where("k = 0").count() == 1)
     filtered.unpersist()
     assert(filesRead(t.where("upper(name) = 'N250'")) == 1)
+  }
+
+  test("plans are those without memory, as long as it knows nothing, and so is what Spark concludes from them") {
+    val t = folder()
+    def plans() = Seq(
+      table(t).filter("name LIKE '%42'").select("id"),
+      table(t).filter("id % 7 = 3").groupBy("k").count(),
+      table(t).filter("k > id % 5").join(table(t).filter("b + k = 3").select(col("id")), "id")
+    ).map(_.queryExecution.explainString(ExplainMode.fromString("formatted")).replaceAll("#\\d+L?|plan_id=\\d+", "#"))
+    val cached = table(t).filter("k + b = 5").cache()
+    try {
+      val relation = cached.queryExecution.withCachedData.collectFirst { case r: InMemoryRelation => r }.get
+      assert(collect(relation.cachedPlan) { case f: LearningFilterExec => f }.size == 1)
+      assert(relation.hasSelectivePredicate)
+      val other = withSettings("spark.zorder.memory.enabled" -> "false")(plans())
+      assert(plans() == other)
+    } finally cached.unpersist()
   }
 
   test("plans and metrics say what memory has left out") {

@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.scalatest.Suite
 
 import org.sparkzorder.LocalSpark
-import org.sparkzorder.memory.learn.{PendingScans, RememberExec}
+import org.sparkzorder.memory.learn.{LearningFilterExec, PendingScans}
 
 /** Folders of files, and what queries over them read. */
 trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite =>
@@ -71,7 +71,7 @@ trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite
     collectWithSubqueries(query.queryExecution.executedPlan) { case s: FileSourceScanExec => s }
 
   protected def learns(query: DataFrame): Boolean = {
-    def all(plan: SparkPlan) = collectWithSubqueries(plan) { case r: RememberExec => r }
+    def all(plan: SparkPlan) = collectWithSubqueries(plan) { case r: LearningFilterExec => r }
     all(query.queryExecution.executedPlan).nonEmpty
   }
 

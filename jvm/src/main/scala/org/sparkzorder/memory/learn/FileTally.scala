@@ -12,13 +12,20 @@ import org.apache.spark.unsafe.types.UTF8String
  * nothing is reported: silence is not the same as no row.
  *
  * @param input reads one part of a file after the other, and not ahead
- * @param report is called at most once, with a bit for each part of the partition that has a row
+ * @param isThere whether the file of a part is the one that the scan was planned with
+ * @param report is called at most once, with a bit for each part of the partition that has a row, or whose file was
+ *   another one
  */
-final class FileTally(input: Iterator[AnyRef], partition: FilePartition, report: BitSet => Unit)
-    extends Iterator[AnyRef] {
+final class FileTally(
+    input: Iterator[AnyRef],
+    partition: FilePartition,
+    isThere: PartitionedFile => Boolean,
+    report: BitSet => Unit
+) extends Iterator[AnyRef] {
   private val parts: Array[PartitionedFile] = partition.files
   private val withRows = new BitSet(parts.length)
   private var part = -1
+  private var lookedAt = 0
   private var isNoted = false
   private var isListening = false
   private var isDone = false
@@ -38,6 +45,7 @@ final class FileTally(input: Iterator[AnyRef], partition: FilePartition, report:
     moveSince(before)
     if (!more && isListening && !isDone) {
       isDone = true
+      lookUntil(parts.length)
       report(withRows)
     }
     more
@@ -59,8 +67,19 @@ final class FileTally(input: Iterator[AnyRef], partition: FilePartition, report:
     if (!(now eq before)) {
       part = find(now.toString, SparkOwn.currentStart)
       isNoted = false
+      lookUntil(part + 1)
     }
   }
+
+  /**
+   * Looks at the files of parts that were opened since the last look. Another file may take the place of one, and then
+   * go again, so the look comes at once.
+   */
+  private def lookUntil(end: Int): Unit = if (isListening)
+    while (lookedAt < end) {
+      if (!isThere(parts(lookedAt))) withRows.set(lookedAt)
+      lookedAt += 1
+    }
 
   /** Parts are read in their order, and parts without rows are passed over. */
   private def find(path: String, start: Long): Int =
@@ -74,6 +93,6 @@ object FileTally {
     case tally: FileTally =>
       tally.listen()
       tally
-    case _ => new FileTally(Iterator.empty, FilePartition(0, Array.empty), _ => ())
+    case _ => new FileTally(Iterator.empty, FilePartition(0, Array.empty), _ => true, _ => ())
   }
 }

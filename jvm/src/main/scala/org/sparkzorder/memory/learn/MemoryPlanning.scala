@@ -30,7 +30,7 @@ private[sparkzorder] object MemoryPlanning extends PredicateHelper {
     case project @ ProjectExec(_, child) => project.copy(child = learning(child, l, relation))
     case filter @ FilterExec(condition, scan: FileSourceScanExec) if learns(relation) =>
       FilterKey.whole(l, relation, splitConjunctivePredicates(condition))
-        .fold[SparkPlan](filter)(f => RememberExec(filter)(f, scan.relation))
+        .fold(filter)(f => new LearningFilterExec(condition, scan)(condition, f, scan.relation))
     case other => other
   }
 

@@ -20,8 +20,12 @@ private[learn] final class TalliedRDD(scan: RDD[InternalRow], outcomes: FileOutc
     split match {
       case partition: FilePartition =>
         // The input holds batches as well, if generated code reads it. So its elements are not touched here.
-        val tally =
-          new FileTally(input.asInstanceOf[Iterator[AnyRef]], partition, rows => outcomes.add((partition.index, rows)))
+        val tally = new FileTally(
+          input.asInstanceOf[Iterator[AnyRef]],
+          partition,
+          PlannedFile.isThere,
+          rows => outcomes.add((partition.index, rows))
+        )
         if (isFiltered) {
           tally.listen()
           new Filtered(tally)

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.SparkContext
 import org.apache.spark.deploy.SparkHadoopUtil
@@ -38,6 +39,9 @@ object SparkOwn {
 
   /** Removes Spark's progress bar. Spark draws it again after half a second. */
   def hideProgressBar(context: SparkContext): Unit = context.progressBar.foreach(_.finishAll())
+
+  /** How tasks and the driver reach file systems, without the settings of one session. */
+  def hadoopConf: Configuration = SparkHadoopUtil.get.conf
 
   /** The file that this thread reads. It is another object for each part of a file. */
   def currentFile: UTF8String = InputFileBlockHolder.getInputFilePath

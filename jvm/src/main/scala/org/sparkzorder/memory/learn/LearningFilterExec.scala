@@ -1,0 +1,95 @@
+package org.sparkzorder.memory.learn
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.execution.{CodegenSupport, FilterExec, LeafExecNode, SparkPlan, WholeStageCodegenExec}
+import org.apache.spark.sql.execution.datasources.{FilePartition, HadoopFsRelation}
+
+import org.sparkzorder.memory.{FilterKey, ReaderSettings}
+
+/**
+ * The filter right above a scan of files, which learns in which files there are rows that pass it. For Spark's rules it
+ * is a filter like any other. A rule that makes a new filter of it makes one that does not learn.
+ *
+ * @param planned the condition that `filter` stands for
+ * @param filter what passes
+ * @param relation that the scan reads
+ */
+final class LearningFilterExec(condition: Expression, child: SparkPlan)(
+    @transient planned: Expression,
+    @transient filter: FilterKey,
+    @transient relation: HadoopFsRelation
+) extends FilterExec(condition, child) {
+
+  override def nodeName: String = "Filter"
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(planned, filter, relation)
+  override protected def withNewChildInternal(newChild: SparkPlan): LearningFilterExec =
+    new LearningFilterExec(condition, newChild)(planned, filter, relation)
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] = super.inputRDDs() match {
+    case Seq(input) => Seq(tallied(input, isFiltered = false))
+    case several    => several
+  }
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
+    val above = parent
+    parent = new PassedRows(above, output)
+    try super.doConsume(ctx, input, row)
+    finally parent = above
+  }
+
+  override protected def doExecute(): RDD[InternalRow] = child match {
+    // Its rows may come from a buffer, when the reader is further on.
+    case _: WholeStageCodegenExec => super.doExecute()
+    case _                        => tallied(super.doExecute(), isFiltered = true)
+  }
+
+  private def tallied(input: RDD[InternalRow], isFiltered: Boolean): RDD[InternalRow] = {
+    val partitions = input.partitions.collect { case p: FilePartition => p }
+    // The plan may be older than the settings that its tasks run with. A rule may have changed the condition.
+    def isAsPlanned =
+      partitions.nonEmpty && condition == planned && ReaderSettings.of(relation).contains(filter.settings)
+    if (partitions.length < input.partitions.length || !isAsPlanned) input
+    else {
+      val outcomes = new FileOutcomes
+      sparkContext.register(outcomes)
+      PendingScans.add(new PendingScan(
+        filter,
+        outcomes,
+        partitions,
+        relation.partitionSchema,
+        System.currentTimeMillis()
+      ))
+      new TalliedRDD(input, outcomes, isFiltered)
+    }
+  }
+}
+
+/**
+ * Stands between a filter and the node above it while code is generated, and notes each row that passes. It is in no
+ * plan.
+ *
+ * @param above the node that gets the rows
+ */
+private final case class PassedRows(above: CodegenSupport, output: Seq[Attribute])
+    extends LeafExecNode
+    with CodegenSupport {
+  parent = above
+
+  override def usedInputs: AttributeSet = above.usedInputs
+  override def inputRDDs(): Seq[RDD[InternalRow]] = throw new UnsupportedOperationException
+  override protected def doProduce(ctx: CodegenContext): String = throw new UnsupportedOperationException
+  override protected def doExecute(): RDD[InternalRow] = throw new UnsupportedOperationException
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
+    val name = classOf[FileTally].getName
+    val tally =
+      ctx.addMutableState(name, "tally", v => s"$v = $name.listeningTo(inputs[0]);", forceInline = true)
+    s"""
+       |$tally.passed();
+       |${above.doConsume(ctx, input, row)}
+     """.stripMargin
+  }
+}
