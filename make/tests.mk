@@ -40,9 +40,10 @@ test-jvm test-jvm-slow: SBT_FLAGS += -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 test-jvm-slow: $(SBT_JAR)
 	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly -- -n org.scalatest.tags.Slow"
 
-# `make test-python TEST='python/tests/statements/test_golden.py -k pack'` runs one test.
+# `make test-python TEST='python/tests/statements/test_golden.py -k pack'` runs one test. All of them run in two processes:
+# much of their time they wait for processes that they start.
 test-python: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
-	$(BIN)/python -m pytest $(or $(TEST),python/tests -m "not matrix and not extended")
+	$(BIN)/python -m pytest $(or $(TEST),python/tests -n 2 --dist loadfile -m "not matrix and not extended")
 
 test-python-matrix: $(STAMPS)/installed-all $(STAMPS)/dev
 	$(BIN)/python -m pytest python/tests -m "matrix and not extended"

@@ -39,6 +39,7 @@ PARTS = (
     "safety",
     "rowhash",
     "freshlook",
+    "memory",
     "scale",
 )
 

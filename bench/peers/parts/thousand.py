@@ -30,7 +30,7 @@ def run(setting: Setting) -> Part:
     log = setting.work / "events"
     spark = start(setting, log)
     rows = round(ROWS * setting.scale)
-    source = _make(spark, rows, setting.work)
+    source = make(spark, rows, setting.work)
     keys = list(KEYS)
     engines = [e(spark, source, setting.work, keys, FILES) for e in ENGINES]
     kinds = _queries(setting.queries + WARM_UP)
@@ -56,7 +56,8 @@ def run(setting: Setting) -> Part:
     return part
 
 
-def _make(spark: SparkSession, rows: int, work: Path) -> Path:
+def make(spark: SparkSession, rows: int, work: Path) -> Path:
+    """Write the rows at random in 64 plain Parquet files."""
     table = work / f"thousand-{rows}"
     if not (table / "_SUCCESS").exists():
         keys = [
