@@ -21,7 +21,7 @@ LEGACY = "spark.sql.legacy.parameterSubstitution.constantsOnly"
 @pytest.fixture
 def days(spark: SparkSession, database: Path) -> SparkSession:
     spark.sql("CREATE TABLE days (id BIGINT, day DATE, name STRING) USING parquet PARTITIONED BY (day, name)")
-    spark.sql("INSERT INTO days SELECT /*+ REPARTITION(4) */ id, DATE'2026-01-01', 'it''s \\\\ :x' FROM range(100)")
+    spark.sql("INSERT INTO days SELECT /*+ REPARTITION(4) */ id, DATE'2026-01-01', 'it\\'s \\\\ :x' FROM range(100)")
     spark.sql("INSERT INTO days SELECT /*+ REPARTITION(4) */ id, DATE'2026-01-02', 'b' FROM range(100)")
     return spark
 

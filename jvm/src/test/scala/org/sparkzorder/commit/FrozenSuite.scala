@@ -45,7 +45,7 @@ private object FrozenSuite {
   /** @param act what others do; returns the rows that are legal afterwards */
   final case class Others(name: String, act: SmallTable => Seq[Seq[Int]])
 
-  private def recover(table: SmallTable): Unit = assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+  private def recover(table: SmallTable): Unit = assert(table.recoverAndDecide().isEmpty)
 
   private def restore(table: SmallTable): Unit = {
     table.attempt("op-7")(table.restore(new MemoryOps(table.fs), 0, "op-7"))

@@ -237,7 +237,14 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
         // side folder that was deleted alone.
         val mayBeUnclear = rival == OverwritesFolder && fault.contains(StoreFault.DieAfter)
         try {
-          table.recover(new MemoryClient(table.shared))
+          try table.recover(new MemoryClient(table.shared))
+          catch {
+            // Nothing is lost, and a person decides that the old files are the rows.
+            case e: IOException if fault.isDefined && e.getMessage.contains("has all new files and lacks old ones") =>
+              assert(rival.rows(table).diff(table.shared.rows(table.shared.visible)).isEmpty)
+              table.shared.visible.filter(_.contains("part-a-")).foreach(table.shared.objects.remove)
+              table.recover(new MemoryClient(table.shared))
+          }
           val found = table.shared.rows(table.shared.visible)
           val unclear = rival.unclear(table)
           assert(found.filterNot(unclear) == rival.rows(table).filterNot(unclear))

@@ -193,6 +193,22 @@ final class SmallTable(
       case e @ (_: IOException | _: CommitException) => Some(e)
     }
 
+  /**
+   * Recovers. If a folder is left to a person, since it has all new files and lacks old ones, he decides that the old
+   * ones are its rows, and it is recovered again.
+   *
+   * @param check called before the person deletes new files
+   */
+  def recoverAndDecide(check: () => Unit = () => ()): Option[Throwable] = {
+    val end = recover(new MemoryOps(fs))
+    val torn = end.flatMap(SmallTable.tornFolder)
+    torn.foreach { folder =>
+      check()
+      fs.visible.filter(_.startsWith(s"$folder/new-op-1")).foreach(fs.nodes.remove)
+    }
+    if (torn.isDefined) recover(new MemoryOps(fs)) else end
+  }
+
   /** Takes the lock and recovers, as the next statement does. */
   def nextStatement(): Unit = {
     val folder = folderOf(new MemoryOps(fs))
@@ -255,4 +271,12 @@ final class SmallTable(
       case _ => true
     })
   }
+}
+
+object SmallTable {
+  private val Torn = "mem:(\\S+) has all new files and lacks old ones".r
+
+  /** The folder that is left to a person, since it has all new files and lacks old ones. */
+  def tornFolder(e: Throwable): Option[String] = Iterator.iterate(e)(_.getCause).takeWhile(_ != null)
+    .flatMap(c => Option(c.getMessage)).flatMap(Torn.findFirstMatchIn(_)).map(_.group(1)).nextOption()
 }

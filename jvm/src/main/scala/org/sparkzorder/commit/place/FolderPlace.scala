@@ -77,8 +77,8 @@ private[commit] final class FolderPlace(
 
   @volatile private var lastLook = System.nanoTime() - Place.LookNanos
 
-  /** If others changed the inputs after the owner had died, no new file becomes visible any more. */
-  override def reveal(): Unit = if ((isOwn || hasInputs(listed())) && hasFolder(staging, Some(Decision.Staged)))
+  /** If others changed the inputs before, no new file becomes visible. */
+  override def reveal(): Unit = if (hasInputs(listed()) && hasFolder(staging, Some(Decision.Staged)))
     WorkerThreads.each(work.outputs, threads) { o =>
       if (mayMove(Some(Decision.Staged))) {
         o.source.map(folder.resolve).foreach(moveIfOurs(o, _, staged(o)))
@@ -112,9 +112,11 @@ private[commit] final class FolderPlace(
 
   override def obstacle(): Option[Obstacle] = {
     val now = listed()
+    refuseTorn(now)
     val changed = work.inputs.filterNot(i => at(now, i.path).exists(isInput(i, _)))
-    val missing = work.outputs.filterNot(o => at(now, o.path).exists(isOutput(o, _)))
-    if (changed.nonEmpty) Some(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
+    val missing = work.outputs.filterNot(o => at(now, o.path).exists(isThere(o, _)))
+    if (isTorn(now) && trustsMarker) None
+    else if (changed.nonEmpty) Some(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
     else if (missing.nonEmpty)
       Some(Obstacle("others deleted these new files, or have taken their names", missing.map(_.path)))
     else None
@@ -124,6 +126,13 @@ private[commit] final class FolderPlace(
 
   /** Names of new files are never given again. A file that RESTORE brings back has an older name. */
   private def isOutput(o: OutputFile, found: FileMeta): Boolean = o.isThis(found, timed && o.source.isDefined)
+
+  /**
+   * Who writes under the name of a new file has read it, so its rows are there. A file that RESTORE brings back has an
+   * older name, and a copy may lack the end of a file.
+   */
+  private def isThere(o: OutputFile, found: FileMeta): Boolean =
+    if (isElsewhere || !timed || o.source.isDefined) isOutput(o, found) else !found.isDirectory
 
   private def listed(): Map[String, FileMeta] = {
     val before = System.nanoTime()
@@ -149,7 +158,7 @@ private[commit] final class FolderPlace(
     listed.get(path).orElse(ops.status(folder.resolve(path)))
 
   private def hasOutputs(listed: Map[String, FileMeta]): Boolean =
-    work.outputs.forall(o => at(listed, o.path).exists(isOutput(o, _)))
+    work.outputs.forall(o => at(listed, o.path).exists(isThere(o, _)))
 
   private def hasInputs(listed: Map[String, FileMeta]): Boolean =
     work.inputs.forall(i => at(listed, i.path).exists(isInput(i, _)))
@@ -159,9 +168,10 @@ private[commit] final class FolderPlace(
    * was deleted stays deleted, as on any other day. But a copy may have been made bit by bit, and then the marker tells
    * nothing.
    */
-  override def lacksOutputs(): Boolean = !isOwn && !trustsMarker && work.inputs.nonEmpty && {
+  override def lacksOutputs(): Boolean = !isOwn && work.inputs.nonEmpty && {
     val now = listed()
-    def isKept(i: InputFile) = at(now, i.path).exists(isInput(i, _)) || isElsewhere && isRetired(i)
+    def isKept(i: InputFile) =
+      at(now, i.path).exists(isInput(i, _)) || isElsewhere && !trustsMarker && isRetired(i)
     !hasOutputs(now) && work.inputs.forall(isKept)
   }
 
@@ -255,7 +265,7 @@ private[commit] final class FolderPlace(
   override def rows(decided: Decision): Seq[AddedFile] = {
     val now = listed()
     val side = outlook(decided, now)
-    if (side != Decision.Exchanged) refuseTorn()
+    if (side != Decision.Exchanged) refuseTorn(now)
     def found(path: String) = at(now, path).filterNot(_.isDirectory)
     def added(path: String, meta: Option[FileMeta]) = meta.map(AddedFile(_, path))
     // A file that came to the trash in place of an input will go back.
@@ -288,7 +298,12 @@ private[commit] final class FolderPlace(
       now.get(i.path).orElse(before).exists(!isInput(i, _)) && !before.exists(isInput(i, _))
     }.map(_.path)
     def isTakenBack = lacksOutputs() || replaced.nonEmpty && canReturn(replaced)
-    if (decided == Decision.Exchanged && isTakenBack) Decision.RolledBack else decided
+    // Others have rewritten a new file before anything was decided.
+    def isAdopted =
+      hasOutputs(now) && hasInputs(now) && work.outputs.exists(o => at(now, o.path).exists(!isOutput(o, _)))
+    if (decided == Decision.Exchanged && isTakenBack) Decision.RolledBack
+    else if (decided == Decision.Staged && isAdopted) Decision.Exchanged
+    else decided
   }
 
   override def taken(): Set[String] = {
@@ -311,8 +326,14 @@ private[commit] final class FolderPlace(
       WorkerThreads.each(work.inputs, threads) { i =>
         if (ops.exists(retired(i)) && mayMove(as)) {
           val place = folder.resolve(i.path)
-          val isFree = !ops.exists(place)
-          move(retired(i), if (isFree) place else folder.resolve(FileNames.otherName(i.path, record.operationId)))
+          val there = ops.status(place)
+          // A backup that was put back has it in both places.
+          if (there.exists(isInput(i, _)) && isRetired(i)) ops.delete(retired(i))
+          else
+            move(
+              retired(i),
+              if (there.isEmpty) place else folder.resolve(FileNames.otherName(i.path, record.operationId))
+            )
         }
       }
     }
@@ -339,27 +360,30 @@ private[commit] final class FolderPlace(
       // If the lock is not ours any more, another process may have decided since.
       case None => hasInputs(listed()) || isOverwritten
     }
-    if (was.isDefined && areSpare) refuseTorn()
+    val now = listed()
+    if (was.isDefined && areSpare) refuseTorn(now)
     if (areSpare && was.isDefined) letListingsEnd()
-    if (areSpare) WorkerThreads.each(work.outputs, threads) { o =>
+    if (areSpare && !(was.isDefined && isTorn(now))) WorkerThreads.each(work.outputs, threads) { o =>
       val place = folder.resolve(o.path)
-      if (ops.status(place).exists(isOutput(o, _)) && decision() == was) remove(o, place)
+      if (ops.status(place).exists(o.isThis(_, timed)) && decision() == was) remove(o, place)
     }
   }
 
   /**
-   * Of a copy that was made bit by bit, the new files may have the only rows. It may have got the path of its original,
-   * as a backup does. After an overwrite there are files of others.
+   * Whether new files may have the only rows, and nothing is decided that says so. A person may have deleted old files,
+   * since he saw rows twice. A copy may have been made bit by bit, and may have got the path of its original.
    */
-  private def refuseTorn(): Unit = if (!isOwn && !trustsMarker) {
-    val now = listed()
+  private def isTorn(now: Map[String, FileMeta]): Boolean = {
     def isGone(i: InputFile) = at(now, i.path).isEmpty && !isRetired(i)
     // The owner may have gone on since, and a VACUUM has emptied the trash.
     def isUndecided = decision().exists(_ != Decision.Exchanged)
-    val areGone =
-      if (isElsewhere) !hasInputs(now) else Place.areAlone(now, work) && work.inputs.forall(isGone) && isUndecided
-    if (areGone && work.outputs.nonEmpty && hasOutputs(now)) throw Place.isTorn(folder, record, work)
+    val areGone = if (isElsewhere) !hasInputs(now) else work.inputs.exists(isGone) && isUndecided
+    // What RESTORE took from a trash goes back there, and is not lost.
+    !isOwn && areGone && work.outputs.exists(_.source.isEmpty) && hasOutputs(now)
   }
+
+  private def refuseTorn(now: Map[String, FileMeta]): Unit =
+    if (!trustsMarker && isTorn(now)) throw Place.isTorn(folder, record, work)
 
   /** What RESTORE took from a trash goes back there. It may have been removed as an empty folder. */
   private def remove(output: OutputFile, from: Path): Unit = output.source.map(folder.resolve) match {

@@ -109,17 +109,12 @@ private[commit] object Place {
     s"${folder.resolve(work.folder)} still has files that version ${record.version} replaces, since its marker is away"
   )
 
-  /** A folder has all new files and lacks old ones, and no overwrite explains it. */
+  /** A folder has all new files and lacks old ones, and nothing says which of them are the rows. */
   def isTorn(folder: TableFolder, record: Record, work: FolderWork): IOException = new IOException(
     s"version ${record.version} was being published, and ${folder.resolve(work.folder)} has all new files and lacks old " +
-      "ones: if it is a copy or a restored backup, copy it again; if not, run `spark-zorder recover --keep-visible`"
+      "ones: if it is a copy or a restored backup, copy it again; if the new files are the rows, run `spark-zorder " +
+      s"recover --keep-visible`; if not, delete them, such as ${work.outputs.head.path}"
   )
-
-  /** Whether a folder has these files and no others. Beside the files of others it was overwritten. */
-  def areAlone(listed: Map[String, FileMeta], work: FolderWork): Boolean = {
-    val own = work.outputs.map(_.path).toSet
-    listed.forall { case (path, m) => own(path) || m.isDirectory || !FileNames.isData(m.name) }
-  }
 
   /** Whether the history has the operation. */
   def isPublished(folder: TableFolder, record: Record): Boolean = {

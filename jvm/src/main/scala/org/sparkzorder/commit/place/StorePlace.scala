@@ -57,14 +57,16 @@ private[commit] final class StorePlace(
     }
 
   /** As in [[FolderPlace.reveal]]. */
-  override def reveal(): Unit = if (isOwn || hasInputs(listed()))
+  override def reveal(): Unit = if (hasInputs(listed()))
     WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(store.complete(folder.resolve(o.path), _)))
 
   override def obstacle(): Option[Obstacle] = {
     val now = listed()
+    refuseTorn(now)
     val changed = work.inputs.filterNot(i => now.get(i.path).exists(isThis(_, i)))
-    val missing = work.outputs.filterNot(o => isThere(now, o.path, o.length))
-    if (changed.nonEmpty) Some(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
+    val missing = work.outputs.filterNot(o => now.get(o.path).exists(!_.isDirectory))
+    if (isTorn(now) && trustsMarker) None
+    else if (changed.nonEmpty) Some(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
     else if (missing.nonEmpty)
       Some(Obstacle("their uploads are gone: a lifecycle rule or another program aborted them", missing.map(_.path)))
     else None
@@ -99,8 +101,9 @@ private[commit] final class StorePlace(
     work.inputs.nonEmpty && !hasOutputs(now) && hasInputs(now)
   }
 
+  /** Who writes under the name of a new file has read it, so its rows are there. */
   private def hasOutputs(now: Map[String, FileMeta]): Boolean =
-    work.outputs.forall(o => isThere(now, o.path, o.length))
+    work.outputs.forall(o => now.get(o.path).exists(!_.isDirectory))
 
   private def hasInputs(now: Map[String, FileMeta]): Boolean = work.inputs.forall(i => isThere(now, i.path, i.length))
 
@@ -195,18 +198,20 @@ private[commit] final class StorePlace(
         refuseTorn(now)
         letListingsEnd()
       }
-      val own = work.outputs.map(_.path).filter(now.contains).map(folder.resolve)
+      val isKept = marked.isDefined && isTorn(now)
+      val own = work.outputs.filter(o => !isKept && isThere(now, o.path, o.length)).map(o => folder.resolve(o.path))
       // While the inputs are there, the copies of them are of no use.
       val copies = if (hasInputs(now)) store.list(folder.trashOf(work.folder, record)).map(_.path) else Nil
       if (own.nonEmpty || copies.nonEmpty) store.deleteAll(own ++ copies)
     }
   }
 
-  /** As in [[FolderPlace]]: the new files may be the only ones with their rows. */
-  private def refuseTorn(now: Map[String, FileMeta]): Unit = if (!isOwn && !trustsMarker) {
-    val areGone = work.inputs.nonEmpty && !work.inputs.exists(i => now.contains(i.path)) && Place.areAlone(now, work)
-    if (areGone && work.outputs.nonEmpty && hasOutputs(now)) throw Place.isTorn(folder, record, work)
-  }
+  /** As in [[FolderPlace]]. */
+  private def isTorn(now: Map[String, FileMeta]): Boolean =
+    !isOwn && work.inputs.exists(i => !now.contains(i.path)) && work.outputs.exists(_.source.isEmpty) && hasOutputs(now)
+
+  private def refuseTorn(now: Map[String, FileMeta]): Unit =
+    if (!trustsMarker && isTorn(now)) throw Place.isTorn(folder, record, work)
 
   override def isPublished(): Boolean = Place.isPublished(folder, record)
 

@@ -21,7 +21,6 @@ import org.apache.hadoop.fs.{
   FileContext,
   FileStatus,
   FileSystem,
-  FileUtil,
   LocalFileSystem,
   Options,
   Path,
@@ -29,6 +28,7 @@ import org.apache.hadoop.fs.{
 }
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.hdfs.DistributedFileSystem
+import org.apache.hadoop.io.IOUtils
 
 import org.sparkzorder.commit.{FileMeta, FileOps, LongNames, SideNames}
 import org.sparkzorder.compat._
@@ -162,15 +162,18 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
   }
 
   override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit = {
-    val done =
-      try FileUtil.copy(plain, from.path, plain, temporary, false, true, plain.getConf)
-      catch {
-        case e: FSError => throw new IOException(s"cannot write $temporary: ${e.getMessage}", e)
-      }
-    // It may have been rewritten in place meanwhile.
     def isSame = status(from.path).exists(m => m.length == from.length && m.modificationTime == from.modificationTime)
-    if (!done || !status(temporary).exists(_.length == from.length) || !isSame)
-      throw new IOException(s"cannot copy ${from.path}: it is not as it was listed")
+    def refuse() = throw new IOException(s"cannot copy ${from.path}: it is not as it was listed")
+    try Using.resource(plain.open(from.path)) { in =>
+        // Another file may be in its place, and go again before the copy ends.
+        if (!isSame) refuse()
+        Using.resource(plain.create(temporary, true))(IOUtils.copyBytes(in, _, plain.getConf, false))
+      }
+    catch {
+      case e: FSError => throw new IOException(s"cannot write $temporary: ${e.getMessage}", e)
+    }
+    // It may have been rewritten in place meanwhile.
+    if (!status(temporary).exists(_.length == from.length) || !isSame) refuse()
     adoptRights(Seq(temporary), Seq(from.path))
     check
     rename(temporary, to)

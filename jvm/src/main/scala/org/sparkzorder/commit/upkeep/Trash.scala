@@ -35,6 +35,9 @@ final case class Expired(retired: Seq[RetiredFiles], gone: Set[Long]) {
   def bytes: Long = retired.map(_.bytes).sum
 }
 
+/** A trash that stays, since other programs have written to files in it after they were replaced. */
+final case class Kept(version: Long, trash: Path)
+
 /** Retired files, which only RESTORE reads. */
 object Trash {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
@@ -149,8 +152,10 @@ object Trash {
    * Deletes the retired files of some versions. Needs the lock. The records are marked first, so
    * that RESTORE never uses a trash that is half deleted. If it fails the lock is abandoned, so
    * that the next statement removes empty folders.
+   *
+   * @return what stays
    */
-  def vacuum(folder: TableFolder, lock: Lock, retired: Seq[RetiredFiles]): Unit = if (retired.nonEmpty) {
+  def vacuum(folder: TableFolder, lock: Lock, retired: Seq[RetiredFiles]): Seq[Kept] = {
     retired.foreach(refuseTied(folder, _))
     lock.check()
     val published =
@@ -160,9 +165,10 @@ object Trash {
       retired.filter(_.record.isDefined).flatMap(r => published.get(r.version)).foreach { file =>
         folder.ops.rename(file.meta.path, folder.vacuumed(file))
       }
-      retired.foreach { of =>
-        delete(folder, lock, of)
+      retired.flatMap { of =>
+        val kept = delete(folder, lock, of)
         Meters.trash(folder.root).addAndGet(-of.bytes)
+        kept
       }
     } catch {
       case e: IOException =>
@@ -177,8 +183,9 @@ object Trash {
    * @param settings how much of the history is kept
    */
   def vacuum(folder: TableFolder, lock: Lock, expired: Expired, settings: HistorySettings): Unit = {
-    vacuum(folder, lock, expired.retired)
-    try HistoryWriter.gather(folder, lock, settings, expired.gone)
+    val kept = if (expired.retired.isEmpty) Nil else vacuum(folder, lock, expired.retired)
+    // The record says what length the files had.
+    try HistoryWriter.gather(folder, lock, settings, expired.gone -- kept.map(_.version))
     catch {
       case e: IOException =>
         lock.abandon()
@@ -203,17 +210,21 @@ object Trash {
 
   /**
    * Whether a retired file is longer or shorter than it was. A program that had it open may have appended rows. The
-   * times of a copy are others, so they tell nothing. Files of several partitions may have one name.
+   * times of a copy are others, so they tell nothing. A partition may have been renamed, so that only the name counts.
    */
-  private def isChanged(operation: Record, file: FileMeta): Boolean = {
-    val lengths = operation.inputs.filter(i => FileNames.retiredName(i.path) == file.name).map(_.length)
+  private def isChanged(folder: TableFolder, operation: Record, file: FileMeta): Boolean = {
+    val named = operation.inputs.filter(i => FileNames.retiredName(i.path) == file.name)
+    val own = named.filter(i => folder.retired(i.path, operation) == file.path)
+    val lengths = (if (own.isEmpty) named else own).map(_.length)
     lengths.nonEmpty && !lengths.contains(file.length)
   }
 
-  private def delete(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit =
-    retired.files.groupBy(_.path.getParent).toSeq.sortBy(_._1.toString).foreach { case (trash, files) =>
+  private def delete(folder: TableFolder, lock: Lock, retired: RetiredFiles): Seq[Kept] =
+    retired.files.groupBy(_.path.getParent).toSeq.sortBy(_._1.toString).flatMap { case (trash, files) =>
       lock.check()
-      val (changed, others) = files.partition(isChanged(retired.operation, _))
+      // Others may have appended rows since the first list.
+      val (changed, others) =
+        folder.ops.list(trash).filterNot(_.isDirectory).partition(isChanged(folder, retired.operation, _))
       if (changed.isEmpty) folder.ops.deleteRecursive(trash)
       else {
         log.warn(
@@ -226,5 +237,6 @@ object Trash {
       folder.ops.deleteEmpty(trash.getParent)
       // The root's side folder is not empty, as the lock is in it.
       folder.ops.deleteEmpty(trash.getParent.getParent)
+      if (changed.isEmpty) None else Some(Kept(retired.version, trash))
     }
 }

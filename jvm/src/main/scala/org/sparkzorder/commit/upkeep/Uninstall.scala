@@ -53,9 +53,9 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
       Recovery.recoverUnder(folder, lock, settings)
       val sides = SideFolders.below(folder, realPath)
       val trash = Trash.expired(folder, _ => true, sides.filter(_.obstacle.isEmpty).flatMap(_.folder)).retired
-      Trash.vacuum(folder, lock, trash)
+      val kept = Trash.vacuum(folder, lock, trash).map(_.trash).toSet
       IndexFiles.drop(folder, lock)
-      val others = removeOthers(lock)
+      val others = removeOthers(lock, kept)
       val records = removeRecords(lock)
       Uninstalled(
         trash.map(_.files.size.toLong).sum + others.retired.size,
@@ -75,7 +75,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
    * Staging and trash that no record of this table names: of moved partitions, or of operations
    * long forgotten.
    */
-  private def removeOthers(lock: Lock): Removed = {
+  private def removeOthers(lock: Lock, kept: Set[Path]): Removed = {
     val sides = SideFolders.below(folder, realPath)
     val shared = SideFolders.above(folder).exists(_.isRoot)
     // A folder in which another table begins, and all folders below it, are not ours alone.
@@ -88,7 +88,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
         .orElse(other.map(root => s"another table begins in ${folder.resolve(root)}"))
         .orElse(if (shared) Some("a table in a folder above shares this one") else None)
       obstacle match {
-        case None         => remove(side, dir, lock)
+        case None         => remove(side, dir, lock, kept)
         case Some(reason) =>
           val kept = if (dir.nonEmpty) Seq(side.path) else Uninstall.shared(side.statuses).map(_.path)
           Removed(kept.map(LeftAlone(_, reason)), Nil)
@@ -97,7 +97,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
     Removed(removed.flatMap(_.left), removed.flatMap(_.retired))
   }
 
-  private def remove(side: SideFolder, dir: String, lock: Lock): Removed = {
+  private def remove(side: SideFolder, dir: String, lock: Lock, kept: Set[Path]): Removed = {
     val trashes = ops.list(folder.trashesOf(dir)).filter { trash =>
       trash.isDirectory && SideNames.trashVersion(trash.name).isDefined
     }.map(trash => trash -> ops.list(trash.path))
@@ -111,7 +111,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
     val marked = side.statuses.flatMap(m => FolderMark.operation(m.name)).toSet
     def waits(found: FileMeta) =
       marked.exists(id => found.name.endsWith(s"-$id") || found.name == s"${SideNames.Hidden}$id")
-    val ended = ours.filterNot(o => waits(o._1))
+    val ended = ours.filterNot(o => waits(o._1) || kept(o._1.path))
     (ended.map(_._1) ++ stagings.filterNot(waits)).foreach { found =>
       lock.check()
       ops.deleteRecursive(found.path)
@@ -122,7 +122,8 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
       if (dir.isEmpty) Uninstall.shared(ops.list(side.path)).map(s => LeftAlone(s.path, Uninstall.Unknown))
       else if (!ops.deleteEmpty(side.path) && ops.exists(side.path)) Seq(LeftAlone(side.path, Uninstall.Unknown))
       else Nil
-    val waiting = marked.toSeq.map(_ => LeftAlone(side.path, "rows may wait in it, see docs/on-call.md")).distinct
+    val waiting = marked.toSeq.map(_ => LeftAlone(side.path, "rows may wait in it, see docs/on-call.md")).distinct ++
+      ours.map(_._1.path).filter(kept).map(LeftAlone(_, "others have written to replaced files, see docs/on-call.md"))
     Removed(
       waiting ++ left.filter(_ => waiting.isEmpty),
       ended.flatMap(_._2).filter(_.name.endsWith(FileNames.RetiredSuffix))

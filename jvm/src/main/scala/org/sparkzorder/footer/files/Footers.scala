@@ -5,7 +5,7 @@ import java.util.concurrent.{Callable, ExecutionException, Executors, Future, Th
 import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.FileStatus
+import org.apache.hadoop.fs.{EtagSource, FileStatus}
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
@@ -127,7 +127,7 @@ object Footers {
   private def tryOne(conf: Configuration, reader: FooterReader, status: FileStatus): Footer =
     try {
       val footer = reader.read(status)
-      if (UnchangedFiles.isSame(conf, status)) Right(footer)
+      if (isSame(conf, status)) Right(footer)
       else
         Left(new NotDataFileException(status.getPath.toString, "it was another file when it was read", isGone = true))
     } catch {
@@ -138,6 +138,15 @@ object Footers {
       case e: FileNotFoundException =>
         Left(new NotDataFileException(status.getPath.toString, "it is not there any more", e, isGone = true))
     }
+
+  /**
+   * Whether a file still has its length and time stamp. A store gives each file that is put there a time of its own, so
+   * a later look is enough there.
+   */
+  private def isSame(conf: Configuration, file: FileStatus): Boolean = file.isInstanceOf[EtagSource] || {
+    val now = file.getPath.getFileSystem(conf).getFileStatus(file.getPath)
+    now.getLen == file.getLen && now.getModificationTime == file.getModificationTime
+  }
 
   /**
    * Runs `work` on each item in a pool of threads, with results in order. Throws the first error

@@ -3,21 +3,10 @@ package org.sparkzorder.footer.files
 import java.io.FileNotFoundException
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{EtagSource, FileStatus, Path}
+import org.apache.hadoop.fs.{FileStatus, Path}
 
 /** Tells whether files are still as they were listed. */
 object UnchangedFiles {
-
-  /**
-   * Whether one file has them now. A store gives each file that is put there a time of its own, so a later [[of]] is
-   * enough there.
-   *
-   * @throws FileNotFoundException when it is gone
-   */
-  def isSame(conf: Configuration, file: FileStatus): Boolean = file.isInstanceOf[EtagSource] || {
-    val now = file.getPath.getFileSystem(conf).getFileStatus(file.getPath)
-    now.getLen == file.getLen && now.getModificationTime == file.getModificationTime
-  }
 
   /** For each file, whether it still has its length and time stamp. Each folder is listed once. */
   def of(conf: Configuration, files: Seq[FileStatus]): IndexedSeq[Boolean] = {

@@ -2,14 +2,15 @@ package org.sparkzorder.optimize.run
 
 import java.io.IOException
 
+import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.internal.Logging
 
-import org.sparkzorder.commit.{CommitException, ObjectStore, TableFolder}
+import org.sparkzorder.commit.{CommitException, ObjectStore, Record, TableFolder}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.machine.ObjectCommitter
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.index.IndexSnapshot
-import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
+import org.sparkzorder.indexing.{ExcludedColumns, PastTime, TableIndex}
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.check.EncryptedFiles
 import org.sparkzorder.optimize.plan.OptimizePlan
@@ -47,14 +48,33 @@ private[optimize] final class OptimizeOnStore(
     val written = record.outputs.map(o => o.path -> FileId(o.path, o.length, o.modificationTime)).toMap
     val published = newFiles.flatMap(f => written.get(f.name).map(id => f.copy(published = Some(id))))
     // The rows are in place. Without statistics queries read the new files.
-    try NewFile.addToIndex(plan, statement, folder, lock, snapshot, published, Encryption.none, excluded)
-    catch {
+    try {
+      val same = unchanged(record)
+      val indexed = published.filter(f => same(f.name))
+      NewFile.addToIndex(plan, statement, folder, lock, snapshot, indexed, Encryption.none, excluded)
+    } catch {
       case e @ (_: IOException | _: CommitException) =>
         logWarning(s"No statistics of the new files of ${plan.table.name}", e)
     }
     committer.tidy(lock)
     plan.table.refreshCaches()
     CommittedRewrite(record.version, result, published.map(_.id))
+  }
+
+  /**
+   * New files that are still as they were published, now that no later write can get their time stamps. Stores count
+   * whole seconds, and others may have written under the name of a new file.
+   */
+  private def unchanged(record: Record): Set[String] = {
+    val listed = record.outputs.map { o =>
+      new FileStatus(o.length, false, 0, 0L, o.modificationTime, folder.resolve(o.path))
+    }
+    val isPast = PastTime.system.wait(listed)
+    val now = record.outputs.map(_.folder).distinct.flatMap(dir => store.list(folder.resolve(dir)))
+      .map(m => m.path -> m).toMap
+    record.outputs.zip(isPast).collect {
+      case (o, true) if o.etag.isDefined && now.get(folder.resolve(o.path)).exists(_.etag == o.etag) => o.path
+    }.toSet
   }
 
   /** Everything up to the commit point. */

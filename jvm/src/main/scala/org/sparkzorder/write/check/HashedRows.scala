@@ -7,6 +7,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy, UnaryExecNode}
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.SparkOwn
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * Returns the rows of the child unchanged, and counts and hashes them for each file that they come
@@ -69,7 +71,7 @@ private object HashedRowsExec {
 }
 
 /**
- * @param begin called with a file when its first row was read
+ * @param begin called with a file when the first row of a part of it was read
  * @param end called once, after the last row, with the sums of the rows of each file
  */
 private[write] final class HashingIterator(
@@ -84,6 +86,7 @@ private[write] final class HashingIterator(
 
   // The rows of a file follow each other.
   private var current = -1
+  private var part: UTF8String = _
   private var count = 0L
   private var hashes = 0L
 
@@ -101,8 +104,14 @@ private[write] final class HashingIterator(
     val of = row.getInt(file)
     if (of != current) {
       keep()
-      begin(of)
       current = of
+      part = null
+    }
+    // A task may read a file in parts, and opens it for each.
+    val now = SparkOwn.currentFile
+    if (now ne part) {
+      part = now
+      begin(of)
     }
     count += 1
     hashes += hash.of(row)
