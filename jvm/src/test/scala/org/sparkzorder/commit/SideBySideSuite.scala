@@ -40,7 +40,7 @@ class SideBySideSuite extends AnyFunSuite with Explores {
   private def checkEnd(table: SmallTable, rows: Seq[Int]): Unit = {
     table.liveness.running.clear()
     table.threads = 1
-    assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+    assert(table.recoverAndDecide().isEmpty)
     assert(table.fs.visibleRows == rows)
     table.nextStatement()
     assert(table.fs.visibleRows == rows)
@@ -110,7 +110,7 @@ class SideBySideSuite extends AnyFunSuite with Explores {
   private def checkRows(table: SmallTable, legal: Seq[Seq[Int]]): Unit = {
     table.liveness.running.clear()
     table.threads = 1
-    assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+    assert(table.recoverAndDecide().isEmpty)
     assert(legal.contains(table.fs.visibleRows))
     table.nextStatement()
     assert(legal.contains(table.fs.visibleRows))

@@ -1,6 +1,6 @@
 package org.sparkzorder.commit.log
 
-import java.io.IOException
+import java.io.{CharConversionException, IOException}
 import java.nio.charset.StandardCharsets.{ISO_8859_1, US_ASCII}
 
 import scala.collection.mutable
@@ -141,6 +141,8 @@ object RecordJson {
       case e: JsonProcessingException =>
         val place = Option(e.getLocation).map(_.getByteOffset).filter(_ >= 0).fold("")(n => s" from byte $n on")
         throw new UnreadableRecordException(from, s"not JSON$place")
+      // Its first bytes look like those of another encoding.
+      case _: CharConversionException => throw new UnreadableRecordException(from, "not JSON")
     }
 
   /** @throws UnreadableRecordException when it is damaged

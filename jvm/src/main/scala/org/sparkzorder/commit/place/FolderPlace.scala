@@ -128,11 +128,13 @@ private[commit] final class FolderPlace(
   private def isOutput(o: OutputFile, found: FileMeta): Boolean = o.isThis(found, timed && o.source.isDefined)
 
   /**
-   * Who writes under the name of a new file has read it, so its rows are there. A file that RESTORE brings back has an
-   * older name, and a copy may lack the end of a file.
+   * Who writes under the name of a new file that was visible has read it, so its rows are there. A file that RESTORE
+   * brings back has an older name, and a copy may lack the end of a file.
    */
-  private def isThere(o: OutputFile, found: FileMeta): Boolean =
-    if (isElsewhere || !timed || o.source.isDefined) isOutput(o, found) else !found.isDirectory
+  private def isThere(o: OutputFile, found: FileMeta): Boolean = {
+    def isRewritten = !isElsewhere && timed && o.source.isEmpty && !found.isDirectory && !ops.exists(staged(o))
+    isOutput(o, found) || isRewritten
+  }
 
   private def listed(): Map[String, FileMeta] = {
     val before = System.nanoTime()
@@ -326,14 +328,11 @@ private[commit] final class FolderPlace(
       WorkerThreads.each(work.inputs, threads) { i =>
         if (ops.exists(retired(i)) && mayMove(as)) {
           val place = folder.resolve(i.path)
-          val there = ops.status(place)
-          // A backup that was put back has it in both places.
-          if (there.exists(isInput(i, _)) && isRetired(i)) ops.delete(retired(i))
-          else
-            move(
-              retired(i),
-              if (there.isEmpty) place else folder.resolve(FileNames.otherName(i.path, record.operationId))
-            )
+          val isFree = !ops.exists(place)
+          val back = if (isFree) place else folder.resolve(FileNames.otherName(i.path, record.operationId))
+          move(retired(i), back)
+          // A backup that was put back has it in both places. Looked at after the move, they are two files.
+          if (!isFree && Seq(place, back).forall(ops.status(_).exists(isInput(i, _)))) ops.delete(back)
         }
       }
     }
