@@ -422,7 +422,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
         val seen = scala.collection.mutable.Map[String, Decision]("" -> Decision.Exchanged)
         val place = new StorePlace(client, here, record, record.folders.head, false, () => false, false, seen, 1)
         assert(place.decision().isEmpty)
-        assertThrows[IOException](place.retire())
+        assertThrows[IOException](place.retire(None))
         assert(inputs.forall(table.shared.objects.contains))
         cases += 1
       }

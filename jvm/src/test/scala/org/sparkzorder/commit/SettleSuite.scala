@@ -5,7 +5,7 @@ import scala.collection.mutable
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.commit.machine.{PlaceOutcome, Settle}
-import org.sparkzorder.commit.place.{CopiedMidway, Obstacle, Place}
+import org.sparkzorder.commit.place.{Obstacle, Place}
 
 /** [[Settle]] over a place in memory: every call may be the last one before a death, or meet another process. */
 class SettleSuite extends AnyFunSuite {
@@ -161,15 +161,14 @@ object SettleSuite {
     override def lacksOutputs(): Boolean =
       call(!model.visible("out") && Seq("in-1", "in-2").forall(model.visible))
 
-    override def retireCopied(): Unit = retire()
     override def isOthers(): Boolean = false
-    override def retire(): Seq[String] = Seq("in-1", "in-2").flatMap { file =>
+    override def retire(as: Option[Decision]): Option[Seq[String]] = Some(Seq("in-1", "in-2").flatMap { file =>
       call {
         if (model.visible(file)) model.trash += file
         model.visible -= file
         Option.when(model.visible(s"$file+"))(file)
       }
-    }
+    })
 
     override def drop(): Unit = {
       call { model.staged = false }
@@ -195,7 +194,6 @@ object SettleSuite {
     override def rows(decision: Decision): Seq[AddedFile] = Nil
     override def taken(): Set[String] = Set.empty
     override def isPublished(): Boolean = call(false)
-    override def rowsOfCopy(): CopiedMidway.Rows = CopiedMidway.HasInputs
     override def revealed(): Map[String, FileMeta] = Map.empty
     override def release(): Boolean = true
   }

@@ -4,7 +4,7 @@ import java.io.FileNotFoundException
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.{HistoryLines, RecordJson}
-import org.sparkzorder.commit.place.{CopiedMidway, Located, Place, Places, StoragePlaces}
+import org.sparkzorder.commit.place.{CopiedMidway, CopiedPlace, Located, Place, Places, StoragePlaces}
 
 /**
  * What a reader sees of a table while files are being exchanged: in each place the side that its marker
@@ -48,14 +48,14 @@ private[commit] object ScanView {
       threads: Int
   ): ReadAround = {
     val found = places.of(record, isRecovery = !lives)
-    val views = WorkerThreads.map(found, threads)(l => if (l.isCopy) ofCopy(l) else ofPlace(folder, record, l))
+    val views = WorkerThreads.map(found, threads)(l => l.copied.fold(ofPlace(folder, record, l))(ofCopy(l.work, _)))
     ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add))
   }
 
   /** In a copy no marker counts. */
-  private def ofCopy(l: Located[_ <: Place]): ReadAround = l.place.rowsOfCopy() match {
-    case CopiedMidway.HasInputs   => ReadAround(l.work.outputs.map(_.path).toSet, Nil)
-    case CopiedMidway.HasOutputs  => ReadAround(l.work.inputs.map(_.path).toSet, Nil)
+  private def ofCopy(work: FolderWork, place: CopiedPlace): ReadAround = place.rowsOfCopy() match {
+    case CopiedMidway.HasInputs   => ReadAround(work.outputs.map(_.path).toSet, Nil)
+    case CopiedMidway.HasOutputs  => ReadAround(work.inputs.map(_.path).toSet, Nil)
     case CopiedMidway.Overwritten => ReadAround(Set.empty, Nil)
   }
 

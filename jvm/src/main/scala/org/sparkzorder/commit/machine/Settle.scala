@@ -3,7 +3,7 @@ package org.sparkzorder.commit.machine
 import scala.annotation.tailrec
 
 import org.sparkzorder.commit.{Decision, FileMeta}
-import org.sparkzorder.commit.place.{CopiedMidway, Obstacle, Place}
+import org.sparkzorder.commit.place.{CopiedMidway, CopiedPlace, Obstacle, Place}
 
 /** How an operation ended in one place. */
 private[commit] sealed trait PlaceOutcome
@@ -42,7 +42,7 @@ private[commit] object Settle {
   /** @param why the obstacle that was found last */
   @tailrec private def settle(place: Place, isStale: Boolean, decided: Option[Decision], why: Obstacle): PlaceOutcome =
     decided match {
-      case None                  => lost(place)
+      case None                  => lost(place, isStale, why)
       case Some(Decision.Staged) =>
         val obstacle =
           if (isStale) Some(Stale)
@@ -58,10 +58,11 @@ private[commit] object Settle {
         place.decide(Decision.Exchanged, Decision.RolledBack)
         settle(place, isStale, place.decision(), why)
       case Some(Decision.Exchanged) =>
-        val changed = place.retire()
+        val retired = place.retire(decided)
         // The place may have been deleted since, by a listing that lacked the outputs.
         val now = place.decision()
-        if (!now.contains(Decision.Exchanged)) settle(place, isStale, now, why)
+        val changed = retired.getOrElse(Nil)
+        if (retired.isEmpty || !now.contains(Decision.Exchanged)) settle(place, isStale, now, why)
         else if (changed.nonEmpty && place.canReturn(changed)) {
           place.decide(Decision.Exchanged, Decision.RolledBack)
           settle(place, isStale, place.decision(), Obstacle(Changed, changed))
@@ -69,13 +70,18 @@ private[commit] object Settle {
       case Some(Decision.RolledBack) =>
         place.bringBack()
         place.drop()
-        if (place.decision().isEmpty) lost(place) else RolledBack(why)
+        if (place.decision().isEmpty) lost(place, isStale, why) else RolledBack(why)
     }
 
-  private def lost(place: Place): PlaceOutcome =
+  private def lost(place: Place, isStale: Boolean, why: Obstacle): PlaceOutcome =
     if (place.isPublished()) Ended
     else if (place.isOthers() || place.isUnclear()) Overwritten
-    else if (place.isLeft()) Exchanged(place.revealed(), place.retire())
+    else if (place.isLeft())
+      place.retire(None) match {
+        case Some(changed) => Exchanged(place.revealed(), changed)
+        // Its marker is back.
+        case None => settle(place, isStale, place.decision(), why)
+      }
     else {
       place.drop()
       Overwritten
@@ -86,7 +92,7 @@ private[commit] object Settle {
    *
    * @throws java.io.IOException when the copy lacks files, see [[CopiedMidway]]
    */
-  def copy(place: Place): PlaceOutcome = place.rowsOfCopy() match {
+  def copy(place: CopiedPlace): PlaceOutcome = place.rowsOfCopy() match {
     case CopiedMidway.HasInputs =>
       place.drop()
       RolledBack(InCopy)

@@ -40,7 +40,7 @@ private[commit] final class SettleOperation(
     // An owner that was slow for very long may have a record of a version that others have published.
     val isStale = HistoryLines.isPublished(folder, listing(), record.version)
     val found = places.of(record, isRecovery)
-    WorkerThreads.each(found.filter(_.isCopy), across(found))(_.place.rowsOfCopy())
+    WorkerThreads.each(found.flatMap(_.copied), across(found))(_.rowsOfCopy())
     val first = settled(found, isStale)
     // A folder may have been moved in the meantime.
     val (lost, done) = first.partition(_._2 == PlaceOutcome.Overwritten)
@@ -72,7 +72,7 @@ private[commit] final class SettleOperation(
   private def settled(found: Seq[Located[places.P]], isStale: Boolean): Seq[(Located[_ <: Place], PlaceOutcome)] =
     WorkerThreads.map(found, across(found)) { l =>
       check()
-      l -> (if (l.isCopy) Settle.copy(l.place) else Settle(l.place, isStale))
+      l -> l.copied.fold(Settle(l.place, isStale))(Settle.copy)
     }
 
   private def across(places: Seq[_]): Int = if (places.size > 1) threads else 1

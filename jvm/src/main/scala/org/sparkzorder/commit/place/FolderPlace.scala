@@ -180,43 +180,34 @@ private[commit] final class FolderPlace(
   /** Whether the trash was gone when the inputs were to go there. */
   @volatile private var wasEmptied = false
 
-  override def retireCopied(): Unit = {
-    retire()
-    ()
-  }
-
-  override def retire(): Seq[String] = {
-    val as = decision().filter(_ == Decision.Exchanged)
+  override def retire(as: Option[Decision]): Option[Seq[String]] = {
     wasEmptied = !isOwn && !ops.exists(trash)
     letListingsEnd()
     retireAll(as, MostLooks)
   }
 
   /** @param left how often to begin again, if the marker was away with the folder and is back */
-  @tailrec private def retireAll(as: Option[Decision], left: Int): Seq[String] =
-    if (!hasFolder(trash, as)) {
-      val now = listed()
-      if (as.isEmpty && work.inputs.exists(i => at(now, i.path).exists(isInput(i, _))))
-        throw Place.isNotCleared(folder, record, work)
-      Nil
-    } else {
-      val now = listed()
-      val results = WorkerThreads.map(work.inputs, threads) { i =>
-        val isRetired = if (mayMove(as)) Some(retire(i, now.get(i.path))) else None
-        countMove()
-        i.path -> isRetired
-      }
-      val isUndone = results.exists(_._2.isEmpty) && decision() == as
-      if (isUndone && left > 0) retireAll(as, left - 1)
-      else if (isUndone) throw Place.isNotCleared(folder, record, work)
-      else results.collect { case (path, Some(false)) => path }
+  @tailrec private def retireAll(as: Option[Decision], left: Int): Option[Seq[String]] = {
+    val hasTrash = hasFolder(trash, as)
+    val now = listed()
+    val results = WorkerThreads.map(work.inputs, threads) { i =>
+      val isRetired = if (hasTrash && mayMove(as)) retire(i, now.get(i.path)) else None
+      countMove()
+      i.path -> isRetired
     }
+    if (results.forall(_._2.isDefined)) Some(results.collect { case (path, Some(false)) => path })
+    else if (decision() != as) None
+    else if (left > 0) retireAll(as, left - 1)
+    else if (as.isEmpty && !work.inputs.exists(i => at(now, i.path).exists(isInput(i, _)))) Some(Nil)
+    else throw Place.isNotCleared(folder, record, work)
+  }
 
   /**
    * False when the input was deleted or replaced by others. If another process began, an input that is
    * nowhere counts as retired: the trash may have been emptied, and then the outputs have the only rows.
+   * None when it was listed and is nowhere now: the folder may have been away for a moment.
    */
-  private def retire(input: InputFile, found: Option[FileMeta]): Boolean = {
+  private def retire(input: InputFile, found: Option[FileMeta]): Option[Boolean] = {
     val (place, target) = (folder.resolve(input.path), retired(input))
     def isThere = ops.status(place).exists(isInput(input, _))
     if (found.exists(isInput(input, _)) || isThere)
@@ -234,7 +225,9 @@ private[commit] final class FolderPlace(
       else if (ops.status(target) == arrived)
         move(target, folder.resolve(FileNames.otherName(input.path, record.operationId)))
     }
-    arrived.fold(!isOwn && !ops.exists(place))(isInput(input, _))
+    val isNowhere = arrived.isEmpty && !ops.exists(place)
+    if (isNowhere && found.exists(isInput(input, _))) None
+    else Some(arrived.fold(!isOwn && isNowhere)(isInput(input, _)))
   }
 
   private def isRetired(i: InputFile): Boolean = ops.status(retired(i)).exists(isInput(i, _))
@@ -402,9 +395,6 @@ private[commit] final class FolderPlace(
   }
 
   override def isPublished(): Boolean = Place.isPublished(folder, record)
-
-  override def rowsOfCopy(): CopiedMidway.Rows =
-    CopiedMidway.judge(folder, record, work, listed(), isMarked = decision().isDefined)
 
   /**
    * Whether the folder was copied: files of the operation are there, and none has the time that the

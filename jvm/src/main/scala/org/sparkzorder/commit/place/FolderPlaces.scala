@@ -89,7 +89,7 @@ private[commit] final class FolderPlaces(
       val timed = place(timed = true)
       timed.decision().isDefined && timed.isCopied
     }
-    Located(work.folder, here, place(timed = !isRecovery || !hasOtherTimes), isCopy = false)
+    Located(work.folder, here, place(timed = !isRecovery || !hasOtherTimes))
   }
 
   /** Whether the table had another root when the operation began. A link may give it two names. */

@@ -37,12 +37,11 @@ private[commit] trait Place {
   /**
    * The inputs go, since the outputs have their place.
    *
-   * @return inputs that others have replaced, and that stay
+   * @param as what the marker must say whenever a file goes. None if it was deleted alone: then the lock must be ours
+   * @return inputs that others have replaced, and that stay. None if the place was away meanwhile or was decided anew,
+   *   so that some inputs were not looked at
    */
-  def retire(): Seq[String]
-
-  /** The same in a copy of the table, where only paths and lengths tell the inputs. */
-  def retireCopied(): Unit
+  def retire(as: Option[Decision]): Option[Seq[String]]
 
   /**
    * Whether all inputs but these can come back, and none of the outputs was deleted. Others changed
@@ -82,14 +81,21 @@ private[commit] trait Place {
   /** Whether the history has the operation. Then its markers are gone for this reason. */
   def isPublished(): Boolean
 
-  /** Whose files are the rows, in a copy of the table where no marker counts. Throws what [[CopiedMidway.judge]] throws. */
-  def rowsOfCopy(): CopiedMidway.Rows
-
   /** The outputs that the last look has found, by path. */
   def revealed(): Map[String, FileMeta]
 
   /** Removes the operation's marker. False when it was not there, so that the place may have moved. */
   def release(): Boolean
+}
+
+/** A place in a copy of a table, where no marker counts. */
+private[commit] trait CopiedPlace extends Place {
+
+  /** Whose files are the rows. Throws what [[CopiedMidway.judge]] throws. */
+  def rowsOfCopy(): CopiedMidway.Rows
+
+  /** The inputs go. Only paths and lengths tell them. */
+  def retireCopied(): Unit
 }
 
 private[commit] object Place {

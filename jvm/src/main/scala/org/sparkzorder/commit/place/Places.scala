@@ -47,6 +47,11 @@ private[commit] trait Places {
 /**
  * @param origin the folder that the record names
  * @param work what happens in the place, by the paths that its files have now
- * @param isCopy whether the files of the place were copied, so that their times tell nothing
+ * @param copied the place, if it came with a copy of the table
  */
-private[commit] final case class Located[P <: Place](origin: String, work: FolderWork, place: P, isCopy: Boolean)
+private[commit] final case class Located[P <: Place](
+    origin: String,
+    work: FolderWork,
+    place: P,
+    copied: Option[CopiedPlace] = None
+)

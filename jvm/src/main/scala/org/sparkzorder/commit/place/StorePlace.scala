@@ -23,7 +23,7 @@ private[commit] final class StorePlace(
     trustsMarker: Boolean,
     decisions: mutable.Map[String, Decision],
     threads: Int
-) extends Place {
+) extends CopiedPlace {
   import StorePlace._
 
   private val marker = new FolderMarker(store, folder, work.folder)
@@ -112,14 +112,14 @@ private[commit] final class StorePlace(
     store.deleteAll(work.inputs.filter(i => isThere(now, i.path, i.length)).map(i => folder.resolve(i.path)))
   }
 
-  override def retire(): Seq[String] = {
-    val as = marked.map(_.state)
+  override def retire(as: Option[Decision]): Option[Seq[String]] = {
     letListingsEnd()
     val results = WorkerThreads.map(work.inputs, threads) { i =>
       i.path -> (if (mayDelete(as)) Some(store.delete(folder.resolve(i.path), i.etag.get)) else None)
     }
-    if (as.isEmpty && results.exists(_._2.isEmpty)) throw Place.isNotCleared(folder, record, work)
-    results.collect { case (path, Some(Removal.Changed)) => path }
+    if (results.forall(_._2.isDefined)) Some(results.collect { case (path, Some(Removal.Changed)) => path })
+    else if (as.isEmpty) throw Place.isNotCleared(folder, record, work)
+    else None
   }
 
   /**

@@ -37,14 +37,14 @@ private[commit] final class StorePlaces(
       val isOwn = claimed.contains(work.folder)
       val place =
         new StorePlace(store, folder, record, work, isOwn, isAlone, trustsMarkers, seen, inFolder)
-      Located(work.folder, work, place, isCopy)
+      Located(work.folder, work, place, if (isCopy) Some(place) else None)
     }
   }
 
   override def moved(record: Record, except: Set[String]): Seq[Located[StorePlace]] = Nil
 
   override def away(record: Record, known: Seq[Located[StorePlace]]): Seq[AwayFolder] =
-    known.filter(l => !l.isCopy && l.place.isUnclear()).map(l => AwayFolder.unmarked(l.work))
+    known.filter(l => l.copied.isEmpty && l.place.isUnclear()).map(l => AwayFolder.unmarked(l.work))
 
   /** Of a table that was overwritten with its history, another operation may have a record of this name. */
   override def removeRecord(record: Record): Unit = {
