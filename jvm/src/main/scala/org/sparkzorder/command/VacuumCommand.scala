@@ -79,11 +79,11 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
       if (!expired.isNothing)
         TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
           val gone = Trash.expired(folder, isOld, dirs, settings)
-          Trash.vacuum(folder, lock, gone, settings)
+          val kept = Trash.vacuum(folder, lock, gone, settings).flatMap(_.files)
           show(
             session,
-            VacuumCommand.FilesDeleted.name -> gone.files.size.toLong,
-            VacuumCommand.BytesDeleted.name -> gone.bytes
+            VacuumCommand.FilesDeleted.name -> (gone.files.size.toLong - kept.size),
+            VacuumCommand.BytesDeleted.name -> (gone.bytes - kept.map(_.length).sum)
           )
         }
       Seq(Row(table.root.toString))

@@ -63,6 +63,90 @@ class LostFilesSuite extends AnyFunSuite {
     assert(t.fs.visibleRows == Seq(900))
   }
 
+  /** Tables whose owner died while it published, one for each call. */
+  private def dead(check: SmallTable => Unit): Int = {
+    var explored = 0
+    for (k <- 1 to calls; fault <- Seq(Fault.DieBefore, Fault.DieAfter)) {
+      val t = table()
+      optimize(t, new MemoryOps(t.fs, k, fault))
+      t.liveness.running.clear()
+      if (t.isPublishing) withClue(s"$fault at call $k: ") {
+        explored += 1
+        check(t)
+      }
+    }
+    explored
+  }
+
+  private def rowsOf(t: SmallTable, names: Seq[String]): Set[Int] = names.flatMap(t.rowsOf).toSet
+
+  test("a person who saw rows twice deletes an old file: nothing else goes, and he may keep the new ones") {
+    var torn = 0
+    val explored = dead { t =>
+      val isTwice = published(t) == outputs && t.files.size == outputs + inputs
+      t.files.find(f => isTwice && !f.startsWith("new-")).foreach { file =>
+        t.fs.nodes.remove(s"/t/$file")
+        val end = t.recover(new MemoryOps(t.fs))
+        assert(t.fs.visibleRows.toSet == t.allRows.toSet)
+        if (end.isDefined) {
+          torn += 1
+          assert(end.flatMap(SmallTable.tornFolder).isDefined)
+          assert(t.recover(new MemoryOps(t.fs), withoutAway = true).isEmpty)
+        }
+        assert(t.fs.visibleRows == t.allRows)
+      }
+    }
+    assert(torn > 0 && explored > inputs + outputs)
+  }
+
+  test("rows of an old file that was deleted before any new file was visible are seen at no moment") {
+    var checked = 0
+    dead { t =>
+      if (published(t) == 0) {
+        checked += 1
+        val file = t.files.head
+        val gone = t.rowsOf(file)
+        t.fs.nodes.remove(s"/t/$file")
+        t.fs.changed = () => assert(!t.fs.visibleRows.exists(gone), "deleted rows are back")
+        assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+        assert(t.fs.visibleRows == t.allRows.filterNot(gone))
+      }
+    }
+    assert(checked > 0)
+  }
+
+  test("an old file that was replaced after a death takes its new files back") {
+    var checked = 0
+    dead { t =>
+      val file = t.files.find(!_.startsWith("new-"))
+      if (published(t) > 0 && file.isDefined && t.files.count(!_.startsWith("new-")) == inputs) {
+        checked += 1
+        val rows = t.rowsOf(file.get) + 900
+        t.fs.put(s"/t/${file.get}", rows, 101L)
+        assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+        assert(t.fs.visibleRows == (t.allRows :+ 900).sorted)
+      }
+    }
+    assert(checked > outputs)
+  }
+
+  test("a new file that a program rewrote after a death is a new file, whatever its length") {
+    for (length <- Seq(50L, 51L)) {
+      var checked = 0
+      dead { t =>
+        t.files.find(_.startsWith("new-")).filter(_ => published(t) == outputs).foreach { file =>
+          checked += 1
+          t.fs.put(s"/t/$file", t.rowsOf(file) + 900, length)
+          assert(t.viewedRows() == (t.allRows :+ 900).sorted)
+          assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+          assert(t.fs.visibleRows == (t.allRows :+ 900).sorted)
+          assert(rowsOf(t, t.files.filter(_.startsWith("new-"))) == rowsOf(t, t.files))
+        }
+      }
+      assert(checked > inputs)
+    }
+  }
+
   test("a table that somebody empties after its owner has died stays empty") {
     var explored = 0
     for (k <- 1 to calls) {

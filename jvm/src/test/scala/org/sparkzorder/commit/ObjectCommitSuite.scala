@@ -445,6 +445,34 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     }
   }
 
+  test("a new file that a program rewrote after a death is a new file, and is read with its length") {
+    var checked = 0
+    var lengths = 0
+    for (dirs <- folders; at <- 1 to requests(dirs, keeps = true)) explore {
+      val table = new StoreTable(dirs)
+      dying(table.optimize(new MemoryClient(table.shared, at, StoreFault.DieBefore), "a"))
+      val made = table.shared.visible.filter(_.contains("part-a-"))
+      val client = new MemoryClient(table.shared)
+      val here = table.folder(client)
+      val file = SideListing.records(client.list(here.side)).find(_.state == RecordState.Publishing)
+      if (made.size == 2 * dirs.size && file.isDefined) withClue(s"folders $dirs, died at request $at: ") {
+        checked += 1
+        val rows = table.shared.objects(made.head).rows + 900
+        table.shared.put(made.head, rows, 777L)
+        val places = new StorePlaces(client, here, threads = 1)
+        val view =
+          try Some(ScanView.ofOperation(places, here, RecordJson.read(here, file.get), lives = true, threads = 1))
+          catch { case _: java.io.FileNotFoundException => None }
+        val read = view.toSeq.flatMap(_.add).filter(_.meta.path.toUri.getPath == made.head)
+        assert(read.forall(_.meta.length == 777L))
+        lengths += read.size
+        table.recover(new MemoryClient(table.shared))
+        assert(table.shared.rows(table.shared.visible) == (table.allRows :+ 900).sorted)
+      }
+    }
+    assert(checked > folders.size && lengths > 0)
+  }
+
   test("who deletes all new files before the old ones are gone has the old ones") {
     for (dirs <- folders; at <- 1 to requests(dirs, keeps = true)) explore {
       val table = new StoreTable(dirs)

@@ -23,6 +23,9 @@ class RestoreSuite extends AnyFunSuite {
 
   private def everything(t: SmallTable): Seq[String] = t.fs.below("/t").filterNot(_.contains("/_tmp-"))
 
+  private def retired(t: SmallTable, dir: String): String =
+    t.fs.below(s"/t/$dir").find(_.endsWith("/part-1.parquet.retired")).get
+
   private def refused(t: SmallTable, to: Long): (RestoreObstacle, Seq[String]) = {
     val before = everything(t)
     val e = intercept[NotRestorableException](t.restore(ops(t), to, "op-r"))
@@ -174,6 +177,42 @@ class RestoreSuite extends AnyFunSuite {
     t.optimize(ops(t), "op-3")
     t.vacuum(ops(t), "op-4")
     assert(t.fs.nodes.contains(longer.head))
+  }
+
+  test("VACUUM judges a retired file by its own path, and keeps one that grows after it has listed the trash") {
+    // Two partitions have files of the same name and of other lengths.
+    val t = new SmallTable(Seq("p=1", "p=2"))
+    t.fs.put("/t/p=2/part-1.parquet", t.rowsOf("p=2/part-1.parquet"), 77L)
+    t.optimize(ops(t), "op-1")
+    val (first, second) = (retired(t, "p=1"), retired(t, "p=2"))
+    t.fs.put(first, Set(1, 2, 900), 77L)
+    t.vacuum(ops(t), "op-2")
+    assert(t.fs.nodes.contains(first) && !t.fs.nodes.contains(second))
+
+    val calls = {
+      val whole = optimized()
+      val counted = ops(whole)
+      whole.vacuum(counted, "op-2")
+      counted.calls
+    }
+    var kept = 0
+    for (k <- 1 to calls) {
+      val grown = optimized()
+      val file = retired(grown, "p=1")
+      val isFirst = new MemoryOps(
+        grown.fs,
+        other = { case `k` if grown.fs.nodes.contains(file) => grown.fs.put(file, Set(1, 2, 900), 200L) }
+      )
+      grown.vacuum(isFirst, "op-2")
+      if (grown.fs.nodes.contains(file)) {
+        kept += 1
+        // The record stays whole, since it says what length the file had.
+        grown.vacuum(ops(grown), "op-3")
+        assert(grown.fs.nodes.contains(file))
+      }
+    }
+    // One look is left before the folder goes.
+    assert(kept > calls / 3)
   }
 
   test("VACUUM marks a version before its first retired file is gone") {

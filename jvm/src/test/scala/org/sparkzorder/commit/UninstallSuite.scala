@@ -131,6 +131,18 @@ class UninstallSuite extends AnyFunSuite with Explores {
     assert(sides(table).filter(table.fs.file(_).isDefined).toSet == names.toSet)
   }
 
+  test("a replaced file to which others have written since stays, is named, and is not counted") {
+    val table = tableOf(Seq("p=1", "p=2"))
+    val whole = uninstall(table.copy, new MemoryOps(table.fs))
+    val again = tableOf(Seq("p=1", "p=2"))
+    val longer = again.fs.below("/t").find(p => p.contains("-op-91/") && p.endsWith(".retired")).get
+    again.fs.put(longer, Set(1, 2, 3, 999), 999L)
+    val done = uninstall(again, new MemoryOps(again.fs))
+    assert(done.files == whole.files - 1)
+    assert(done.left.map(_.reason).exists(_.contains("others have written to replaced files")))
+    assert(sides(again).filter(again.fs.file(_).isDefined) == Seq(longer))
+  }
+
   test("a table that begins in a partition keeps what it has") {
     val table = tableOf(Seq("p=1", "p=2"))
     val names =

@@ -112,10 +112,10 @@ private[commit] final class FolderPlace(
 
   override def obstacle(): Option[Obstacle] = {
     val now = listed()
-    refuseTorn(now)
+    val stays = newOnesStay(now)
     val changed = work.inputs.filterNot(i => at(now, i.path).exists(isInput(i, _)))
     val missing = work.outputs.filterNot(o => at(now, o.path).exists(isThere(o, _)))
-    if (isTorn(now) && trustsMarker) None
+    if (stays) None
     else if (changed.nonEmpty) Some(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
     else if (missing.nonEmpty)
       Some(Obstacle("others deleted these new files, or have taken their names", missing.map(_.path)))
@@ -260,7 +260,7 @@ private[commit] final class FolderPlace(
   override def rows(decided: Decision): Seq[AddedFile] = {
     val now = listed()
     val side = outlook(decided, now)
-    if (side != Decision.Exchanged) refuseTorn(now)
+    if (side != Decision.Exchanged) newOnesStay(now)
     def found(path: String) = at(now, path).filterNot(_.isDirectory)
     def added(path: String, meta: Option[FileMeta]) = meta.map(AddedFile(_, path))
     // A file that came to the trash in place of an input will go back.
@@ -295,7 +295,7 @@ private[commit] final class FolderPlace(
     def isTakenBack = lacksOutputs() || replaced.nonEmpty && canReturn(replaced)
     // Others have rewritten a new file before anything was decided.
     def isAdopted =
-      hasOutputs(now) && hasInputs(now) && work.outputs.exists(o => at(now, o.path).exists(!isOutput(o, _)))
+      hasOutputs(now) && hasInputs(now) && work.outputs.exists(o => at(now, o.path).exists(!o.isThis(_, timed)))
     if (decided == Decision.Exchanged && isTakenBack) Decision.RolledBack
     else if (decided == Decision.Staged && isAdopted) Decision.Exchanged
     else decided
@@ -352,10 +352,9 @@ private[commit] final class FolderPlace(
       // If the lock is not ours any more, another process may have decided since.
       case None => hasInputs(listed()) || isOverwritten
     }
-    val now = listed()
-    if (was.isDefined && areSpare) refuseTorn(now)
+    val stay = areSpare && was.isDefined && newOnesStay(listed())
     if (areSpare && was.isDefined) letListingsEnd()
-    if (areSpare && !(was.isDefined && isTorn(now))) WorkerThreads.each(work.outputs, threads) { o =>
+    if (areSpare && !stay) WorkerThreads.each(work.outputs, threads) { o =>
       val place = folder.resolve(o.path)
       if (ops.status(place).exists(o.isThis(_, timed)) && decision() == was) remove(o, place)
     }
@@ -374,8 +373,9 @@ private[commit] final class FolderPlace(
     !isOwn && areGone && work.outputs.exists(_.source.isEmpty) && hasOutputs(now)
   }
 
-  private def refuseTorn(now: Map[String, FileMeta]): Unit =
-    if (!trustsMarker && isTorn(now)) throw Place.isTorn(folder, record, work)
+  /** Whether a person says that new files are the rows of such a folder. Throws where only a person can tell. */
+  private def newOnesStay(now: Map[String, FileMeta]): Boolean =
+    isTorn(now) && (trustsMarker || (throw Place.isTorn(folder, record, work)))
 
   /** What RESTORE took from a trash goes back there. It may have been removed as an empty folder. */
   private def remove(output: OutputFile, from: Path): Unit = output.source.map(folder.resolve) match {

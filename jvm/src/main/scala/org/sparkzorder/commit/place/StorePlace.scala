@@ -62,10 +62,10 @@ private[commit] final class StorePlace(
 
   override def obstacle(): Option[Obstacle] = {
     val now = listed()
-    refuseTorn(now)
+    val stays = newOnesStay(now)
     val changed = work.inputs.filterNot(i => now.get(i.path).exists(isThis(_, i)))
     val missing = work.outputs.filterNot(o => now.get(o.path).exists(!_.isDirectory))
-    if (isTorn(now) && trustsMarker) None
+    if (stays) None
     else if (changed.nonEmpty) Some(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
     else if (missing.nonEmpty)
       Some(Obstacle("their uploads are gone: a lifecycle rule or another program aborted them", missing.map(_.path)))
@@ -179,7 +179,8 @@ private[commit] final class StorePlace(
       val now = listed()
       // Others wrote these under names of inputs.
       val replaced = work.inputs.flatMap(i => now.get(i.path).filterNot(isThis(_, i)).map(AddedFile(_, i.path)))
-      work.outputs.map(o => added(o.path, o.length)) ++ replaced
+      // Others may have written under the name of a new file.
+      work.outputs.map(o => added(o.path, now.get(o.path).fold(o.length)(_.length))) ++ replaced
     } else work.inputs.map(i => added(i.path, i.length))
   }
 
@@ -194,11 +195,8 @@ private[commit] final class StorePlace(
     val areSpare =
       marked.isDefined || hasInputs(now) || seen.exists(_ != Decision.Exchanged) && isAlone()
     if (areSpare) {
-      if (marked.isDefined) {
-        refuseTorn(now)
-        letListingsEnd()
-      }
-      val isKept = marked.isDefined && isTorn(now)
+      val isKept = marked.isDefined && newOnesStay(now)
+      if (marked.isDefined) letListingsEnd()
       val own = work.outputs.filter(o => !isKept && isThere(now, o.path, o.length)).map(o => folder.resolve(o.path))
       // While the inputs are there, the copies of them are of no use.
       val copies = if (hasInputs(now)) store.list(folder.trashOf(work.folder, record)).map(_.path) else Nil
@@ -210,8 +208,8 @@ private[commit] final class StorePlace(
   private def isTorn(now: Map[String, FileMeta]): Boolean =
     !isOwn && work.inputs.exists(i => !now.contains(i.path)) && work.outputs.exists(_.source.isEmpty) && hasOutputs(now)
 
-  private def refuseTorn(now: Map[String, FileMeta]): Unit =
-    if (!trustsMarker && isTorn(now)) throw Place.isTorn(folder, record, work)
+  private def newOnesStay(now: Map[String, FileMeta]): Boolean =
+    isTorn(now) && (trustsMarker || (throw Place.isTorn(folder, record, work)))
 
   override def isPublished(): Boolean = Place.isPublished(folder, record)
 

@@ -35,8 +35,8 @@ final case class Expired(retired: Seq[RetiredFiles], gone: Set[Long]) {
   def bytes: Long = retired.map(_.bytes).sum
 }
 
-/** A trash that stays, since other programs have written to files in it after they were replaced. */
-final case class Kept(version: Long, trash: Path)
+/** A trash that stays, since other programs have written to these files in it after they were replaced. */
+final case class Kept(version: Long, trash: Path, files: Seq[FileMeta])
 
 /** Retired files, which only RESTORE reads. */
 object Trash {
@@ -167,7 +167,7 @@ object Trash {
       }
       retired.flatMap { of =>
         val kept = delete(folder, lock, of)
-        Meters.trash(folder.root).addAndGet(-of.bytes)
+        Meters.trash(folder.root).addAndGet(kept.flatMap(_.files).map(_.length).sum - of.bytes)
         kept
       }
     } catch {
@@ -182,7 +182,7 @@ object Trash {
    *
    * @param settings how much of the history is kept
    */
-  def vacuum(folder: TableFolder, lock: Lock, expired: Expired, settings: HistorySettings): Unit = {
+  def vacuum(folder: TableFolder, lock: Lock, expired: Expired, settings: HistorySettings): Seq[Kept] = {
     val kept = if (expired.retired.isEmpty) Nil else vacuum(folder, lock, expired.retired)
     // The record says what length the files had.
     try HistoryWriter.gather(folder, lock, settings, expired.gone -- kept.map(_.version))
@@ -191,6 +191,7 @@ object Trash {
         lock.abandon()
         throw e
     }
+    kept
   }
 
   /**
@@ -237,6 +238,6 @@ object Trash {
       folder.ops.deleteEmpty(trash.getParent)
       // The root's side folder is not empty, as the lock is in it.
       folder.ops.deleteEmpty(trash.getParent.getParent)
-      if (changed.isEmpty) None else Some(Kept(retired.version, trash))
+      if (changed.isEmpty) None else Some(Kept(retired.version, trash, changed))
     }
 }

@@ -53,13 +53,13 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
       Recovery.recoverUnder(folder, lock, settings)
       val sides = SideFolders.below(folder, realPath)
       val trash = Trash.expired(folder, _ => true, sides.filter(_.obstacle.isEmpty).flatMap(_.folder)).retired
-      val kept = Trash.vacuum(folder, lock, trash).map(_.trash).toSet
+      val kept = Trash.vacuum(folder, lock, trash)
       IndexFiles.drop(folder, lock)
-      val others = removeOthers(lock, kept)
+      val others = removeOthers(lock, kept.map(_.trash).toSet)
       val records = removeRecords(lock)
       Uninstalled(
-        trash.map(_.files.size.toLong).sum + others.retired.size,
-        trash.map(_.bytes).sum + others.retired.map(_.length).sum,
+        (trash.map(_.files.size).sum - kept.map(_.files.size).sum + others.retired.size).toLong,
+        trash.map(_.bytes).sum - kept.flatMap(_.files).map(_.length).sum + others.retired.map(_.length).sum,
         records,
         others.left ++ unknown(lock)
       )

@@ -5,7 +5,7 @@ import java.io.IOException
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.internal.Logging
 
-import org.sparkzorder.commit.{CommitException, ObjectStore, Record, TableFolder}
+import org.sparkzorder.commit.{CommitException, ObjectStore, Record, TableFolder, WorkerThreads}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.machine.ObjectCommitter
 import org.sparkzorder.footer.Encryption
@@ -70,8 +70,9 @@ private[optimize] final class OptimizeOnStore(
       new FileStatus(o.length, false, 0, 0L, o.modificationTime, folder.resolve(o.path))
     }
     val isPast = PastTime.system.wait(listed)
-    val now = record.outputs.map(_.folder).distinct.flatMap(dir => store.list(folder.resolve(dir)))
-      .map(m => m.path -> m).toMap
+    val now = WorkerThreads.map(record.outputs.map(_.folder).distinct, folder.threads)(dir =>
+      store.list(folder.resolve(dir))
+    ).flatten.map(m => m.path -> m).toMap
     record.outputs.zip(isPast).collect {
       case (o, true) if o.etag.isDefined && now.get(folder.resolve(o.path)).exists(_.etag == o.etag) => o.path
     }.toSet

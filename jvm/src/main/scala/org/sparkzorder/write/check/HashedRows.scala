@@ -23,7 +23,7 @@ private[write] final case class HashedRows(
     data: StructType,
     file: Attribute,
     read: ReadRows,
-    listed: ListedFiles,
+    listed: ListedInputs,
     child: LogicalPlan
 ) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
@@ -36,7 +36,7 @@ private[write] final case class HashedRowsExec(
     data: StructType,
     file: Attribute,
     read: ReadRows,
-    listed: ListedFiles,
+    listed: ListedInputs,
     child: SparkPlan
 ) extends UnaryExecNode {
   override def output: Seq[Attribute] = child.output
@@ -61,7 +61,7 @@ private object HashedRowsExec {
       hash: RowHash,
       file: Int,
       read: ReadRows,
-      listed: ListedFiles
+      listed: ListedInputs
   ): RDD[InternalRow] =
     rows.mapPartitionsWithIndex(
       (partition, rows) =>

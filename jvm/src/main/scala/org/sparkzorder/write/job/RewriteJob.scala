@@ -20,7 +20,7 @@ import org.sparkzorder.compat._
 import org.sparkzorder.layout._
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.stats.{ColumnKey, KeyEncoding}
-import org.sparkzorder.write.check.{HashedRowsStrategy, ListedFiles, ProvenWriters, ReadBack, ReadRows, RowHash, RowSum}
+import org.sparkzorder.write.check.{HashedRowsStrategy, ListedInputs, ProvenWriters, ReadBack, ReadRows, RowHash, RowSum}
 import org.sparkzorder.write.preserve.{KeptParquet, PreservedMetadata}
 import org.sparkzorder.write.rows.RowPlan
 import org.sparkzorder.write.sample.{
@@ -238,9 +238,9 @@ final class RewriteJob(
     }
   }
 
-  private def listedFiles: ListedFiles = {
+  private def listedFiles: ListedInputs = {
     val conf = session.sessionState.newHadoopConfWithOptions(RewriteSession.safeReadOptions(readOptions))
-    new ListedFiles(
+    new ListedInputs(
       session.sparkContext.broadcast(files.map(_._1).toArray),
       session.sparkContext.broadcast(new SerializableConfiguration(conf))
     )

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StringType, StructType}
 import org.sparkzorder.layout.{BytesMapping, LayoutShape}
 import org.sparkzorder.stats.KeyEncoding
 import org.sparkzorder.write.KeyColumn
-import org.sparkzorder.write.check.{HashedRows, ListedFiles, ReadRows}
+import org.sparkzorder.write.check.{HashedRows, ListedInputs, ReadRows}
 import org.sparkzorder.write.rows.{BroadcastPlan, BytesKey, CurveValue, RowPlan, SlotKey}
 import org.sparkzorder.write.zeros.NotedZeros
 
@@ -65,7 +65,7 @@ private[write] final class RewriteScan(
       plan: Broadcast[RowPlan],
       slots: Int,
       shape: LayoutShape,
-      read: Option[(ReadRows, ListedFiles)],
+      read: Option[(ReadRows, ListedInputs)],
       zeros: Boolean
   ): LogicalPlan = {
     val base = withTie(data ++ Seq(file) ++ bytesKey)

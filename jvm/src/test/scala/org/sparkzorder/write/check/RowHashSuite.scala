@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, ArrayData}
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.CurrentFile
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -150,6 +151,24 @@ class RowHashSuite extends AnyFunSuite {
     def sum(of: Int*) = RowSum(of.length.toLong, of.map(i => hash.of(rows(i))).sum)
     assert(told == Seq(Map(0 -> sum(0, 1, 3), 2 -> sum(2, 4))))
     assert(begun == Seq(0, 2, 0, 2))
+  }
+
+  test("an iterator looks at a file again for each part of it that a task opens") {
+    val two = Seq(LongType, IntegerType)
+    // Rows of file 0 in two parts, then one of file 1.
+    val parts = Seq(("a", 0L, 0), ("a", 0L, 0), ("a", 100L, 0), ("b", 0L, 1))
+    val rows = parts.zipWithIndex.iterator.map { case ((path, start, file), i) =>
+      val isNew = i == 0 || parts(i - 1) != parts(i)
+      if (isNew) CurrentFile.set(path, start, 100L)
+      unsafe(two, Seq[Any](i.toLong, file))
+    }
+    var begun = Seq.empty[Int]
+    var told = Seq.empty[Map[Int, RowSum]]
+    val hash = new RowHash(schemaOf(Seq(LongType)))
+    try new HashingIterator(rows, hash, 1, begun :+= _, told :+= _).foreach(_ => ())
+    finally CurrentFile.unset()
+    assert(begun == Seq(0, 0, 1))
+    assert(told.map(_.map { case (file, sum) => file -> sum.rows }) == Seq(Map(0 -> 3L, 1 -> 1L)))
   }
 
   test("the result of a task that runs again replaces that of its first run") {

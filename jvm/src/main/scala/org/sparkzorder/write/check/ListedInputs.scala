@@ -16,7 +16,7 @@ final class FileExchangedException(val path: String)
  * Another file may take the place of one while it is read, and then go again. Before and afterwards all looks the same.
  * So a task looks at a file when it has the first row of it. By then its reader has opened the file, and reads no other.
  */
-private[write] final class ListedFiles(files: Broadcast[Array[FileStatus]], conf: Broadcast[SerializableConfiguration])
+private[write] final class ListedInputs(files: Broadcast[Array[FileStatus]], conf: Broadcast[SerializableConfiguration])
     extends Serializable {
 
   /** @throws FileExchangedException if another file, or none, is there now */
@@ -26,7 +26,7 @@ private[write] final class ListedFiles(files: Broadcast[Array[FileStatus]], conf
     val now =
       try Some(path.getFileSystem(conf.value.value).getFileStatus(path))
       catch { case _: FileNotFoundException => None }
-    if (!now.exists(ListedFiles.isSame(listed, _))) throw new FileExchangedException(path.toString)
+    if (!now.exists(ListedInputs.isSame(listed, _))) throw new FileExchangedException(path.toString)
   }
 
   def destroy(): Unit = {
@@ -35,7 +35,7 @@ private[write] final class ListedFiles(files: Broadcast[Array[FileStatus]], conf
   }
 }
 
-private[write] object ListedFiles {
+private[write] object ListedInputs {
 
   /** Stores may give times to the millisecond in a listing only. Where there are etags, they decide. */
   def isSame(listed: FileStatus, now: FileStatus): Boolean = listed.getLen == now.getLen && {
