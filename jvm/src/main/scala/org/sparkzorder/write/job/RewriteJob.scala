@@ -20,7 +20,15 @@ import org.sparkzorder.compat._
 import org.sparkzorder.layout._
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.stats.{ColumnKey, KeyEncoding}
-import org.sparkzorder.write.check.{HashedRowsStrategy, ListedInputs, ProvenWriters, ReadBack, ReadRows, RowHash, RowSum}
+import org.sparkzorder.write.check.{
+  HashedRowsStrategy,
+  ListedInputs,
+  ProvenWriters,
+  ReadBack,
+  ReadRows,
+  RowHash,
+  RowSum
+}
 import org.sparkzorder.write.preserve.{KeptParquet, PreservedMetadata}
 import org.sparkzorder.write.rows.RowPlan
 import org.sparkzorder.write.sample.{
