@@ -1,6 +1,6 @@
 # Benchmarks. Each writes a page to bench/results.
 
-.PHONY: bench bench-layout bench-sizes bench-read-back bench-requests bench-auto bench-incremental
+.PHONY: bench bench-layout bench-sizes bench-read-back bench-requests bench-auto bench-incremental bench-plain-reader
 .PHONY: layout sizes read-back requests auto incremental
 
 # Of `make bench`: the Spark that tools/jars.txt has Delta for, and parts with commas between.
@@ -25,6 +25,10 @@ bench-layout: $(STAMPS)/installed
 # Lookups by the size of files, the reason for the default.
 bench-sizes: $(STAMPS)/installed $(STAMPS)/dev
 	@$(BIN)/python bench/sizes.py --jar $(call jar,$(NEWEST))
+
+# What a reader without the extension sees while files are exchanged.
+bench-plain-reader: $(STAMPS)/installed $(STAMPS)/dev
+	@$(BIN)/python bench/plain_reader.py --jar $(call jar,$(NEWEST))
 
 # What reading new files back costs OPTIMIZE.
 bench-read-back: $(STAMPS)/installed $(STAMPS)/dev
