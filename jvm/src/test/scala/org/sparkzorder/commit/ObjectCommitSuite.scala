@@ -76,7 +76,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
       keeps <- Seq(true, false)
       at <- 1 to requests(dirs, keeps)
       fault <- StoreFault.all
-      atInRecovery <- Seq(0) ++ (1 to 30 by Explored.every(5))
+      atInRecovery <- Seq(0) ++ Explored.some(12, at, 1 to 30)
       faultInRecovery <- if (atInRecovery == 0) Seq(StoreFault.DieBefore) else StoreFault.all
     } explore {
       withClue(s"folders $dirs, keeps $keeps, $fault at $at, then $faultInRecovery at $atInRecovery: ") {
@@ -104,7 +104,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
       dirs <- folders
       at <- 1 to requests(dirs, keeps = true)
       // The recovery stops at this request until the owner has ended.
-      until <- Seq(0) ++ (1 to 30)
+      until <- Seq(0) ++ Explored.some(2, at, 1 to 30)
       next <- Seq(false, true)
     } explore {
       withClue(s"folders $dirs, recovered before $at up to $until, next operation $next: ") {
@@ -129,7 +129,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     for {
       dirs <- folders
       at <- 1 to requests(dirs, keeps = true)
-      until <- 1 to 40
+      until <- Explored.some(3, at, 1 to 40)
       refused <- Seq(0, 10, 15, 20, 25)
     } explore {
       withClue(s"folders $dirs, dies at $at, the recovery waits at $until, the other is refused at $refused: ") {
@@ -157,7 +157,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     for {
       dirs <- folders
       at <- 1 to requests(dirs, keeps = true)
-      until <- Seq(0) ++ (1 to 40)
+      until <- Seq(0) ++ Explored.some(3, at, 1 to 40)
       fault <- Seq(StoreFault.DieBefore, StoreFault.ThrowAfter, StoreFault.Refuses)
     } explore {
       withClue(s"folders $dirs, the second comes before $at, $fault at $until: ") {
@@ -219,7 +219,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
       rival <- Seq(Appends, OverwritesFolder, DeletesInput, ReplacesInput, Vanishes)
       at <- 1 to requests(dirs, keeps)
       fault <- Seq(None, Some(StoreFault.DieAfter), Some(StoreFault.ThrowBefore))
-      after <- if (fault.isEmpty) Seq(0) else 0 to 12
+      after <- if (fault.isEmpty) Seq(0) else Explored.some(2, at, 0 to 12)
       // Nothing is left of an overwritten table that tells a recovery of what was just completed.
       if !(rival == OverwritesFolder && dirs == Seq("") && fault.contains(StoreFault.DieAfter))
     } explore {
