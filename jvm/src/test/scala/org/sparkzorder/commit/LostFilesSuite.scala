@@ -99,6 +99,32 @@ class LostFilesSuite extends AnyFunSuite {
     assert(torn > 0 && explored > inputs + outputs)
   }
 
+  test("the same while the owner undoes its work, and dies: the new files are the rows, or the old ones are") {
+    var torn = 0
+    for (k <- 1 to calls; later <- 1 to 30) {
+      val t = table()
+      var gone = Set.empty[Int]
+      def delete(): Unit =
+        t.files.find(!_.startsWith("new-")).filter(_ => published(t) == outputs && t.files.size == outputs + inputs)
+          .foreach { f =>
+            gone = t.rowsOf(f)
+            t.fs.nodes.remove(s"/t/$f")
+          }
+      optimize(t, new MemoryOps(t.fs, k + later, Fault.DieBefore, { case `k` => delete() }))
+      t.liveness.running.clear()
+      if (gone.nonEmpty && t.isPublishing) withClue(s"deleted before call $k, died $later later: ") {
+        val end = t.recover(new MemoryOps(t.fs))
+        if (end.isDefined) {
+          torn += 1
+          assert(end.flatMap(SmallTable.tornFolder).isDefined)
+          assert(t.recover(new MemoryOps(t.fs), withoutAway = true).isEmpty)
+          assert(t.fs.visibleRows == t.allRows)
+        } else assert(Set(t.allRows, t.allRows.filterNot(gone))(t.fs.visibleRows))
+      }
+    }
+    assert(torn > outputs)
+  }
+
   test("rows of an old file that was deleted before any new file was visible are seen at no moment") {
     var checked = 0
     dead { t =>

@@ -69,8 +69,13 @@ private[commit] object Settle {
         } else Exchanged(place.revealed(), changed)
       case Some(Decision.RolledBack) =>
         place.bringBack()
-        place.drop()
-        if (place.decision().isEmpty) lost(place, isStale, why) else RolledBack(why)
+        if (!isStale && place.newOnesStay()) {
+          place.decide(Decision.RolledBack, Decision.Exchanged)
+          settle(place, isStale, place.decision(), why)
+        } else {
+          place.drop()
+          if (place.decision().isEmpty) lost(place, isStale, why) else RolledBack(why)
+        }
     }
 
   private def lost(place: Place, isStale: Boolean, why: Obstacle): PlaceOutcome =

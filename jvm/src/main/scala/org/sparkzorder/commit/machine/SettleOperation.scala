@@ -59,7 +59,10 @@ private[commit] final class SettleOperation(
    */
   def clean(result: Settled): Unit = {
     check()
-    val released = WorkerThreads.map(result.places, across(result.places)) { case (l, _) => l.place.release() }
+    // A marker that is back is of a place that was not settled.
+    val released = WorkerThreads.map(result.places, across(result.places)) { case (l, outcome) =>
+      outcome != PlaceOutcome.Overwritten && l.place.release()
+    }
     if (released.contains(false)) settled(places.moved(record, Set.empty), isStale = true).foreach(_._1.place.release())
     val works = result.places.map(_._1.work)
     places.discard(record.copy(inputs = works.flatMap(_.inputs), outputs = works.flatMap(_.outputs)))

@@ -27,10 +27,10 @@ private[commit] final class FolderMark private (folder: TableFolder, dir: String
   def claim(): Unit = ops.writeNew(path(Decision.Staged), s"${folder.root}\n$dir\n".getBytes(UTF_8))
 
   /**
-   * What was decided, looked up by name, since a listing may be late. A decision never goes back, so the
-   * first name in their order that is there tells it. None when the marker is gone.
+   * What was decided, looked up by name, since a listing may be late. None when the marker is gone. Names are looked up
+   * twice before that: only a person's word lets a decision go back, from `rolled-back` to `exchanged`.
    */
-  def decision(): Option[Decision] = Decision.all.find(d => ops.exists(path(d)))
+  def decision(): Option[Decision] = (Decision.all ++ Decision.all).find(d => ops.exists(path(d)))
 
   /**
    * Changes the decision. False when it had changed already, or the marker is gone.

@@ -70,12 +70,14 @@ private[commit] final class FolderPlace(
   private def mayMove(as: Option[Decision]): Boolean =
     threads > 1 && System.nanoTime() - lastLook < Place.LookNanos || {
       val before = System.nanoTime()
-      val isSo = as.fold(holds())(d => ops.exists(mark.path(d)))
+      val isSo = as.fold(holds() && mark.decision().isEmpty)(d => ops.exists(mark.path(d)))
       if (isSo) lastLook = before
       isSo
     }
 
   @volatile private var lastLook = System.nanoTime() - Place.LookNanos
+
+  private def lookAnew(): Unit = lastLook = System.nanoTime() - Place.LookNanos
 
   /** If others changed the inputs before, no new file becomes visible. */
   override def reveal(): Unit = if (hasInputs(listed()) && hasFolder(staging, Some(Decision.Staged)))
@@ -93,7 +95,7 @@ private[commit] final class FolderPlace(
    */
   private def hasFolder(dir: Path, as: Option[Decision]): Boolean = ops.exists(dir) || mayMove(as) && {
     ops.remakeInSide(dir)
-    lastLook = System.nanoTime() - Place.LookNanos
+    lookAnew()
     val isOurs = mayMove(as)
     if (!isOurs) ops.deleteEmpty(dir)
     isOurs
@@ -126,6 +128,9 @@ private[commit] final class FolderPlace(
 
   /** Names of new files are never given again. A file that RESTORE brings back has an older name. */
   private def isOutput(o: OutputFile, found: FileMeta): Boolean = o.isThis(found, timed && o.source.isDefined)
+
+  /** The same, if no program has rewritten it. */
+  private def isOurs(o: OutputFile, found: FileMeta): Boolean = o.isThis(found, timed)
 
   /**
    * Who writes under the name of a new file that was visible has read it, so its rows are there. A file that RESTORE
@@ -190,6 +195,8 @@ private[commit] final class FolderPlace(
   @tailrec private def retireAll(as: Option[Decision], left: Int): Option[Seq[String]] = {
     val hasTrash = hasFolder(trash, as)
     val now = listed()
+    // The folder may have been away, and then the listing tells nothing.
+    lookAnew()
     val results = WorkerThreads.map(work.inputs, threads) { i =>
       val isRetired = if (hasTrash && mayMove(as)) retire(i, now.get(i.path)) else None
       countMove()
@@ -238,7 +245,7 @@ private[commit] final class FolderPlace(
     // A name that was taken is free no more.
     def isFree(i: InputFile) = at(now, i.path).fold(isRetired(i))(isInput(i, _))
     // Without a trash nothing tells whether the inputs were retired, and the new files may have the only rows.
-    others.forall(isFree) && (if (others.isEmpty) !wasEmptied else hasOutputs(now))
+    others.forall(isFree) && (if (others.isEmpty) !wasEmptied else hasOutputs(now)) && !(trustsMarker && isTorn(now))
   }
 
   override def isLeft(): Boolean = {
@@ -246,8 +253,12 @@ private[commit] final class FolderPlace(
     work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now) && !isOverwritten
   }
 
-  /** This process saw that nothing was decided, and no other can have decided: the folder was deleted with its marker. */
-  private def isOverwritten: Boolean = seen.contains(Decision.Staged) && holds()
+  /**
+   * The folder was deleted with its marker. This process saw that the inputs were the rows for good, or that nothing was
+   * decided, and no other can have decided.
+   */
+  private def isOverwritten: Boolean =
+    seen.contains(Decision.RolledBack) || seen.contains(Decision.Staged) && holds()
 
   override def isOthers(): Boolean = {
     val marks = ops.list(folder.sideOf(work.folder)).flatMap(m => FolderMark.operation(m.name))
@@ -270,7 +281,7 @@ private[commit] final class FolderPlace(
         work.outputs.flatMap(o => added(o.path, found(o.path))) ++
           work.inputs.flatMap(i => (found(i.path) ++ trashed(i)).filterNot(isInput(i, _)).map(AddedFile(_, i.path)))
       else
-        work.outputs.flatMap(o => added(o.path, found(o.path).filterNot(isOutput(o, _)))) ++
+        work.outputs.flatMap(o => added(o.path, found(o.path).filterNot(isOurs(o, _)))) ++
           work.inputs.flatMap { i =>
             // Others may have taken its name. Then it comes back by another one.
             val there = found(i.path)
@@ -295,7 +306,7 @@ private[commit] final class FolderPlace(
     def isTakenBack = lacksOutputs() || replaced.nonEmpty && canReturn(replaced)
     // Others have rewritten a new file before anything was decided.
     def isAdopted =
-      hasOutputs(now) && hasInputs(now) && work.outputs.exists(o => at(now, o.path).exists(!o.isThis(_, timed)))
+      hasOutputs(now) && hasInputs(now) && work.outputs.exists(o => at(now, o.path).exists(!isOurs(o, _)))
     if (decided == Decision.Exchanged && isTakenBack) Decision.RolledBack
     else if (decided == Decision.Staged && isAdopted) Decision.Exchanged
     else decided
@@ -303,7 +314,7 @@ private[commit] final class FolderPlace(
 
   override def taken(): Set[String] = {
     val now = listed()
-    work.outputs.filter(o => at(now, o.path).exists(!isOutput(o, _))).map(_.path).toSet
+    work.outputs.filter(o => at(now, o.path).exists(!isOurs(o, _))).map(_.path).toSet
   }
 
   override def revealed(): Map[String, FileMeta] = {
@@ -329,9 +340,9 @@ private[commit] final class FolderPlace(
         }
       }
     }
-    if (work.inputs.exists(isRetired) && mayMove(as))
-      throw new IOException(s"$trash holds files of the table, which cannot come back")
   }
+
+  override def newOnesStay(): Boolean = newOnesStay(listed())
 
   override def drop(): Unit = {
     emptied(staging) {
@@ -346,17 +357,19 @@ private[commit] final class FolderPlace(
     }
     // Folders may be moved to and fro. Without a marker, new files may be the only ones with their rows.
     val was = decision()
-    val areSpare = was match {
-      case Some(Decision.RolledBack) => true
-      case Some(_)                   => false
-      // If the lock is not ours any more, another process may have decided since.
-      case None => hasInputs(listed()) || isOverwritten
+    val isBack = was.contains(Decision.RolledBack)
+    if (isBack) {
+      // The folder may have been away when its inputs were to come back.
+      if (work.inputs.exists(isRetired))
+        throw new IOException(s"$trash holds files of the table, which cannot come back")
+      if (isTorn(listed())) throw Place.isTorn(folder, record, work)
+      letListingsEnd()
     }
-    val stay = areSpare && was.isDefined && newOnesStay(listed())
-    if (areSpare && was.isDefined) letListingsEnd()
-    if (areSpare && !stay) WorkerThreads.each(work.outputs, threads) { o =>
+    // If the lock is not ours any more, another process may have decided since.
+    val areSpare = isBack || was.isEmpty && (hasInputs(listed()) || isOverwritten)
+    if (areSpare) WorkerThreads.each(work.outputs, threads) { o =>
       val place = folder.resolve(o.path)
-      if (ops.status(place).exists(o.isThis(_, timed)) && decision() == was) remove(o, place)
+      if (ops.status(place).exists(isOurs(o, _)) && decision() == was) remove(o, place)
     }
   }
 
@@ -373,7 +386,6 @@ private[commit] final class FolderPlace(
     !isOwn && areGone && work.outputs.exists(_.source.isEmpty) && hasOutputs(now)
   }
 
-  /** Whether a person says that new files are the rows of such a folder. Throws where only a person can tell. */
   private def newOnesStay(now: Map[String, FileMeta]): Boolean =
     isTorn(now) && (trustsMarker || (throw Place.isTorn(folder, record, work)))
 

@@ -52,6 +52,13 @@ private[commit] trait Place {
   /** Retired inputs come back. */
   def bringBack(): Unit
 
+  /**
+   * Whether the place has all new files and lacks old ones, and a person says that the new ones are the rows.
+   *
+   * @throws java.io.IOException when only a person can tell
+   */
+  def newOnesStay(): Boolean
+
   /** The outputs go, and no process can reveal them any more. */
   def drop(): Unit
 

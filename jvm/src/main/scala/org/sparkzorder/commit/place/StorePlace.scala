@@ -49,8 +49,11 @@ private[commit] final class StorePlace(
 
   override def decide(from: Decision, to: Decision): Boolean =
     marked.filter(_.state == from).flatMap(marker.decide(_, to)) match {
-      case None => false
-      case now  =>
+      case None =>
+        // The last listing is older than the decision of another process.
+        found = None
+        false
+      case now =>
         marked = now
         decisions(work.folder) = to
         true
@@ -129,7 +132,7 @@ private[commit] final class StorePlace(
   private def mayDelete(as: Option[Decision]): Boolean =
     System.nanoTime() - lastLook < Place.LookNanos || {
       val before = System.nanoTime()
-      val isSo = if (as.isEmpty) isAlone() else decision() == as
+      val isSo = decision() == as && (as.isDefined || isAlone())
       if (isSo) lastLook = before
       isSo
     }
@@ -144,14 +147,17 @@ private[commit] final class StorePlace(
 
   override def bringBack(): Unit = ()
 
+  override def newOnesStay(): Boolean = newOnesStay(listed())
+
   /** The last decision that was seen. */
   private def seen: Option[Decision] = decisions.get(work.folder)
 
   /**
-   * If this process saw that nothing was decided, and no other can have decided, then another program deleted
-   * the marker with the folder.
+   * Another program deleted the marker with the folder. This process saw that the inputs were the rows for good, or that
+   * nothing was decided, and no other can have decided.
    */
-  private def isOverwritten: Boolean = seen.contains(Decision.Staged) && isAlone()
+  private def isOverwritten: Boolean =
+    seen.contains(Decision.RolledBack) || seen.contains(Decision.Staged) && isAlone()
 
   // A version is given once, so names of new files are this operation's.
   override def isOthers(): Boolean = false
@@ -173,14 +179,13 @@ private[commit] final class StorePlace(
   }
 
   override def rows(decision: Decision): Seq[AddedFile] = {
+    val now = listed()
+    // Others may have written under each name.
     def added(path: String, length: Long) =
-      AddedFile(FileMeta(folder.resolve(path), length, 0L, isDirectory = false), path)
+      AddedFile(FileMeta(folder.resolve(path), now.get(path).fold(length)(_.length), 0L, isDirectory = false), path)
     if (decision == Decision.Exchanged) {
-      val now = listed()
-      // Others wrote these under names of inputs.
       val replaced = work.inputs.flatMap(i => now.get(i.path).filterNot(isThis(_, i)).map(AddedFile(_, i.path)))
-      // Others may have written under the name of a new file.
-      work.outputs.map(o => added(o.path, now.get(o.path).fold(o.length)(_.length))) ++ replaced
+      work.outputs.map(o => added(o.path, o.length)) ++ replaced
     } else work.inputs.map(i => added(i.path, i.length))
   }
 
@@ -192,12 +197,13 @@ private[commit] final class StorePlace(
     WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(u => store.abort(folder.resolve(o.path), u.id)))
     val now = listed()
     // That there is no marker proves nothing: new files may be the only ones with their rows.
-    val areSpare =
-      marked.isDefined || hasInputs(now) || seen.exists(_ != Decision.Exchanged) && isAlone()
+    val areSpare = marked.isDefined || hasInputs(now) || isOverwritten
     if (areSpare) {
-      val isKept = marked.isDefined && newOnesStay(now)
-      if (marked.isDefined) letListingsEnd()
-      val own = work.outputs.filter(o => !isKept && isThere(now, o.path, o.length)).map(o => folder.resolve(o.path))
+      if (marked.isDefined) {
+        if (isTorn(now)) throw Place.isTorn(folder, record, work)
+        letListingsEnd()
+      }
+      val own = work.outputs.filter(o => isThere(now, o.path, o.length)).map(o => folder.resolve(o.path))
       // While the inputs are there, the copies of them are of no use.
       val copies = if (hasInputs(now)) store.list(folder.trashOf(work.folder, record)).map(_.path) else Nil
       if (own.nonEmpty || copies.nonEmpty) store.deleteAll(own ++ copies)

@@ -35,7 +35,11 @@ final case class Expired(retired: Seq[RetiredFiles], gone: Set[Long]) {
   def bytes: Long = retired.map(_.bytes).sum
 }
 
-/** A trash that stays, since other programs have written to these files in it after they were replaced. */
+/**
+ * A trash that stays, since other programs have written to files in it after they were replaced.
+ *
+ * @param files as they were when the trash was listed
+ */
 final case class Kept(version: Long, trash: Path, files: Seq[FileMeta])
 
 /** Retired files, which only RESTORE reads. */
@@ -238,6 +242,7 @@ object Trash {
       folder.ops.deleteEmpty(trash.getParent)
       // The root's side folder is not empty, as the lock is in it.
       folder.ops.deleteEmpty(trash.getParent.getParent)
-      if (changed.isEmpty) None else Some(Kept(retired.version, trash, changed))
+      val kept = files.filter(f => changed.exists(_.path == f.path))
+      if (changed.isEmpty) None else Some(Kept(retired.version, trash, kept))
     }
 }
