@@ -1,6 +1,6 @@
 package org.sparkzorder.memory
 
-import org.sparkzorder.predicate.Value
+import org.sparkzorder.predicate.{BytesValue, Value}
 
 /**
  * A condition that a row must pass, in a form that conditions of other queries can be compared with. Equal conditions of
@@ -17,6 +17,9 @@ private[memory] sealed trait Condition extends Product with Serializable {
 
   /** A text that each condition has in common with those that imply it. */
   def anchor: String
+
+  /** Characters of its texts, for an estimate of its bytes. */
+  def weight: Long = anchor.length.toLong
 }
 
 private[memory] object Condition {
@@ -34,6 +37,11 @@ private[memory] object Condition {
   /** @param values at least one, all of the subject's type */
   final case class OneOf(subject: String, values: Set[Value]) extends Condition {
     override def anchor: String = subject
+
+    override def weight: Long = subject.length + values.iterator.map {
+      case b: BytesValue => 40L + b.bytes.length
+      case _             => 40L
+    }.sum
 
     override def implies(other: Condition): Boolean = other match {
       case NotNull(`subject`)       => true

@@ -18,7 +18,7 @@ final case class FilterKey private[memory] (
 ) {
 
   /** Characters of its texts, for an estimate of its bytes. */
-  private[memory] def weight: Int = conditions.iterator.map(c => c.toString.length).sum
+  private[memory] def weight: Long = table.length + conditions.iterator.map(_.weight).sum
 }
 
 object FilterKey {

@@ -24,7 +24,7 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
 
   private val numbers = CacheBuilder.newBuilder().maximumWeight(maxFiles).concurrencyLevel(1)
     .weigher(new Weigher[String, FileNumbers] {
-      override def weigh(table: String, files: FileNumbers): Int = files.size
+      override def weigh(table: String, files: FileNumbers): Int = files.size + table.length / BytesOfName
     })
     .removalListener(new RemovalListener[String, FileNumbers] {
       override def onRemoval(removed: RemovalNotification[String, FileNumbers]): Unit =

@@ -40,6 +40,14 @@ private[memory] object ReaderSettings {
   private def ofSession(conf: SQLConf): Seq[String] = Seq(conf.sessionLocalTimeZone, conf.ansiEnabled.toString) ++
     sorted(conf.getAllConfs.iterator.filter { case (k, _) => mayChangeRows(k) })
 
+  /**
+   * A digest of the settings of Spark that tasks get from the driver. A plan may run more than once, under other settings
+   * each time.
+   */
+  def ofTask: String =
+    digest(sorted(SQLConf.get.getAllConfs.iterator.filter { case (k, _) => k.startsWith("spark.") && mayChangeRows(k) })
+      .iterator)
+
   private val Places = Set("path", "paths")
 
   /** Prefixes of settings that say how a query runs, and not what it finds. */
@@ -51,15 +59,15 @@ private[memory] object ReaderSettings {
     "spark.sql.catalogImplementation",
     "spark.sql.cbo.",
     "spark.sql.codegen.",
+    // The id of a query, which tasks get beside the settings.
+    "spark.sql.dataset.",
     "spark.sql.execution.",
     "spark.sql.extensions",
     "spark.sql.files.maxPartition",
     "spark.sql.files.minPartitionNum",
     "spark.sql.files.openCostInBytes",
-    "spark.sql.hive.",
     "spark.sql.inMemory",
     "spark.sql.join.",
-    "spark.sql.optimizer.",
     "spark.sql.repl.",
     "spark.sql.shuffle.",
     "spark.sql.sources.bucketing.",

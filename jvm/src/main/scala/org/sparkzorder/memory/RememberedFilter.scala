@@ -13,7 +13,7 @@ private[memory] final class RememberedFilter(
     val conditions: Set[Condition],
     val numbers: FileNumbers,
     val files: RoaringBitmap,
-    weight: Int
+    weight: Long
 ) {
 
   def isEmpty: Boolean = files.isEmpty

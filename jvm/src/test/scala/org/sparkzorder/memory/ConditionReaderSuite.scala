@@ -66,11 +66,12 @@ class ConditionReaderSuite extends AnyFunSuite with OptimizedConditions {
         "i = 7" -> "i > 5",
         "i BETWEEN 6 AND 8" -> "i >= 6",
         "i IN (6, 7)" -> "i IN (5, 6, 7)",
-        "upper(s) = 'B'" -> "upper(s) > 'A'",
+        "s = 'b'" -> "s IN ('a', 'b')",
+        "upper(s) > 'A' AND i = 1" -> "upper(s) > 'A'",
         "d > double('NaN') - 1 OR d = 3" -> "d > double('NaN') - 1 OR d = 3",
         "n > 1.50" -> "n > 1.5",
         "l = 7" -> "l IN (6, 7)",
-        "day >= DATE'2020-02-01' AND i = 1" -> "day > DATE'2020-01-01'"
+        "day >= DATE'2020-02-01' AND i = 1" -> "day >= DATE'2020-02-01'"
       )
     ) assert(implies(narrow, wide), s"$narrow, $wide: ${conditions(narrow)} ${conditions(wide)}")
     for (
@@ -82,6 +83,9 @@ class ConditionReaderSuite extends AnyFunSuite with OptimizedConditions {
           "i < 5" -> "i > 4",
           "i <> 5" -> "i > 5",
           "d > 2.0D" -> "d > 1.0D",
+          "s = 'b'" -> "s > 'a'",
+          "s > 'b'" -> "s > 'a'",
+          "day = DATE'1582-10-15'" -> "day > DATE'1582-10-06'",
           "d = 0.0D" -> "d = -0.0D",
           "t > TIMESTAMP'2020-01-02 00:00:00'" -> "t > TIMESTAMP'2020-01-01 00:00:00'"
         )

@@ -62,7 +62,7 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
         relation.partitionSchema,
         System.currentTimeMillis()
       ))
-      new TalliedRDD(input, outcomes, isFiltered)
+      new TalliedRDD(input, outcomes, ReaderSettings.ofTask, isFiltered)
     }
   }
 }

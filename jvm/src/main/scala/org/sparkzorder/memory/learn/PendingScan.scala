@@ -28,7 +28,7 @@ private[learn] final class PendingScan(
   def isOver: Boolean = synchronized(absorbed == partitions.length)
 
   /** Parts of files that the scan reads, and as many more as the filter takes memory. */
-  val size: Int = partitions.iterator.map(_.files.length).sum + filter.weight / PendingScan.CharactersOfPart
+  val size: Long = partitions.iterator.map(_.files.length.toLong).sum + filter.weight / PendingScan.CharactersOfPart
 
   /** Puts the files without a row that passes the filter into a memory, if more is known than at the last call. */
   def absorb(memory: FilterMemory): Unit = synchronized {
@@ -65,5 +65,5 @@ private[learn] final class PendingScan(
 private object PendingScan {
 
   /** A part of a file takes as much memory as so many characters of a filter. */
-  private val CharactersOfPart = 100
+  private val CharactersOfPart = 100L
 }

@@ -17,8 +17,9 @@ import org.sparkzorder.memory.{FilterKey, FilterMemory, MemorySize, RememberedFi
  */
 private[sparkzorder] object PendingScans extends Logging {
 
-  /** Parts of files of all scans that did not end, such as those below a LIMIT. */
-  private val MostParts = 100000
+  /** Parts of files of all scans that did not end, such as those below a LIMIT, and the number of these scans. */
+  private val MostParts = 100000L
+  private val MostScans = 1000
 
   private val memory = FilterMemory.ofHeap(Runtime.getRuntime.maxMemory)
   private var open = Vector.empty[PendingScan]
@@ -35,7 +36,8 @@ private[sparkzorder] object PendingScans extends Logging {
     scan.whenOver(() => thread.execute(() => counted(scan)(absorbAll(_ eq scan))))
     lock.synchronized {
       open = open :+ scan
-      while (open.size > 1 && open.iterator.map(_.size.toLong).sum > MostParts) open = open.tail
+      open = open.takeRight(MostScans)
+      while (open.size > 1 && open.iterator.map(_.size).sum > MostParts) open = open.tail
     }
   }
 

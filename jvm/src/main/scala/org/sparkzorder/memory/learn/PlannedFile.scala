@@ -1,6 +1,6 @@
 package org.sparkzorder.memory.learn
 
-import java.io.IOException
+import scala.util.control.NonFatal
 
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.zorder.SparkOwn
@@ -16,7 +16,7 @@ private[learn] object PlannedFile {
     (try {
       val now = file.toPath.getFileSystem(SparkOwn.hadoopConf).getFileStatus(file.toPath)
       now.getLen == file.fileSize && now.getModificationTime == file.modificationTime
-    } catch { case _: IOException => false })
+    } catch { case NonFatal(_) => false })
 
   private val Stores = Set("s3", "s3a", "s3n")
 }

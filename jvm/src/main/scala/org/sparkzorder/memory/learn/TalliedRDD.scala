@@ -5,20 +5,27 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.FilePartition
 
+import org.sparkzorder.memory.ReaderSettings
+
 /**
  * The input of a scan with a [[FileTally]] around each partition.
  *
+ * @param settings of the plan, see [[ReaderSettings.ofTask]]. A task that has others reports nothing
  * @param isFiltered whether each row of the input has passed the filter; else a caller tells
  */
-private[learn] final class TalliedRDD(scan: RDD[InternalRow], outcomes: FileOutcomes, isFiltered: Boolean)
-    extends RDD[InternalRow](scan) {
+private[learn] final class TalliedRDD(
+    scan: RDD[InternalRow],
+    outcomes: FileOutcomes,
+    settings: String,
+    isFiltered: Boolean
+) extends RDD[InternalRow](scan) {
 
   override protected def getPartitions: Array[Partition] = scan.partitions
 
   override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
     val input = scan.iterator(split, context)
     split match {
-      case partition: FilePartition =>
+      case partition: FilePartition if settings == ReaderSettings.ofTask =>
         // The input holds batches as well, if generated code reads it. So its elements are not touched here.
         val tally = new FileTally(
           input.asInstanceOf[Iterator[AnyRef]],
