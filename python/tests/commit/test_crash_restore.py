@@ -52,7 +52,8 @@ def started(rival: Rival, root: Path, statement: str, died: str) -> Case:
     if died not in UNDO:
         rival.pause(sql, died)
         return Case(table, frozenset(ids))
-    running = rival.pause(sql, "after-commit-point")
+    # Where files are missing before, nothing is revealed that could be put back.
+    running = rival.pause(sql, "reveal-in-p=2" if died == "undo:put-back-1" else "after-commit-point")
     gone = root / table.record()["inputs"][-1]["path"]
     ids -= ids_of(gone)
     gone.unlink()

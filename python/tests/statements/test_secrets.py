@@ -263,7 +263,7 @@ def test_no_word_of_ours_holds_a_value(spark: SparkSession, tmp_path: Path) -> N
         run(f"RESTORE {source} TO VERSION AS OF 7")
         words = log.read_text()
     assert len(errors) >= 5
-    assert "publishing" in words
+    assert any("publishing" in text for text in errors)
     for text in (words, *errors):
         # Names of folders and files are not values, and the test's own name is in each.
         assert "Token" not in text

@@ -413,11 +413,11 @@ def test_a_summary_file_that_names_the_data_files_is_refused(spark: SparkSession
     assert (table.root / "_common_metadata").exists()
 
 
-def test_a_summary_file_above_a_table_s_partition_is_refused(spark: SparkSession, database: Path) -> None:
+def test_a_partition_below_a_summary_file_is_refused_as_any_partition(spark: SparkSession, database: Path) -> None:
     table = SmallTable.write(database / "files", partitioned=True)
     pq.write_metadata(pq.read_schema(table.files()[0]), table.root / "_metadata")
     spark.sql(f"CREATE TABLE t (id BIGINT, a BIGINT) USING parquet LOCATION '{table.root / 'p=1'}'")
-    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.SUMMARY_FILE", database)
+    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSUPPORTED_TARGET.PARTITION_FOLDER", database)
 
 
 # --- Nanoseconds ---

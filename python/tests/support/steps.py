@@ -34,6 +34,7 @@ STEPS: dict[str, tuple[str, ...]] = {
     "before-commit-point": (AFTER, "status .*/_README.txt", "delete .*/_tmp-.*", f"exists {LOCK}"),
     "after-commit-point": (AFTER, rf"rename .* {RECORD}[^/]*\.publishing"),
     "reveal-1": (AFTER, r"rename .*/_zorder/staging/[^ ]* (?!.*/_zorder/).*"),
+    "reveal-in-p=2": (AFTER, r"rename .*/p=2/_zorder/staging/[^ ]* (?!.*/_zorder/).*"),
     "decided": (AFTER, "rename .* .*/_exchange-.*"),
     "retire-1": (AFTER, r"rename (?![^ ]*/_zorder/).* .*/_zorder/trash/.*"),
     "before-record-done": (BEFORE, rf"rename .* {RECORD}[^/]*\.(json|undone)"),
