@@ -181,6 +181,7 @@ def test_an_overwrite_from_an_old_plan_is_not_taken_for_an_append(
     assert ids(ours, "over") == (1, 1)
 
 
+@pytest.mark.matrix
 def test_partitions_that_are_renamed_added_and_loaded_anew_have_their_own_rows(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -251,6 +252,7 @@ def test_a_restore_to_the_present_version_copies_files_forward(
     assert ids(plain, "present") == (ROWS + 1, ROWS + 1)
 
 
+@pytest.mark.matrix
 def test_a_late_file_counts_once_whichever_folder_the_table_goes_back_to(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -331,6 +333,7 @@ def test_a_location_that_leads_back_through_a_link_is_refused(ours: SparkProcess
         assert ids(ours, name) == (ROWS + 1, ROWS + 1)
 
 
+@pytest.mark.matrix
 def test_who_removes_all_new_folders_has_what_is_in_the_first_one(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:

@@ -76,6 +76,7 @@ def test_a_session_without_the_extension_and_one_without_the_jar() -> None:
     assert "add the jar" in found["extension"].remedy
 
 
+@pytest.mark.matrix
 def test_two_extensions_and_a_version_that_differs() -> None:
     ok, found = of_session(spark__jars=str(jar_path()), spark__sql__extensions=f"{EXTENSION},no.such.Extension")
     assert ok

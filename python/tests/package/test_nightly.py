@@ -123,6 +123,7 @@ def test_a_table_that_fails_does_not_stop_the_others(spark: SparkSession, databa
     assert exit_code(outcomes) == 1
 
 
+@pytest.mark.matrix
 def test_a_locked_table_is_left_and_all_locked_is_told(spark: SparkSession, database: Path, tmp_path: Path) -> None:
     fill(spark)
     rival = Rival(tmp_path / "rival")

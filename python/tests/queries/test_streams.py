@@ -114,7 +114,7 @@ def optimize(spark: SparkSession, root: Path, more: str = "") -> None:
     spark.sql(f"OPTIMIZE parquet.`{root}` {more} ZORDER BY (a) OPTIONS ('num-files' = '2')")
 
 
-@pytest.mark.parametrize("partitioned", [False, True])
+@pytest.mark.parametrize("partitioned", [pytest.param(False, marks=pytest.mark.matrix), True])
 def test_each_row_arrives_once_while_the_stream_runs(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], partitioned: bool
 ) -> None:
@@ -255,7 +255,7 @@ def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
     assert stream(table.root).run_once() == once(ids)
 
 
-@pytest.mark.parametrize("seconds", [-86_400, 86_400])
+@pytest.mark.parametrize("seconds", [-86_400, pytest.param(86_400, marks=pytest.mark.matrix)])
 def test_files_that_came_back_and_were_touched_are_not_new(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], seconds: float
 ) -> None:
