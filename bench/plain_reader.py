@@ -38,14 +38,15 @@ WHOLE, TWICE, GONE, MISSING = "each row once", "rows twice", "a listed file was 
 def state(folder: Path) -> tuple[str, ...]:
     """The records and markers of the table. While this stays the same, no file is exchanged."""
     sides = [folder / "_zorder", *folder.glob("p=*/_zorder")]
-    names = (path.name for side in sides if side.is_dir() for path in side.iterdir())
+    # A side folder that is empty is removed.
+    names = (path.name for side in sides for path in side.glob("*"))
     return tuple(sorted(name for name in names if name.startswith(("_exchange-", "_v"))))
 
 
 def look(folder: Path) -> str:
     """List the folder as a program does that knows nothing of us, and read all files."""
-    files = [path for path in sorted(folder.rglob("*.parquet")) if "/_" not in str(path.relative_to(folder.parent))]
     try:
+        files = [path for path in sorted(folder.rglob("*.parquet")) if "/_" not in str(path.relative_to(folder.parent))]
         ids = np.concatenate(
             [pq.read_table(path, columns=["id"], partitioning=None)["id"].to_numpy() for path in files]
         )
