@@ -77,9 +77,7 @@ def exchange(spark: SparkSession, folder: Path, seconds: float) -> int:
     return done
 
 
-def measure(
-    spark: SparkSession, folder: Path, partitions: int, seconds: float
-) -> tuple[int, Counter[tuple[str, bool]]]:
+def measure(spark: SparkSession, folder: Path, partitions: int, seconds: float) -> tuple[int, Seen]:
     """Run the statements beside a reader."""
     shutil.rmtree(folder, ignore_errors=True)
     frame = spark.sql(f"SELECT id, hash(id, 1) a, hash(id, 2) b, id % {partitions} p FROM range({ROWS})")

@@ -69,7 +69,8 @@ private[commit] object Settle {
         } else Exchanged(place.revealed(), changed)
       case Some(Decision.RolledBack) =>
         place.bringBack()
-        if (!isStale && place.newOnesStay()) {
+        // A person's word holds for a record whose version others have published, too.
+        if (place.newOnesStay()) {
           place.decide(Decision.RolledBack, Decision.Exchanged)
           settle(place, isStale, place.decision(), why)
         } else {

@@ -16,6 +16,7 @@ private[learn] object PlannedFile {
     (try {
       val now = file.toPath.getFileSystem(SparkOwn.hadoopConf).getFileStatus(file.toPath)
       now.getLen == file.fileSize && now.getModificationTime == file.modificationTime
+      // File systems of others throw more than IO errors. What is not known teaches nothing, and the query goes on.
     } catch { case NonFatal(_) => false })
 
   private val Stores = Set("s3", "s3a", "s3n")
