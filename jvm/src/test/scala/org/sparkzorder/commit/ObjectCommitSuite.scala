@@ -486,6 +486,40 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     }
   }
 
+  test("who deletes one new file before the old ones are gone is asked, and another process may delete old ones") {
+    var asked = 0
+    for (dirs <- folders; at <- 1 to requests(dirs, keeps = true); n <- 0 to 30) explore {
+      val table = new StoreTable(dirs)
+      dying(table.optimize(new MemoryClient(table.shared, at, StoreFault.DieBefore), "a"))
+      val (made, old) = table.shared.visible.partition(_.contains("part-a-"))
+      val isExchanged = table.shared.below("/t").filter(_.endsWith(FolderMarker.Name))
+        .forall(key => new String(table.shared.objects(key).bytes).contains("exchanged"))
+      if (isExchanged && made.nonEmpty && table.shared.rows(old) == table.allRows) {
+        val deleted = table.shared.rows(made.take(1))
+        table.shared.remove(made.take(1))
+        // The other one looked before the file was deleted, so it deletes the old ones now.
+        val slow = new MemoryClient(table.shared, other = { case c if c == n => table.shared.remove(old) })
+        withClue(s"folders $dirs, died at request $at, old ones go before request $n: ") {
+          try table.recover(slow)
+          catch {
+            case e: IOException =>
+              assert(e.getMessage.contains("has all old files and some of the new ones"))
+              asked += 1
+          }
+          val found = table.shared.rows(table.shared.visible)
+          assert(table.allRows.diff(deleted).forall(found.contains))
+          if (n == 0) {
+            assert(made.tail.forall(table.shared.objects.contains) && old.forall(table.shared.objects.contains))
+            table.shared.remove(made)
+            table.recover(new MemoryClient(table.shared))
+            assertWhole(table, table.allRows)
+          }
+        }
+      }
+    }
+    assert(asked > 0)
+  }
+
   test("a view that is older or newer than the listing names every row once, or files that are gone") {
     for {
       dirs <- folders

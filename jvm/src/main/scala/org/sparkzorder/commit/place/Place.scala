@@ -129,6 +129,13 @@ private[commit] object Place {
       s"recover --keep-visible`; if not, delete them, such as ${work.outputs.head.path}"
   )
 
+  /** New files of an exchanged folder were deleted before the old ones were. */
+  def lacksNewOnes(folder: TableFolder, work: FolderWork, left: String): IOException = new IOException(
+    s"${folder.resolve(work.folder)} has all old files and some of the new ones that replace them, since others have " +
+      s"deleted new files: if the old ones are the rows, delete the other new ones, such as $left; if not, delete the old " +
+      s"ones, such as ${work.inputs.head.path}"
+  )
+
   /** Whether the history has the operation. */
   def isPublished(folder: TableFolder, record: Record): Boolean = {
     val listed = folder.ops.list(folder.side)

@@ -98,10 +98,15 @@ private[commit] final class StorePlace(
   private def letListingsEnd(): Unit =
     if (found.getOrElse(listed()).size > KeysOfRequest) Place.letListingsEnd(listMillis)
 
-  /** A copy of an input may have another etag. */
+  /**
+   * Another process may be deleting the inputs, so after `exchanged` no new file is ever deleted. If some are left, only a
+   * person can say whose rows count. A copy of an input may have another etag.
+   */
   override def lacksOutputs(): Boolean = {
     val now = found.getOrElse(listed())
-    work.inputs.nonEmpty && !hasOutputs(now) && hasInputs(now)
+    val lacks = work.inputs.nonEmpty && !hasOutputs(now) && hasInputs(now)
+    if (lacks) work.outputs.find(o => now.contains(o.path)).foreach(o => throw Place.lacksNewOnes(folder, work, o.path))
+    lacks
   }
 
   /** Who writes under the name of a new file has read it, so its rows are there. */
