@@ -587,6 +587,13 @@ object ZOrderErrors {
       cause
     )
 
+  def settingChanged(key: String, before: String, now: String): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_SETTING_CHANGED",
+      Map("setting" -> key, "before" -> before, "now" -> now),
+      null
+    )
+
   def wrongJar(compiledFor: String, running: String): Throwable =
     new ZOrderRuntimeException("ZORDER_WRONG_JAR", Map("minor" -> compiledFor, "running" -> running))
 }

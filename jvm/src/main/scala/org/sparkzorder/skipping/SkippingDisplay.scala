@@ -1,7 +1,13 @@
 package org.sparkzorder.skipping
 
+import scala.reflect.ClassTag
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.{FileSourceScanExec, FileSourceScanLike, SQLExecution}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.vectorized.ColumnarBatch
 
 /** Spark's scan of files that tells in the plan's text and in the metrics of the SQL tab what was skipped. */
 trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
@@ -56,6 +62,15 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
       SQLMetrics.postDriverMetricUpdates(sparkContext, execution, skippingMetrics.values.toVector)
     }
   }
+
+  // Files that memory leaves out have no row under the settings of this moment. The plan keeps them when it runs again.
+  private def guarded[T: ClassTag](rows: RDD[T]): RDD[T] =
+    if (report.exists(_.leftOut.memory > 0)) new OnePolicyRDD(rows, SQLConf.get.legacyTimeParserPolicy.toString)
+    else rows
+
+  abstract override protected def doExecute(): RDD[InternalRow] = guarded(super.doExecute())
+  override protected def doExecuteColumnar(): RDD[ColumnarBatch] = guarded(super.doExecuteColumnar())
+  abstract override def inputRDDs(): Seq[RDD[InternalRow]] = super.inputRDDs().map(guarded(_))
 
   private def plainSend(): Unit = super.sendDriverMetrics()
 

@@ -245,6 +245,49 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     assert(filesRead(query) == 8 && planned.collect().isEmpty && filesRead(query) == 0)
   }
 
+  test("a plan whose files memory chose does not run again where times are read by other rules") {
+    val path = folder()
+    def query = table(path).where("date_format(timestamp_seconds(id), 'yyyy') = '1971'")
+    assert(filesRead(query) == 8)
+    val planned = query
+    assert(filesRead(planned) == 0)
+    val kept = table(path).where("date_format(timestamp_seconds(id), 'mm') = '10'")
+    withSettings("spark.sql.codegen.wholeStage" -> "false")(assert(kept.count() > 0))
+    val again = table(path).where("date_format(timestamp_seconds(id), 'mm') = '10'")
+    val rows = again.collect().length
+    withSettings("spark.sql.legacy.timeParserPolicy" -> "LEGACY") {
+      val e = intercept[Exception](again.collect())
+      assert(causes(e).exists(_.getMessage.startsWith("[ZORDER_SETTING_CHANGED]")))
+      assert(table(path).where("date_format(timestamp_seconds(id), 'mm') = '10'").collect().length == rows)
+    }
+    assert(again.collect().length == rows)
+  }
+
+  private def causes(e: Throwable): Seq[Throwable] = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).toVector
+
+  test("two scans of the same files that run in one task, in two threads, each learn of their own") {
+    val path = folder()
+    def even = table(path).where("id % 200 = 100 AND length(name) > 0")
+    def odd = table(path).where("id % 200 = 0 AND length(name) > 0")
+    val settings = Seq("spark.sql.files.openCostInBytes" -> "0", "spark.sql.files.minPartitionNum" -> "1")
+    withSettings(settings: _*) {
+      for (_ <- 1 to 20) {
+        spark.sql(s"CLEAR SKIPPING MEMORY ON parquet.`$path`")
+        val both = even.queryExecution.toRdd.zipPartitions(odd.queryExecution.toRdd) { (some, others) =>
+          var of = 0
+          val thread = new Thread(() => of = others.size)
+          thread.start()
+          val n = some.size
+          thread.join()
+          Iterator(n, of)
+        }
+        assert(both.collect().toSeq == Seq(4, 4))
+        assert(run(even)._1 == Seq(100, 300, 500, 700).map(i => s"[$i,0,n$i,${i / 100}]").sorted)
+        assert(filesRead(even) == 4 && filesRead(odd) == 4)
+      }
+    }
+  }
+
   test("a file of two partitions counts in each of them") {
     val path = folder()
     spark.sql("DROP TABLE IF EXISTS twice")

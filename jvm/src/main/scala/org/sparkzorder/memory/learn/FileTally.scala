@@ -3,32 +3,42 @@ package org.sparkzorder.memory.learn
 import java.util.BitSet
 
 import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFile}
-import org.apache.spark.sql.zorder.SparkOwn
-import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * Rows or batches of a partition of a scan, as a task reads them. Notes the parts of files in which a row passed the
  * scan's filter, and reports them when the input ends. Without a caller of [[passed]] that has said that it is there,
  * nothing is reported: silence is not the same as no row.
  *
- * @param input reads one part of a file after the other, and not ahead
  * @param isThere whether the file of a part is the one that the scan was planned with
  * @param report is called at most once, with a bit for each part of the partition that has a row, or whose file was
  *   another one
  */
 final class FileTally(
-    input: Iterator[AnyRef],
     partition: FilePartition,
     isThere: PartitionedFile => Boolean,
     report: BitSet => Unit
 ) extends Iterator[AnyRef] {
   private val parts: Array[PartitionedFile] = partition.files
   private val withRows = new BitSet(parts.length)
+  private var input: Iterator[AnyRef] = Iterator.empty
   private var part = -1
   private var lookedAt = 0
   private var isNoted = false
   private var isListening = false
   private var isDone = false
+
+  /**
+   * The partition that is to be read in place of the scan's own. Spark's reader asks a part for its name when it goes on
+   * to it, so we are told by the reader itself, whatever runs in the same task or thread.
+   */
+  val toRead: FilePartition =
+    FilePartition(partition.index, parts.indices.map(i => new ToldFile(parts(i), () => moved(i))).toArray)
+
+  /** @param rows of the scan for [[toRead]]; reads one part of a file after the other, and not ahead */
+  def of(rows: Iterator[AnyRef]): this.type = {
+    input = rows
+    this
+  }
 
   /** Promises that [[passed]] will be called for each row that passes the filter, before the next one is read. */
   def listen(): Unit = isListening = true
@@ -40,9 +50,8 @@ final class FileTally(
   }
 
   override def hasNext: Boolean = {
-    val before = SparkOwn.currentFile
     val more = input.hasNext
-    moveSince(before)
+    lookUntil(part + 1)
     if (!more && isListening && !isDone) {
       isDone = true
       lookUntil(parts.length)
@@ -52,23 +61,16 @@ final class FileTally(
   }
 
   override def next(): AnyRef = {
-    val before = SparkOwn.currentFile
     val found = input.next()
-    moveSince(before)
+    lookUntil(part + 1)
     found
   }
 
-  /**
-   * Finds the part that the input has gone on to. Spark's name of the current file is that of a thread, and another scan
-   * may run in this thread between two calls. So only a name that came up during the call counts.
-   */
-  private def moveSince(before: UTF8String): Unit = {
-    val now = SparkOwn.currentFile
-    if (!(now eq before)) {
-      part = find(now.toString, SparkOwn.currentStart)
-      isNoted = false
-      lookUntil(part + 1)
-    }
+  /** Parts are read in their order. */
+  private def moved(to: Int): Unit = if (to != part) {
+    if (to < part) isDone = true
+    part = to
+    isNoted = false
   }
 
   /**
@@ -80,10 +82,6 @@ final class FileTally(
       if (!isThere(parts(lookedAt))) withRows.set(lookedAt)
       lookedAt += 1
     }
-
-  /** Parts are read in their order, and parts without rows are passed over. */
-  private def find(path: String, start: Long): Int =
-    parts.indexWhere(p => p.start == start && p.urlEncodedPath == path, part + 1)
 }
 
 object FileTally {
@@ -93,6 +91,6 @@ object FileTally {
     case tally: FileTally =>
       tally.listen()
       tally
-    case _ => new FileTally(Iterator.empty, FilePartition(0, Array.empty), _ => true, _ => ())
+    case _ => new FileTally(FilePartition(0, Array.empty), _ => true, _ => ())
   }
 }

@@ -14,12 +14,14 @@ import org.sparkzorder.write.FixedFileIndex
 /** Decides which scans teach and ask the memory. */
 private[sparkzorder] object MemoryPlanning extends PredicateHelper {
 
-  /** Whether the memory may be asked about a scan. */
+  /**
+   * Whether the memory may be asked about a scan. A cluster may have the jar by other ways than Spark's. Then a user says
+   * so by turning the memory on.
+   */
   def isOn(l: LogicalRelation, relation: HadoopFsRelation): Boolean =
-    SQLConf.get.getConf(ZOrderConf.memoryEnabled) && !l.isStreaming &&
-      relation.bucketSpec.isEmpty && SparkFormat.of(
-        relation
-      ).isDefined && !relation.location.isInstanceOf[FixedFileIndex]
+    SQLConf.get.getConf(ZOrderConf.memoryEnabled) && !l.isStreaming && relation.bucketSpec.isEmpty &&
+      SparkFormat.of(relation).isDefined && !relation.location.isInstanceOf[FixedFileIndex] &&
+      (SQLConf.get.contains(ZOrderConf.memoryEnabled.key) || ExecutorJar.isThere(session(relation).sparkContext))
 
   /** Whether something may be known about the files of a scan. */
   def knows(l: LogicalRelation, relation: HadoopFsRelation): Boolean =
@@ -35,6 +37,7 @@ private[sparkzorder] object MemoryPlanning extends PredicateHelper {
   }
 
   // Rules that exchange Spark's operators for others do not know this node.
-  private def learns(relation: HadoopFsRelation): Boolean =
-    relation.sparkSession.asInstanceOf[classic.SparkSession].sessionState.columnarRules.isEmpty
+  private def learns(relation: HadoopFsRelation): Boolean = session(relation).sessionState.columnarRules.isEmpty
+
+  private def session(relation: HadoopFsRelation) = relation.sparkSession.asInstanceOf[classic.SparkSession]
 }

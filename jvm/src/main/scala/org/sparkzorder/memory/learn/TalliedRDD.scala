@@ -23,21 +23,17 @@ private[learn] final class TalliedRDD(
   override protected def getPartitions: Array[Partition] = scan.partitions
 
   override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
-    val input = scan.iterator(split, context)
     split match {
       case partition: FilePartition if settings == ReaderSettings.ofTask =>
+        val tally =
+          new FileTally(partition, PlannedFile.isThere, rows => outcomes.add((partition.index, rows)))
         // The input holds batches as well, if generated code reads it. So its elements are not touched here.
-        val tally = new FileTally(
-          input.asInstanceOf[Iterator[AnyRef]],
-          partition,
-          PlannedFile.isThere,
-          rows => outcomes.add((partition.index, rows))
-        )
+        tally.of(scan.iterator(tally.toRead, context).asInstanceOf[Iterator[AnyRef]])
         if (isFiltered) {
           tally.listen()
           new Filtered(tally)
         } else tally.asInstanceOf[Iterator[InternalRow]]
-      case _ => input
+      case _ => scan.iterator(split, context)
     }
   }
 

@@ -45,7 +45,4 @@ object SparkOwn {
 
   /** The file that this thread reads. It is another object for each part of a file. */
   def currentFile: UTF8String = InputFileBlockHolder.getInputFilePath
-
-  /** Where the part of the file that this thread reads begins, in bytes. */
-  def currentStart: Long = InputFileBlockHolder.getStartOffset
 }
