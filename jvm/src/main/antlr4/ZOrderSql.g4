@@ -19,7 +19,7 @@ statement
     | (DESCRIBE | DESC) DETAIL target                                                    #describeDetail
     | SHOW CLUSTERING ((IN | FROM) identifier ('.' identifier)*)?                          #showClustering
     | SHOW OPERATIONS                                                                      #showOperations
-    | EXPLAIN SKIPPING FILES? query                                                      #explainSkipping
+    | EXPLAIN SKIPPING (FILES | ANALYZE)? query                                             #explainSkipping
     | RESTORE TABLE? target TO (VERSION AS OF INTEGER | TIMESTAMP AS OF time=STRING)      #restore
     | VACUUM target (RETAIN number (HOUR | HOURS | DAY | DAYS))? (DRY RUN)?              #vacuum
     ;
@@ -86,11 +86,11 @@ identifier
 nonReserved
     : OPTIMIZE | FULL | FILES | WEIGHT | OPTIONS | SKIPPING | INDEX | CLUSTERING | HISTORY | RESTORE | VACUUM | RETAIN
     | HOUR | HOURS | DAY | DAYS | DETAIL | TIMESTAMP | DRY | RUN | VERSION | AUTO | ZORDER | HILBERT | REPLACE | REFRESH | DESC | DESCRIBE | EXPLAIN | OF | TABLE | TRUE | FALSE
-    | SHOW | OPERATIONS | IN | FROM | CLEAR | MEMORY
+    | ANALYZE | SHOW | OPERATIONS | IN | FROM | CLEAR | MEMORY
     | CREATE | DROP | BY | AS | OR | ON | ORDER | TO
     ;
 
-AS: 'AS'; AUTO: 'AUTO'; BY: 'BY'; CLEAR: 'CLEAR'; CLUSTERING: 'CLUSTERING'; CREATE: 'CREATE'; DAY: 'DAY'; DAYS: 'DAYS'; DESC: 'DESC';
+ANALYZE: 'ANALYZE'; AS: 'AS'; AUTO: 'AUTO'; BY: 'BY'; CLEAR: 'CLEAR'; CLUSTERING: 'CLUSTERING'; CREATE: 'CREATE'; DAY: 'DAY'; DAYS: 'DAYS'; DESC: 'DESC';
 DESCRIBE: 'DESCRIBE'; DETAIL: 'DETAIL'; DROP: 'DROP';
 DRY: 'DRY'; EXPLAIN: 'EXPLAIN'; FALSE: 'FALSE'; FILES: 'FILES'; FROM: 'FROM'; FULL: 'FULL'; HILBERT: 'HILBERT'; HISTORY: 'HISTORY'; HOUR: 'HOUR'; HOURS: 'HOURS';
 IN: 'IN'; INDEX: 'INDEX'; MEMORY: 'MEMORY';

@@ -17,17 +17,7 @@ final case class ExplainSkippingCommand(query: LogicalPlan) extends NamedCommand
 
   override protected def work(session: SparkSession): Seq[Row] =
     FileScans.of(session, query).zipWithIndex.map { case (FileScan(leaf, filters, later), i) =>
-      val e = ScanExplanation.of(leaf, filters, later)
-      Row(
-        i,
-        e.relation,
-        e.filesTotal,
-        e.filesKept,
-        e.bytesTotal,
-        e.bytesKept,
-        e.pruningMs,
-        e.conjuncts.map(c => Row(c.predicate, c.filesKept.map(Long.box).orNull, c.reason.map(_.toString).orNull))
-      )
+      Row.fromSeq(ExplainSkippingCommand.values(i, ScanExplanation.of(leaf, filters, later)))
     }
 }
 
@@ -37,7 +27,18 @@ object ExplainSkippingCommand {
     .add("files_kept", LongType)
     .add("reason", StringType)
 
-  private val schema = new StructType()
+  private[command] def values(scan: Int, e: ScanExplanation): Seq[Any] = Seq(
+    scan,
+    e.relation,
+    e.filesTotal,
+    e.filesKept,
+    e.bytesTotal,
+    e.bytesKept,
+    e.pruningMs,
+    e.conjuncts.map(c => Row(c.predicate, c.filesKept.map(Long.box).orNull, c.reason.map(_.toString).orNull))
+  )
+
+  private[command] val schema = new StructType()
     .add("scan", IntegerType, nullable = false)
     .add("relation", StringType, nullable = false)
     .add("files_total", LongType)

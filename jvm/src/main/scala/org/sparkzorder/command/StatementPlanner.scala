@@ -12,8 +12,11 @@ object StatementPlanner {
     case s: TableStatement                      => plan(s)
     case ShowClusteringStatement(name)          => ShowClusteringCommand(name)
     case ShowOperationsStatement                => ShowOperations
-    case ExplainSkippingStatement(query, files) =>
-      if (files) ExplainSkippingFilesCommand(parseQuery(query)) else ExplainSkippingCommand(parseQuery(query))
+    case ExplainSkippingStatement(query, files, analyze) =>
+      val parsed = parseQuery(query)
+      if (files) ExplainSkippingFilesCommand(parsed)
+      else if (analyze) ExplainSkippingAnalyzeCommand(parsed)
+      else ExplainSkippingCommand(parsed)
   }
 
   def plan(statement: TableStatement): LogicalPlan = statement match {

@@ -587,6 +587,8 @@ object ZOrderErrors {
       cause
     )
 
+  def notAQuery(): Throwable = analysis("ZORDER_NOT_A_QUERY")
+
   def settingChanged(key: String, before: String, now: String): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_SETTING_CHANGED",

@@ -2,6 +2,8 @@ package org.sparkzorder.memory
 
 import java.util.concurrent.ConcurrentHashMap
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.hadoop.fs.Path
 
 /**
@@ -37,6 +39,9 @@ private[memory] final class FileNumbers {
     }
   }
 
+  /** The files by number, each as it was last. */
+  def files: Map[Int, ReadFile] = known.asScala.iterator.map { case (path, k) => k.number -> k.file(path) }.toMap
+
   /** Numbers given so far. */
   def size: Int = synchronized(next)
 }
@@ -44,6 +49,8 @@ private[memory] final class FileNumbers {
 private[memory] object FileNumbers {
 
   private final class Known(val number: Int, length: Long, time: Long, values: String) {
+    def file(path: Path): ReadFile = ReadFile(path, length, time, values)
+
     def isOf(file: ReadFile): Boolean = file.length == length && file.time == time && file.values == values
   }
 }

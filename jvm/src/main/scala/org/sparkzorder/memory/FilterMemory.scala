@@ -1,5 +1,7 @@
 package org.sparkzorder.memory
 
+import java.util.concurrent.ConcurrentHashMap
+
 import scala.jdk.CollectionConverters._
 
 import com.google.common.cache.{Cache, CacheBuilder, RemovalListener, RemovalNotification, Weigher}
@@ -34,11 +36,13 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
 
   /** The files that are known to hold no row of this filter; None if no remembered filter says anything about it. */
   def filesWithout(filter: FilterKey, now: () => Boolean = () => true): Option[RememberedFiles] = {
-    val anchors = filter.conditions.map(_.anchor)
+    val conditions =
+      if (adopted.contains(filter.table)) filter.conditions ++ filter.conditions.map(_.digested) else filter.conditions
+    val anchors = conditions.map(_.anchor)
     val found = for {
       anchor <- anchors.toSeq
       group <- Option(groups.getIfPresent(GroupKey(filter.table, filter.settings, anchor))).toSeq
-      r <- group.filters if r.isImpliedBy(filter.conditions)
+      r <- group.filters if r.isImpliedBy(conditions)
     } yield r
     val byNumbers = found.filterNot(_.isEmpty).groupBy(_.numbers).map { case (n, rs) =>
       n -> RoaringBitmap.or(rs.map(_.files): _*)
@@ -49,8 +53,34 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
   /** Whether some filter of a table is remembered. */
   def knows(table: String): Boolean = numbers.getIfPresent(table) != null
 
-  /** Remembers that no row of these files passes the filter. */
-  def remember(filter: FilterKey, files: Iterable[ReadFile]): Unit = if (files.nonEmpty) synchronized {
+  /** Tables of which filters of other processes are known. */
+  private val adopted = ConcurrentHashMap.newKeySet[String]
+
+  /** Remembers what other processes found. */
+  def adopt(table: String, filters: Iterable[KeptFilter]): Unit = filters.foreach { f =>
+    adopted.add(table)
+    remember(FilterKey(table, f.settings, f.conditions.map(Condition.Opaque(_))), f.files, isKept = true)
+  }
+
+  /** What is remembered about a table and may be kept, the filters without their words. */
+  def kept(table: String): Seq[KeptFilter] = synchronized {
+    val found = for {
+      (key, group) <- groups.asMap.asScala.toVector if key.table == table
+      r <- group.filters if r.isKept && !r.isEmpty
+    } yield (key.settings, r.digests) -> r
+    val files = found.map(_._2.numbers).distinct.map(n => n -> n.files).toMap
+    found.groupBy(_._1).toVector.map { case ((settings, digests), rs) =>
+      val known = rs.flatMap { case (_, r) => r.files.toArray.flatMap(files(r.numbers).get) }
+      KeptFilter(settings, digests, known.toSet)
+    }
+  }
+
+  /**
+   * Remembers that no row of these files passes the filter.
+   *
+   * @param isKept whether the table's side folder may have it
+   */
+  def remember(filter: FilterKey, files: Iterable[ReadFile], isKept: Boolean = false): Unit = if (files.nonEmpty) synchronized {
     val table = numbers.get(filter.table, () => new FileNumbers)
     val bitmap = new RoaringBitmap
     files.foreach(f => bitmap.add(table.number(f)))
@@ -59,7 +89,7 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
     val others = Option(groups.getIfPresent(key)).fold(Vector.empty[RememberedFilter])(_.filters)
     val (same, rest) = others.partition(r => r.conditions == filter.conditions && (r.numbers eq table))
     val all = RoaringBitmap.or((bitmap +: same.map(_.files)): _*)
-    val now = new RememberedFilter(filter.conditions, table, all, filter.weight)
+    val now = new RememberedFilter(filter.conditions, table, all, filter.weight, isKept || same.exists(_.isKept))
     groups.put(key, new Group((now +: rest).take(MostOfGroup)))
     // With more files it is heavier than before.
     numbers.put(filter.table, table)
@@ -69,6 +99,7 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
   def forget(which: String => Boolean): Unit = synchronized {
     groups.asMap.keySet.removeIf(key => which(key.table))
     numbers.asMap.keySet.removeIf(table => which(table))
+    adopted.removeIf(table => which(table))
     ()
   }
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
  * How the memory tells tables apart: by the folder that the catalog names, or by the paths that a query names. Files are
  * known by their own paths, so nothing depends on two names being of one table.
  */
-private[memory] object TableNames {
+private[sparkzorder] object TableNames {
 
   def of(l: LogicalRelation, relation: HadoopFsRelation): String =
     l.catalogTable.flatMap(_.storage.locationUri).map(uri => new Path(uri).toString)

@@ -70,7 +70,7 @@ private[parser] class StatementBuilder(unquote: String => String, predicate: (St
   override def visitShowOperations(ctx: ShowOperationsContext): Statement = ShowOperationsStatement
 
   override def visitExplainSkipping(ctx: ExplainSkippingContext): Statement =
-    ExplainSkippingStatement(text(ctx.query), files = ctx.FILES != null)
+    ExplainSkippingStatement(text(ctx.query), files = ctx.FILES != null, analyze = ctx.ANALYZE != null)
 
   override def visitDescribeDetail(ctx: DescribeDetailContext): Statement = DescribeDetailStatement(target(ctx.target))
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 
 import org.sparkzorder.compat._
 import org.sparkzorder.memory.RememberedFiles
-import org.sparkzorder.memory.learn.QueryMemory
+import org.sparkzorder.memory.learn.{PendingScans, QueryMemory}
 import org.sparkzorder.predicate.{CatalystTranslator, Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, Listing, ScanSnapshot}
 import org.sparkzorder.stats.StatsColumn
@@ -38,6 +38,8 @@ private[skipping] object Pruning {
       if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, notByName, f)) else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
+    if (enabled && memory.isDefined && dataFilters.nonEmpty)
+      KeptTables.of(l, relation, views, dataFilters).foreach(PendingScans.load)
     val remembered = if (enabled) memory.flatMap(_.filesWithout(l, relation, dataFilters)) else None
     if (conjuncts.isEmpty && remembered.isEmpty && !views.exists(_.corrects)) None
     else {

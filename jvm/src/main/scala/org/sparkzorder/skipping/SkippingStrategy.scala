@@ -25,9 +25,11 @@ object SkippingStrategy extends SparkStrategy {
               val found = scan.copy(relation = relation)
               if (location.isInstanceOf[SkippingFileIndex]) SkippingDisplay.of(found) else found
           })
-          if (MemoryPlanning.isOn(l, relation)) plans.map(MemoryPlanning.learning(_, l, relation)) else plans
+          if (MemoryPlanning.isOn(l, relation))
+            plans.map(MemoryPlanning.learning(_, l, relation, KeptTables.of(l, relation, planned.views, filters)))
+          else plans
         case relation: HadoopFsRelation if filters.nonEmpty && MemoryPlanning.isOn(l, relation) =>
-          FileSourceStrategy(plan).map(MemoryPlanning.learning(_, l, relation))
+          FileSourceStrategy(plan).map(MemoryPlanning.learning(_, l, relation, None))
         case _ => Nil
       }
     case _ => Nil

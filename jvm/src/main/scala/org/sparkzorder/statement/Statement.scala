@@ -58,5 +58,8 @@ final case class ShowClusteringStatement(database: Seq[String]) extends Statemen
 /** The statements of ours that the session runs now. */
 case object ShowOperationsStatement extends Statement
 
-/** @param files a row for each file, not for each scan */
-final case class ExplainSkippingStatement(query: String, files: Boolean) extends Statement
+/**
+ * @param files a row for each file, not for each scan
+ * @param analyze whether the query runs
+ */
+final case class ExplainSkippingStatement(query: String, files: Boolean, analyze: Boolean) extends Statement

@@ -55,7 +55,10 @@ object IndexFiles {
     lock.check()
     // If this fails, the statistics go nevertheless: without them the recorded queries reveal no
     // value.
-    try WorkloadFiles.clear(folder)
+    try {
+      WorkloadFiles.clear(folder)
+      MemoryFiles.clear(folder)
+    }
     catch {
       case e: IOException => log.warn(s"What queries asked for in ${folder.root} could not be deleted: ${e.getMessage}")
     }

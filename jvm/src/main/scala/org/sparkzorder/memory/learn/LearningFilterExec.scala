@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.execution.{CodegenSupport, FilterExec, LeafExecNode, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.execution.datasources.{FilePartition, HadoopFsRelation}
 
+import org.sparkzorder.memory.keep.KeptTable
 import org.sparkzorder.memory.{FilterKey, ReaderSettings}
 
 /**
@@ -16,17 +17,24 @@ import org.sparkzorder.memory.{FilterKey, ReaderSettings}
  * @param planned the condition that `filter` stands for
  * @param filter what passes
  * @param relation that the scan reads
+ * @param kept the table, if its side folder may have what is learned
  */
 final class LearningFilterExec(condition: Expression, child: SparkPlan)(
     @transient planned: Expression,
     @transient filter: FilterKey,
-    @transient relation: HadoopFsRelation
+    @transient relation: HadoopFsRelation,
+    @transient kept: Option[KeptTable]
 ) extends FilterExec(condition, child) {
 
+  @transient @volatile private var scanned = Option.empty[PendingScan]
+
+  /** Files that were read to their end, and no row of them passed; None if the scan was not, or nothing was counted. */
+  def filesWithoutRows: Option[Long] = scanned.flatMap(_.filesWithoutRows)
+
   override def nodeName: String = "Filter"
-  override protected def otherCopyArgs: Seq[AnyRef] = Seq(planned, filter, relation)
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(planned, filter, relation, kept)
   override protected def withNewChildInternal(newChild: SparkPlan): LearningFilterExec =
-    new LearningFilterExec(condition, newChild)(planned, filter, relation)
+    new LearningFilterExec(condition, newChild)(planned, filter, relation, kept)
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = super.inputRDDs() match {
     case Seq(input) => Seq(tallied(input, isFiltered = false))
@@ -55,13 +63,10 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
     else {
       val outcomes = new FileOutcomes
       sparkContext.register(outcomes)
-      PendingScans.add(new PendingScan(
-        filter,
-        outcomes,
-        partitions,
-        relation.partitionSchema,
-        System.currentTimeMillis()
-      ))
+      val scan =
+        new PendingScan(filter, outcomes, partitions, relation.partitionSchema, kept, System.currentTimeMillis())
+      scanned = Some(scan)
+      PendingScans.add(scan)
       new TalliedRDD(input, outcomes, ReaderSettings.ofTask, isFiltered)
     }
   }

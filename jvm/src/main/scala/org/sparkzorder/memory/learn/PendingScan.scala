@@ -5,7 +5,9 @@ import scala.collection.mutable
 import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFile}
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.compat._
 import org.sparkzorder.indexing.PastTime
+import org.sparkzorder.memory.keep.KeptTable
 import org.sparkzorder.memory.{FilterKey, FilterMemory, ReadFile, RememberedFiles}
 
 /**
@@ -13,6 +15,7 @@ import org.sparkzorder.memory.{FilterKey, FilterMemory, ReadFile, RememberedFile
  *
  * @param partitions of the scan, as its tasks read them
  * @param schema of the partitions' values
+ * @param kept the table, if its side folder may have what is learned
  * @param began milliseconds since 1970, before the first file was read
  */
 private[learn] final class PendingScan(
@@ -20,6 +23,7 @@ private[learn] final class PendingScan(
     outcomes: FileOutcomes,
     partitions: Array[FilePartition],
     schema: StructType,
+    val kept: Option[KeptTable],
     began: Long
 ) {
   private var absorbed = 0
@@ -30,13 +34,26 @@ private[learn] final class PendingScan(
   /** Parts of files that the scan reads, and as many more as the filter takes memory. */
   val size: Long = partitions.iterator.map(_.files.length.toLong).sum + filter.weight / PendingScan.CharactersOfPart
 
-  /** Puts the files without a row that passes the filter into a memory, if more is known than at the last call. */
-  def absorb(memory: FilterMemory): Unit = synchronized {
+  /**
+   * Puts the files without a row that passes the filter into a memory.
+   *
+   * @return whether more is known than at the last call
+   */
+  def absorb(memory: FilterMemory): Boolean = synchronized {
     val known = outcomes.value
-    if (known.size > absorbed) {
+    val isMore = known.size > absorbed
+    if (isMore) {
       absorbed = known.size
-      memory.remember(filter, FileSummary.of(partitions, known).filter(isPast).map(f => read(f)))
+      val files = FileSummary.of(partitions, known).filter(isPast).map(f => read(f))
+      memory.remember(filter, files, kept.isDefined)
     }
+    isMore
+  }
+
+  /** Files without a row that passes, if all of the scan was read. */
+  def filesWithoutRows: Option[Long] = {
+    val known = outcomes.value
+    Option.when(known.size == partitions.length)(FileSummary.of(partitions, known).length.toLong)
   }
 
   /** Calls `work` once all of the scan is read. */

@@ -10,30 +10,33 @@ import org.sparkzorder.commit.{FileMeta, SideListing, SideNames, TableFolder}
 import org.sparkzorder.commit.storage.AtomicFile
 
 /**
- * A file in which one process has recorded queries. It is never changed: the process's next file
+ * A file in which one process has noted something. It is never changed: the process's next file
  * has the next number, and the highest number counts.
  *
  * @param id of the process
  */
-final case class WorkloadFile(id: String, number: Long, meta: FileMeta)
+final case class ProcessFile(id: String, number: Long, meta: FileMeta)
+
+/** What queries asked for, see `docs/design/workload.md`. */
+object WorkloadFiles extends ProcessFiles("workload", "recorded queries", 64 << 10, 12, 1 << 20)
+
+/** What filters found, see `docs/design/memory.md`. */
+object MemoryFiles extends ProcessFiles("memory", "remembered filters", 1 << 20, 4, 8 << 20)
 
 /**
- * The files of `_zorder/workload`: a few small ones, each by one process. The table needs none of
- * them, and they need no lock. A writer makes no folder but `workload` itself, so that a side
- * folder that was deleted stays deleted.
+ * The files of a folder in `_zorder`: a few small ones, each by one process. The table needs none of
+ * them, and they need no lock. A writer makes no folder but this one, so that a side folder that was
+ * deleted stays deleted.
+ *
+ * @param what they hold, for messages
+ * @param MaxBytes of one file
+ * @param MaxFiles that are kept. A new process takes over the content of the oldest ones
+ * @param most bytes of all files
  */
-object WorkloadFiles {
-
-  val Folder = "workload"
-
-  /** The most bytes of one file. */
-  val MaxBytes: Int = 64 << 10
-
-  /** So many files are kept. A new process takes over the content of the oldest ones. */
-  val MaxFiles = 12
+class ProcessFiles(name: String, what: String, val MaxBytes: Int, val MaxFiles: Int, most: Long) {
 
   /** The most bytes of all files, less room for two that are being written. */
-  private val MaxTotal = (1L << 20) - 2 * MaxBytes
+  private val MaxTotal = most - 2L * MaxBytes
 
   /** A temporary file that is older was left behind. */
   private val LeftOverMillis = 10L * 60 * 1000
@@ -41,21 +44,21 @@ object WorkloadFiles {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
   private val Name = """_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,15})\.json""".r
 
-  def folderOf(folder: TableFolder): Path = new Path(folder.side, Folder)
+  def folderOf(folder: TableFolder): Path = new Path(folder.side, name)
 
   /**
    * The newest file of each process, oldest first. Files whose names we do not give are ignored.
    */
-  def list(folder: TableFolder): Seq[WorkloadFile] = newest(all(folder.ops.list(folderOf(folder))))
+  def list(folder: TableFolder): Seq[ProcessFile] = newest(all(folder.ops.list(folderOf(folder))))
 
-  private def all(statuses: Seq[FileMeta]): Seq[WorkloadFile] = statuses.flatMap { meta =>
+  private def all(statuses: Seq[FileMeta]): Seq[ProcessFile] = statuses.flatMap { meta =>
     meta.name match {
-      case Name(id, number) if !meta.isDirectory => Some(WorkloadFile(id, number.toLong, meta))
+      case Name(id, number) if !meta.isDirectory => Some(ProcessFile(id, number.toLong, meta))
       case _                                     => None
     }
   }
 
-  private def newest(files: Seq[WorkloadFile]): Seq[WorkloadFile] =
+  private def newest(files: Seq[ProcessFile]): Seq[ProcessFile] =
     files.groupBy(_.id).values.map(_.maxBy(_.number)).toVector.sortBy(f => (f.meta.modificationTime, f.id))
 
   /** The parsed content of the newest files, with a warning for each that cannot be read. */
@@ -64,18 +67,19 @@ object WorkloadFiles {
       try list(folder)
       catch {
         case e: IOException =>
-          log.warn(s"The recorded queries in ${folderOf(folder)} cannot be listed and are ignored: ${e.getMessage}")
+          log.warn(s"The $what in ${folderOf(folder)} cannot be listed and are ignored: ${e.getMessage}")
           Nil
       }
     files.takeRight(2 * MaxFiles).flatMap(f => read(folder, f.meta.path)(parse))
   }
 
-  private def read[T](folder: TableFolder, path: Path)(parse: Array[Byte] => T): Option[T] =
+  /** The parsed content of a file; None, with a warning, if it cannot be read. */
+  def read[T](folder: TableFolder, path: Path)(parse: Array[Byte] => T): Option[T] =
     try Some(parse(folder.ops.read(path, MaxBytes.toLong)))
     catch {
       case _: FileNotFoundException => None
       case e: IOException           =>
-        log.warn(s"The recorded queries in $path cannot be read and are ignored: ${e.getMessage}")
+        log.warn(s"The $what in $path cannot be read and are ignored: ${e.getMessage}")
         None
     }
 
@@ -86,7 +90,7 @@ object WorkloadFiles {
    * @param last this process's file
    * @return None when the table has no side folder or no index any more
    */
-  def write(folder: TableFolder, id: String, last: Option[WorkloadFile], bytes: Array[Byte]): Option[WorkloadFile] =
+  def write(folder: TableFolder, id: String, last: Option[ProcessFile], bytes: Array[Byte]): Option[ProcessFile] =
     SideListing.indexes(folder.ops.list(folder.side)).headOption.map { index =>
       val ops = folder.ops
       val dir = folderOf(folder)
@@ -100,7 +104,7 @@ object WorkloadFiles {
         Seq(index.meta.path)
       ))
       last.foreach(f => ops.delete(f.meta.path))
-      WorkloadFile(id, number, AtomicFile.written(ops, target))
+      ProcessFile(id, number, AtomicFile.written(ops, target))
     }
 
   /** The rights `rw-------`. */
@@ -136,7 +140,7 @@ object WorkloadFiles {
       m.modificationTime < now - LeftOverMillis
     }
     tooLarge.map(_.meta).foreach { m =>
-      log.warn(s"The recorded queries in ${m.path} are ignored and deleted: ${m.length} bytes are more than $MaxBytes")
+      log.warn(s"The $what in ${m.path} are ignored and deleted: ${m.length} bytes are more than $MaxBytes")
     }
     val superseded = files.diff(counting).map(_.meta)
     val sizes = counting.reverse.scanLeft(0L)((sum, f) => sum + f.meta.length).tail
@@ -144,7 +148,7 @@ object WorkloadFiles {
     (leftOver ++ superseded ++ tooMany).foreach(m => folder.ops.delete(m.path))
   }
 
-  /** Deletes all recorded queries. */
+  /** Deletes all of them. */
   def clear(folder: TableFolder): Unit = {
     val statuses = folder.ops.list(folderOf(folder))
     val temporary = statuses.filter(m => !m.isDirectory && m.name.startsWith(SideNames.TemporaryPrefix))

@@ -1,0 +1,146 @@
+package org.sparkzorder.memory.keep
+
+import java.security.PrivilegedExceptionAction
+import java.util.UUID
+import java.util.concurrent.{Executors, RejectedExecutionException, ScheduledExecutorService, TimeUnit}
+import java.util.concurrent.atomic.AtomicLong
+
+import scala.collection.mutable
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.util.ShutdownHookManager
+import org.apache.spark.internal.Logging
+
+import org.sparkzorder.commit.TableFolder
+import org.sparkzorder.commit.side.{MemoryFiles, ProcessFile}
+import org.sparkzorder.compat.Threads
+import org.sparkzorder.memory.{FilterMemory, KeptFilter}
+
+/**
+ * Keeps what filters found in the side folders of tables, so that the next process has it. A thread writes one file for
+ * each table, some seconds after something was learned, and when the process ends.
+ *
+ * @param memory of this process
+ */
+private[memory] final class KeptMemory(memory: FilterMemory) extends Logging {
+  import KeptMemory._
+
+  /** What this process has read and written of one table. */
+  private final class Own {
+    val id: String = UUID.randomUUID().toString
+    var file = Option.empty[ProcessFile]
+    var read = Set.empty[(String, Long)]
+    var lastRead = Option.empty[Long]
+    var changed = Option.empty[KeptTable]
+    var failures = 0
+  }
+
+  private val tables = mutable.LinkedHashMap.empty[Path, Own]
+  private var isScheduled = false
+  private val failed = new AtomicLong
+
+  /** How often a file could not be read or written since this process began. */
+  def failures: Long = failed.get
+
+  private lazy val thread: ScheduledExecutorService = {
+    // Hadoop closes the file systems in a hook of lower priority, so after this one.
+    ShutdownHookManager.get.addShutdownHook(() => flush(), 50, 5, TimeUnit.SECONDS)
+    Executors.newSingleThreadScheduledExecutor { (work: Runnable) =>
+      val made = Threads.separate(work, "zorder-kept-memory")
+      made.setContextClassLoader(getClass.getClassLoader)
+      made.setDaemon(true)
+      made
+    }
+  }
+
+  /** Takes over what other processes have written, if the last look is a while ago. */
+  def load(table: KeptTable): Unit = synchronized {
+    val own = ownOf(table.folder)
+    val now = System.nanoTime()
+    if (own.lastRead.forall(now - _ > BetweenLooks)) guarded(table.folder) {
+      own.lastRead = Some(now)
+      val others = MemoryFiles.list(table.folder).filter(f => f.id != own.id && !own.read((f.id, f.number)))
+      others.takeRight(MemoryFiles.MaxFiles).foreach { f =>
+        MemoryFiles.read(table.folder, f.meta.path)(KeptJson.read(table.folder)).foreach(memory.adopt(table.name, _))
+        own.read += ((f.id, f.number))
+      }
+    }
+  }
+
+  /** Something was learned about a table. Never waits and never fails. */
+  def changed(table: KeptTable): Unit = synchronized {
+    ownOf(table.folder).changed = Some(table)
+    if (!isScheduled) try {
+        isScheduled = true
+        thread.schedule((() => flush()): Runnable, DelaySeconds, TimeUnit.SECONDS)
+        ()
+      } catch {
+        // The process is ending, so it accepts no more hooks or tasks.
+        case _: IllegalStateException | _: RejectedExecutionException => ()
+      }
+  }
+
+  /** Writes what was learned since the last time. */
+  def flush(): Unit = synchronized {
+    isScheduled = false
+    for ((_, own) <- tables.toVector; table <- own.changed) {
+      own.changed = None
+      if (own.failures < MaxFailures) guarded(table.folder) {
+        table.user.doAs((() => save(own, table)): PrivilegedExceptionAction[Unit])
+        own.failures = 0
+      }
+    }
+    while (tables.size > MaxTables) tables -= tables.head._1
+  }
+
+  private def save(own: Own, table: KeptTable): Unit = {
+    val folder = table.folder
+    own.file = own.file.filter(f => folder.ops.exists(f.meta.path))
+    if (own.file.isEmpty) MemoryFiles.takeOldest(folder)(KeptJson.read(folder)).foreach(memory.adopt(table.name, _))
+    val known = present(folder, memory.kept(table.name))
+    if (known.nonEmpty) {
+      own.file = MemoryFiles.write(folder, own.id, own.file, KeptJson.write(folder, known, MemoryFiles.MaxBytes))
+      own.file.foreach(f => MemoryFiles.prune(folder, f.meta.modificationTime))
+    }
+  }
+
+  /** Without files that are gone or were changed, as far as a few listings tell. */
+  private def present(folder: TableFolder, filters: Seq[KeptFilter]): Seq[KeptFilter] = {
+    val parents = filters.iterator.flatMap(_.files).map(_.path.getParent).toSet
+    if (parents.size > MostListings) filters
+    else {
+      val there = parents.iterator.flatMap(folder.ops.list).map(m => (m.path, m.length, m.modificationTime)).toSet
+      filters.map(f => f.copy(files = f.files.filter(r => there((r.path, r.length, r.time))))).filter(_.files.nonEmpty)
+    }
+  }
+
+  /** Deletes what is kept about a table, by any process. */
+  def forget(folder: TableFolder): Unit = synchronized {
+    tables -= folder.root
+    MemoryFiles.clear(folder)
+  }
+
+  private def ownOf(folder: TableFolder): Own = tables.getOrElseUpdate(folder.root, new Own)
+
+  /** No query may fail by it. So every failure is counted, and the first in a row is logged for each table. */
+  private def guarded(folder: TableFolder)(work: => Unit): Unit =
+    try work
+    catch {
+      case NonFatal(e) =>
+        val own = ownOf(folder)
+        own.failures += 1
+        failed.incrementAndGet()
+        if (own.failures == 1) logWarning(s"What filters found in ${folder.root} is not kept", e)
+    }
+}
+
+private object KeptMemory {
+  private val DelaySeconds = 5L
+  private val BetweenLooks = TimeUnit.SECONDS.toNanos(60)
+  private val MaxTables = 256
+  private val MostListings = 100
+
+  /** After so many failures in a row nothing more is kept for a table. */
+  private val MaxFailures = 3
+}
