@@ -53,6 +53,8 @@ class ScanSkipping:
         bytes_kept: The bytes of `files_kept`.
         pruning_ms: Milliseconds that choosing the files took.
         conditions: The conditions that `AND` joins.
+        files_without_rows: Files that were read though no row of them passed. None without `analyze`, or if nothing
+            counted them.
 
     Examples:
         >>> result = events.optimize(["user", "day"], num_files=16)
@@ -71,6 +73,7 @@ class ScanSkipping:
     bytes_kept: int | None
     pruning_ms: float | None
     conditions: tuple[ConditionSkipping, ...]
+    files_without_rows: int | None = None
 
     @classmethod
     def of(cls, row: Row) -> ScanSkipping:
@@ -89,12 +92,15 @@ class ScanSkipping:
             bytes_kept=row.bytes_kept,
             pruning_ms=row.pruning_ms,
             conditions=tuple(ConditionSkipping(c.predicate, c.files_kept, c.reason) for c in row.conjuncts or ()),
+            files_without_rows=row.files_without_rows if "files_without_rows" in row else None,
         )
 
     def __repr__(self) -> str:
         if self.files_kept is None or self.files_total is None:
             return f"scan {self.scan} of {self.relation}: it is not known what it reads before it runs"
-        return f"scan {self.scan} of {self.relation}: reads {self.files_kept:,} of {self.files_total:,} files"
+        without = self.files_without_rows
+        in_vain = "" if without is None else f", {without:,} of them without a row"
+        return f"scan {self.scan} of {self.relation}: reads {self.files_kept:,} of {self.files_total:,} files{in_vain}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,6 +153,18 @@ class SkippingExplanation:
             4
         """
         return _sum(scan.files_kept for scan in self.scans)
+
+    @property
+    def files_without_rows(self) -> int | None:
+        """The files that were read though no row of them passed the filter. None if it was not counted for a scan.
+
+        Examples:
+            >>> explain_skipping("SELECT * FROM events WHERE user + day = 9", analyze=True).files_without_rows
+            0
+            >>> explain_skipping("SELECT * FROM events WHERE user + day = 9").files_without_rows is None
+            True
+        """
+        return _sum(scan.files_without_rows for scan in self.scans)
 
     @property
     def bytes_total(self) -> int | None:
@@ -252,19 +270,22 @@ class SkippingExplanation:
 
 
 @overload
-def explain_skipping(query: str | DataFrame, /) -> SkippingExplanation: ...
+def explain_skipping(query: str | DataFrame, /, *, analyze: bool = ...) -> SkippingExplanation: ...
 
 
 @overload
-def explain_skipping(spark: Session, query: str | DataFrame) -> SkippingExplanation: ...
+def explain_skipping(spark: Session, query: str | DataFrame, *, analyze: bool = ...) -> SkippingExplanation: ...
 
 
-def explain_skipping(spark: Session | DataFrame | str, query: str | DataFrame | None = None) -> SkippingExplanation:
-    """Show how many files a query reads and skips: `EXPLAIN SKIPPING`. It reads no data.
+def explain_skipping(
+    spark: Session | DataFrame | str, query: str | DataFrame | None = None, *, analyze: bool = False
+) -> SkippingExplanation:
+    """Show how many files a query reads and skips: `EXPLAIN SKIPPING`. It reads no data without `analyze`.
 
     Args:
         spark: The session. Without it, a DataFrame's own session, and the active one for SQL.
         query: A query in SQL, or a DataFrame of this session. Both may be of Spark Connect.
+        analyze: Run the query: `EXPLAIN SKIPPING ANALYZE`. Then it also says how many files were read in vain.
 
     Returns:
         What each scan of files reads. Its `df` has a row for each: `scan`, `relation`, `files_total`, `files_kept`,
@@ -285,7 +306,7 @@ def explain_skipping(spark: Session | DataFrame | str, query: str | DataFrame | 
         4
     """
     session, asked = _asked(spark, query)
-    df = _explain(session, "EXPLAIN SKIPPING", asked)
+    df = _explain(session, "EXPLAIN SKIPPING ANALYZE" if analyze else "EXPLAIN SKIPPING", asked)
     return SkippingExplanation(tuple(map(ScanSkipping.of, df.collect())), df, session, asked)
 
 

@@ -14,6 +14,7 @@ import org.sparkzorder.commit.CommitConflictException
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{History, HistorySettings, TableState}
 import org.sparkzorder.footer.files.UnchangedFiles
+import org.sparkzorder.memory.learn.PendingScans
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.optimize.plan.{OptimizePlan, OptimizePlanner, StatementContext}
@@ -55,7 +56,11 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     val metrics =
       if (statement.dryRun) TableLocking.looking(place, operation)(predicted(plan))
       else if (plan.rewrites.isEmpty && isSettled) metricsOfNothing(plan).copy(millis = millis)
-      else commit(session, plan, isSettled).copy(millis = millis)
+      else
+        commit(session, plan, isSettled).copy(
+          millis = millis,
+          forgotten = PendingScans.forgetFiles(plan.table.root, plan.inputs.map(_.status.getPath))
+        )
     if (!statement.dryRun)
       show(
         session,

@@ -9,9 +9,9 @@ object StatementPlanner {
 
   /** @param parseQuery parses the query inside a statement */
   def plan(statement: Statement, parseQuery: String => LogicalPlan): LogicalPlan = statement match {
-    case s: TableStatement                      => plan(s)
-    case ShowClusteringStatement(name)          => ShowClusteringCommand(name)
-    case ShowOperationsStatement                => ShowOperations
+    case s: TableStatement                               => plan(s)
+    case ShowClusteringStatement(name)                   => ShowClusteringCommand(name)
+    case ShowOperationsStatement                         => ShowOperations
     case ExplainSkippingStatement(query, files, analyze) =>
       val parsed = parseQuery(query)
       if (files) ExplainSkippingFilesCommand(parsed)

@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.Path
+import org.roaringbitmap.RoaringBitmap
 
 /**
  * A file as a scan listed it. Two that are equal have the same rows, partition columns included.
@@ -37,6 +38,11 @@ private[memory] final class FileNumbers {
       next += 1
       next - 1
     }
+  }
+
+  /** Forgets files, and returns their numbers. */
+  def forget(paths: Iterable[Path]): RoaringBitmap = synchronized {
+    RoaringBitmap.bitmapOf(paths.iterator.flatMap(p => Option(known.remove(p))).map(_.number).toArray: _*)
   }
 
   /** The files by number, each as it was last. */

@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.jdk.CollectionConverters._
 
 import com.google.common.cache.{Cache, CacheBuilder, RemovalListener, RemovalNotification, Weigher}
+import org.apache.hadoop.fs.Path
 import org.roaringbitmap.RoaringBitmap
 
 import org.sparkzorder.compat._
@@ -80,20 +81,21 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
    *
    * @param isKept whether the table's side folder may have it
    */
-  def remember(filter: FilterKey, files: Iterable[ReadFile], isKept: Boolean = false): Unit = if (files.nonEmpty) synchronized {
-    val table = numbers.get(filter.table, () => new FileNumbers)
-    val bitmap = new RoaringBitmap
-    files.foreach(f => bitmap.add(table.number(f)))
-    bitmap.runOptimize()
-    val key = GroupKey(filter.table, filter.settings, anchorOf(filter))
-    val others = Option(groups.getIfPresent(key)).fold(Vector.empty[RememberedFilter])(_.filters)
-    val (same, rest) = others.partition(r => r.conditions == filter.conditions && (r.numbers eq table))
-    val all = RoaringBitmap.or((bitmap +: same.map(_.files)): _*)
-    val now = new RememberedFilter(filter.conditions, table, all, filter.weight, isKept || same.exists(_.isKept))
-    groups.put(key, new Group((now +: rest).take(MostOfGroup)))
-    // With more files it is heavier than before.
-    numbers.put(filter.table, table)
-  }
+  def remember(filter: FilterKey, files: Iterable[ReadFile], isKept: Boolean = false): Unit = if (files.nonEmpty)
+    synchronized {
+      val table = numbers.get(filter.table, () => new FileNumbers)
+      val bitmap = new RoaringBitmap
+      files.foreach(f => bitmap.add(table.number(f)))
+      bitmap.runOptimize()
+      val key = GroupKey(filter.table, filter.settings, anchorOf(filter))
+      val others = Option(groups.getIfPresent(key)).fold(Vector.empty[RememberedFilter])(_.filters)
+      val (same, rest) = others.partition(r => r.conditions == filter.conditions && (r.numbers eq table))
+      val all = RoaringBitmap.or((bitmap +: same.map(_.files)): _*)
+      val now = new RememberedFilter(filter.conditions, table, all, filter.weight, isKept || same.exists(_.isKept))
+      groups.put(key, new Group((now +: rest).take(MostOfGroup)))
+      // With more files it is heavier than before.
+      numbers.put(filter.table, table)
+    }
 
   /** Forgets some tables. */
   def forget(which: String => Boolean): Unit = synchronized {
@@ -101,6 +103,17 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
     numbers.asMap.keySet.removeIf(table => which(table))
     adopted.removeIf(table => which(table))
     ()
+  }
+
+  /**
+   * Forgets some files of some tables.
+   *
+   * @return filters of which something was known about these files
+   */
+  def forgetFiles(which: String => Boolean, paths: Iterable[Path]): Int = synchronized {
+    val gone = numbers.asMap.asScala.collect { case (table, n) if which(table) => n -> n.forget(paths) }.toMap
+    val known = groups.asMap.asScala.collect { case (key, group) if which(key.table) => group.filters }.flatten
+    known.count(r => gone.get(r.numbers).exists(RoaringBitmap.intersects(_, r.files)))
   }
 
   /** What is remembered about some tables. */

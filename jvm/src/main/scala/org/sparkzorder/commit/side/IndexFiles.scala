@@ -58,8 +58,7 @@ object IndexFiles {
     try {
       WorkloadFiles.clear(folder)
       MemoryFiles.clear(folder)
-    }
-    catch {
+    } catch {
       case e: IOException => log.warn(s"What queries asked for in ${folder.root} could not be deleted: ${e.getMessage}")
     }
     SideListing.indexes(lock.listing()).reverse.foreach(i => folder.ops.delete(i.meta.path))

@@ -73,11 +73,15 @@ private[memory] object KeptJson {
 
   private def file(folder: TableFolder, node: JsonNode): ReadFile = {
     def isLong(i: Int) = node.path(i).isIntegralNumber && node.path(i).canConvertToLong
-    check(node.path(0).isTextual && isLong(1) && isLong(2) && node.path(3).isTextual, "a file has no name, length or time")
+    check(
+      node.path(0).isTextual && isLong(1) && isLong(2) && node.path(3).isTextual,
+      "a file has no name, length or time"
+    )
     val name = node.path(0).textValue
     check(name.nonEmpty && !name.startsWith("/"), "a file is not below the table")
     ReadFile(folder.resolve(name), node.path(1).longValue, node.path(2).longValue, node.path(3).textValue)
   }
 
-  private def check(holds: Boolean, why: => String): Unit = if (!holds) throw new IOException(s"not a memory file: $why")
+  private def check(holds: Boolean, why: => String): Unit =
+    if (!holds) throw new IOException(s"not a memory file: $why")
 }

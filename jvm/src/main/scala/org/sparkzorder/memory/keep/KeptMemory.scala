@@ -71,7 +71,8 @@ private[memory] final class KeptMemory(memory: FilterMemory) extends Logging {
   /** Something was learned about a table. Never waits and never fails. */
   def changed(table: KeptTable): Unit = synchronized {
     ownOf(table.folder).changed = Some(table)
-    if (!isScheduled) try {
+    if (!isScheduled)
+      try {
         isScheduled = true
         thread.schedule((() => flush()): Runnable, DelaySeconds, TimeUnit.SECONDS)
         ()

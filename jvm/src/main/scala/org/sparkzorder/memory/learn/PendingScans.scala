@@ -75,6 +75,16 @@ private[sparkzorder] object PendingScans extends Logging {
     memory.forget(TableNames.isAt(_, root))
   }
 
+  /**
+   * Forgets files that are replaced.
+   *
+   * @return filters that had found no row in some of them
+   */
+  def forgetFiles(root: Path, paths: Iterable[Path]): Int = {
+    absorbAll(l => TableNames.isAt(l.filter.table, root))
+    memory.forgetFiles(TableNames.isAt(_, root), paths)
+  }
+
   /** What is known about the files of a folder. */
   def sizeOf(root: Path): MemorySize = {
     absorbAll(l => TableNames.isAt(l.filter.table, root))

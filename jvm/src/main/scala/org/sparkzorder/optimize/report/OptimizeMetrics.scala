@@ -33,6 +33,7 @@ final case class FileSizes(sizes: Seq[Long]) {
  * @param dryRun whether nothing was done: then the other values are what would be
  * @param readBack how many new files were read back before they were published, and how long this
  *   took in all tasks; for the history
+ * @param forgotten filters that were remembered, and had found no row in some replaced files
  * @param rowHash a hash of all rewritten rows that does not depend on their order; for the history
  */
 final case class OptimizeMetrics(
@@ -52,6 +53,7 @@ final case class OptimizeMetrics(
     millis: Option[Long] = None,
     workload: Option[WorkloadShares] = None,
     dryRun: Boolean = false,
+    forgotten: Int = 0,
     rowHash: Option[String] = None,
     readBack: Option[ReadBackCost] = None
 ) {

@@ -2,6 +2,7 @@ package org.sparkzorder.optimize.report
 
 import java.util.Locale
 
+import org.sparkzorder.compat._
 import org.sparkzorder.conf.ByteSizes
 
 /**
@@ -20,7 +21,9 @@ private[sparkzorder] object OptimizeSummary {
   def of(metrics: OptimizeMetrics): String =
     if (metrics.removed.isEmpty) nothing(metrics)
     else
-      (exchanged(metrics) +: (chosen(metrics) ++ lookups(metrics) ++ workload(metrics) ++ trash(metrics))).mkString(" ")
+      (exchanged(metrics) +: (chosen(metrics) ++ lookups(metrics) ++ workload(metrics) ++ forgotten(metrics) ++ trash(
+        metrics
+      ))).mkString(" ")
 
   private def nothing(metrics: OptimizeMetrics): String =
     if (metrics.considered == 0) "No data files were found."
@@ -68,6 +71,11 @@ private[sparkzorder] object OptimizeSummary {
   private def workload(metrics: OptimizeMetrics): Option[String] = metrics.workload.map { w =>
     val queries = if (w.queries == 1) "1 recorded query" else s"${w.queries} recorded queries"
     s"The $queries would read about ${percent(w.after)} of the bytes, before: ${percent(w.before)}."
+  }
+
+  private def forgotten(metrics: OptimizeMetrics): Option[String] = Option.when(metrics.forgotten > 0) {
+    val filters = if (metrics.forgotten == 1) "1 filter" else s"${metrics.forgotten} filters"
+    s"What $filters had found in the old files is forgotten."
   }
 
   private def percent(share: Double): String = s"${"%.1f".formatLocal(Locale.ROOT, 100 * share)} %"

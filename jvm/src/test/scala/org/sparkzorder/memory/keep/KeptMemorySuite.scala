@@ -141,7 +141,15 @@ class KeptMemorySuite extends AnyFunSuite {
       for (_ <- 0 to random.nextInt(3)) changed(random.nextInt(bytes.length)) = random.nextInt(128).toByte
       read(changed)
     }
-    for (text <- Seq("", "[]", "{}", "7", """{"version":1,"files":[],"filters":[{"settings":"","conditions":["#"],"files":[0,1]}]}"""))
+    for (
+      text <- Seq(
+        "",
+        "[]",
+        "{}",
+        "7",
+        """{"version":1,"files":[],"filters":[{"settings":"","conditions":["#"],"files":[0,1]}]}"""
+      )
+    )
       assert(read(text.getBytes(UTF_8)).isEmpty)
     val process = new Process(t)
     process.learn(t.filter(conditions.head), t.files: _*)
