@@ -29,15 +29,18 @@ private[memory] final class KeptMemory(memory: FilterMemory) extends Logging {
   /** What this process has read and written of one table. */
   private final class Own {
     val id: String = UUID.randomUUID().toString
-    var file = Option.empty[ProcessFile]
-    var read = Set.empty[(String, Long)]
-    var lastRead = Option.empty[Long]
-    var changed = Option.empty[KeptTable]
-    var failures = 0
+    @volatile var file = Option.empty[ProcessFile]
+    @volatile var read = Set.empty[(String, Long)]
+    @volatile var lastRead = Option.empty[Long]
+    @volatile var changed = Option.empty[KeptTable]
+    @volatile var failures = 0
   }
 
   private val tables = mutable.LinkedHashMap.empty[Path, Own]
   private var isScheduled = false
+
+  /** Is held while files are written, and the lock of this object is not. */
+  private val writing = new Object
   private val failed = new AtomicLong
 
   /** How often a file could not be read or written since this process began. */
@@ -54,16 +57,22 @@ private[memory] final class KeptMemory(memory: FilterMemory) extends Logging {
     }
   }
 
-  /** Takes over what other processes have written, if the last look is a while ago. */
-  def load(table: KeptTable): Unit = synchronized {
-    val own = ownOf(table.folder)
-    val now = System.nanoTime()
-    if (own.lastRead.forall(now - _ > BetweenLooks)) guarded(table.folder) {
-      own.lastRead = Some(now)
-      val others = MemoryFiles.list(table.folder).filter(f => f.id != own.id && !own.read((f.id, f.number)))
-      others.takeRight(MemoryFiles.MaxFiles).foreach { f =>
-        MemoryFiles.read(table.folder, f.meta.path)(KeptJson.read(table.folder)).foreach(memory.adopt(table.name, _))
-        own.read += ((f.id, f.number))
+  /** Takes over what other processes have written, if the last look is a while ago. No query waits for one of another. */
+  def load(table: KeptTable): Unit = {
+    val due = synchronized {
+      val own = ownOf(table.folder)
+      val now = System.nanoTime()
+      val isDue = own.lastRead.forall(now - _ > BetweenLooks)
+      if (isDue) own.lastRead = Some(now)
+      if (isDue) Some(own) else None
+    }
+    due.foreach { own =>
+      guarded(table.folder) {
+        val others = MemoryFiles.list(table.folder).filter(f => f.id != own.id && !own.read((f.id, f.number)))
+        others.takeRight(MemoryFiles.MaxFiles).foreach { f =>
+          MemoryFiles.read(table.folder, f.meta.path)(KeptJson.read(table.folder)).foreach(memory.adopt(table.name, _))
+          own.read += ((f.id, f.number))
+        }
       }
     }
   }
@@ -71,8 +80,7 @@ private[memory] final class KeptMemory(memory: FilterMemory) extends Logging {
   /** Something was learned about a table. Never waits and never fails. */
   def changed(table: KeptTable): Unit = synchronized {
     ownOf(table.folder).changed = Some(table)
-    if (!isScheduled)
-      try {
+    if (!isScheduled) try {
         isScheduled = true
         thread.schedule((() => flush()): Runnable, DelaySeconds, TimeUnit.SECONDS)
         ()
@@ -83,16 +91,19 @@ private[memory] final class KeptMemory(memory: FilterMemory) extends Logging {
   }
 
   /** Writes what was learned since the last time. */
-  def flush(): Unit = synchronized {
-    isScheduled = false
-    for ((_, own) <- tables.toVector; table <- own.changed) {
-      own.changed = None
-      if (own.failures < MaxFailures) guarded(table.folder) {
-        table.user.doAs((() => save(own, table)): PrivilegedExceptionAction[Unit])
-        own.failures = 0
+  def flush(): Unit = writing.synchronized {
+    val due = synchronized {
+      isScheduled = false
+      while (tables.size > MaxTables) tables -= tables.head._1
+      for ((_, own) <- tables.toVector; table <- own.changed) yield {
+        own.changed = None
+        own -> table
       }
     }
-    while (tables.size > MaxTables) tables -= tables.head._1
+    for ((own, table) <- due if own.failures < MaxFailures) guarded(table.folder) {
+      table.user.doAs((() => save(own, table)): PrivilegedExceptionAction[Unit])
+      own.failures = 0
+    }
   }
 
   private def save(own: Own, table: KeptTable): Unit = {
@@ -117,12 +128,12 @@ private[memory] final class KeptMemory(memory: FilterMemory) extends Logging {
   }
 
   /** Deletes what is kept about a table, by any process. */
-  def forget(folder: TableFolder): Unit = synchronized {
-    tables -= folder.root
+  def forget(folder: TableFolder): Unit = writing.synchronized {
+    synchronized(tables -= folder.root)
     MemoryFiles.clear(folder)
   }
 
-  private def ownOf(folder: TableFolder): Own = tables.getOrElseUpdate(folder.root, new Own)
+  private def ownOf(folder: TableFolder): Own = synchronized(tables.getOrElseUpdate(folder.root, new Own))
 
   /** No query may fail by it. So every failure is counted, and the first in a row is logged for each table. */
   private def guarded(folder: TableFolder)(work: => Unit): Unit =
