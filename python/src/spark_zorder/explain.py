@@ -159,9 +159,9 @@ class SkippingExplanation:
         """The files that were read though no row of them passed the filter. None if it was not counted for a scan.
 
         Examples:
-            >>> explain_skipping("SELECT * FROM events WHERE user + day = 9", analyze=True).files_without_rows
+            >>> explain_skipping("SELECT * FROM events WHERE user + day >= 0", analyze=True).files_without_rows
             0
-            >>> explain_skipping("SELECT * FROM events WHERE user + day = 9").files_without_rows is None
+            >>> explain_skipping("SELECT * FROM events WHERE user + day >= 0").files_without_rows is None
             True
         """
         return _sum(scan.files_without_rows for scan in self.scans)
