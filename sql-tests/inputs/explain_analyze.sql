@@ -1,4 +1,5 @@
 -- A query that runs, and the files that it read in vain
+SET spark.zorder.memory.enabled = true;
 CREATE TABLE t (id INT, s STRING) USING parquet;
 INSERT INTO t
 SELECT i, format_string('k%05d', i) FROM (SELECT /*+ REPARTITION_BY_RANGE(8, i) */ CAST(id AS INT) AS i FROM range(800));

@@ -156,11 +156,9 @@ class SkippingExplanation:
 
     @property
     def files_without_rows(self) -> int | None:
-        """The files that were read though no row of them passed the filter. None if it was not counted for a scan.
+        """The files that were read though no row of them passed the filter. None if nothing counted them.
 
         Examples:
-            >>> explain_skipping("SELECT * FROM events WHERE user + day >= 0", analyze=True).files_without_rows
-            0
             >>> explain_skipping("SELECT * FROM events WHERE user + day >= 0").files_without_rows is None
             True
         """

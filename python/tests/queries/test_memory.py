@@ -38,7 +38,8 @@ def read(answers: dict[str, Any], condition: str) -> tuple[list[int], int, int]:
     return sorted(row["id"] for row in answers[condition]), scan["files_kept"], scan["files_without_rows"]
 
 
-def test_a_session_remembers_by_default(spark: SparkSession, table: Path) -> None:
+def test_a_session_remembers(spark: SparkSession, table: Path) -> None:
+    spark.conf.set("spark.zorder.memory.enabled", "true")
     query = f"SELECT count(*) FROM parquet.`{table}` WHERE {EARLIER}"
     first = explain_skipping(query, analyze=True)
     second = explain_skipping(query, analyze=True)

@@ -12,6 +12,7 @@ spark = (
     SparkSession.builder.master("local[1]")
     .config("spark.jars", jar)
     .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
+    .config("spark.zorder.memory.enabled", "true")
     .config("spark.zorder.memory.keep", "true")
     .config("spark.ui.enabled", "false")
     .getOrCreate()

@@ -50,6 +50,10 @@ object Json {
   def long(node: JsonNode, name: String): Option[Long] =
     Some(node.path(name)).filter(n => n.isIntegralNumber && n.canConvertToLong).map(_.longValue)
 
+  /** The whole number at this place; None if there is none that a Long can hold. */
+  def long(node: JsonNode, place: Int): Option[Long] =
+    Some(node.path(place)).filter(n => n.isIntegralNumber && n.canConvertToLong).map(_.longValue)
+
   def elements(node: JsonNode): Vector[JsonNode] = node.elements.asScala.toVector
 
   def addAll(array: ArrayNode, texts: Iterable[String]): Unit = texts.foreach(array.add)

@@ -13,8 +13,9 @@ final case class ClearSkippingMemoryCommand(target: Target) extends NamedCommand
 
   override protected def work(session: SparkSession): Seq[Row] = {
     val table = PlainTables.locate(session, target)
-    PendingScans.forget(table.root)
+    // A query that comes in between would read the files again.
     PendingScans.forgetKept(TableSideFolder.of(table))
+    PendingScans.forget(table.root)
     Nil
   }
 }

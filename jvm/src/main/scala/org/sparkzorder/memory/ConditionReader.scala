@@ -70,19 +70,20 @@ private[memory] object ConditionReader {
    * values may have cost rows that a narrower one has to find, so it implies none but itself.
    */
   private def isWhole(dataType: DataType): Boolean = dataType match {
-    case ByteType | ShortType | IntegerType | LongType => true
-    case _                                             => false
+    case IntegerType | LongType => true
+    case _                      => false
   }
 
   /**
    * None if a reader may miss rows of the type by the filter that Spark gives it, or if the literal is null. Then only
    * the same literal is known to give the same rows. A dictionary takes -0.0 and 0.0 for two values, and a time in
-   * microseconds is cut to the file's milliseconds.
+   * microseconds is cut to the file's milliseconds. Small whole numbers may be cut of larger ones of the file, which have
+   * other bounds.
    */
   private def value(dataType: DataType, l: Literal): Option[Value] = dataType match {
     case _: CharType | _: VarcharType                                                              => None
     case _ if l.value == null || l.dataType != dataType || OrderedValue.encoding(dataType).isEmpty => None
-    case ByteType | ShortType | IntegerType | LongType | DateType | _: StringType                  =>
+    case IntegerType | LongType | DateType | _: StringType                                         =>
       try Some(Value.of(dataType, l.value))
       catch { case _: IllegalArgumentException | _: ArithmeticException => None }
     case _ => None

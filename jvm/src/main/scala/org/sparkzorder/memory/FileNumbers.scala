@@ -54,6 +54,13 @@ private[memory] final class FileNumbers {
 
 private[memory] object FileNumbers {
 
+  def of(files: Map[Int, ReadFile]): FileNumbers = {
+    val all = new FileNumbers
+    files.foreach { case (number, f) => all.known.put(f.path, new Known(number, f.length, f.time, f.values)) }
+    all.next = if (files.isEmpty) 0 else files.keysIterator.max + 1
+    all
+  }
+
   private final class Known(val number: Int, length: Long, time: Long, values: String) {
     def file(path: Path): ReadFile = ReadFile(path, length, time, values)
 

@@ -37,7 +37,7 @@ object FilterKey {
 
   /** The conjuncts that can be compared with remembered ones; None if there is none. */
   def known(l: LogicalRelation, relation: HadoopFsRelation, conjuncts: Seq[Expression]): Option[FilterKey] = {
-    val conditions = conjuncts.flatMap(reader(l, relation).of(_))
+    val conditions = conjuncts.flatMap(reader(l, relation).of(_)).filter(_.weight <= MostCharacters)
     if (conditions.isEmpty) None
     else ReaderSettings.of(relation).map(FilterKey(TableNames.of(l, relation), _, conditions.toSet))
   }

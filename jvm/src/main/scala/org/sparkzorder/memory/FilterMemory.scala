@@ -52,50 +52,75 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
   }
 
   /** Whether some filter of a table is remembered. */
-  def knows(table: String): Boolean = numbers.getIfPresent(table) != null
+  def knows(table: String): Boolean = numbers.getIfPresent(table) != null || adopted.contains(table)
 
   /** Tables of which filters of other processes are known. */
   private val adopted = ConcurrentHashMap.newKeySet[String]
 
-  /** Remembers what other processes found. */
-  def adopt(table: String, filters: Iterable[KeptFilter]): Unit = filters.foreach { f =>
+  /**
+   * Remembers what another process found.
+   *
+   * @param isTaken whether its file is gone, so that what it found is to be written again
+   */
+  def adopt(table: String, found: KeptFilters, isTaken: Boolean): Unit = if (found.filters.nonEmpty) synchronized {
     adopted.add(table)
-    remember(FilterKey(table, f.settings, f.conditions.map(Condition.Opaque(_))), f.files, isKept = true)
+    val files = FileNumbers.of(found.files)
+    // The names of the files are counted with the filters.
+    val names = found.files.size.toLong * BytesOfName / found.filters.size
+    found.filters.foreach { f =>
+      val key = FilterKey(table, f.settings, f.conditions.map(Condition.Opaque(_)))
+      put(key, files, f.files, key.weight + names, if (isTaken) Some(f.columns) else None)
+    }
   }
 
-  /** What is remembered about a table and may be kept, the filters without their words. */
-  def kept(table: String): Seq[KeptFilter] = synchronized {
-    val found = for {
-      (key, group) <- groups.asMap.asScala.toVector if key.table == table
-      r <- group.filters if r.isKept && !r.isEmpty
-    } yield (key.settings, r.digests) -> r
-    val files = found.map(_._2.numbers).distinct.map(n => n -> n.files).toMap
-    found.groupBy(_._1).toVector.map { case ((settings, digests), rs) =>
-      val known = rs.flatMap { case (_, r) => r.files.toArray.flatMap(files(r.numbers).get) }
-      KeptFilter(settings, digests, known.toSet)
+  /**
+   * What is remembered about a table and may be kept, the filters without their words.
+   *
+   * @param mayKeep whether something about a column may be kept now
+   */
+  def kept(table: String, mayKeep: String => Boolean): Seq[KeptFilters] = {
+    val found = synchronized {
+      for {
+        (key, group) <- groups.asMap.asScala.toVector if key.table == table
+        r <- group.filters
+      } yield key.settings -> r
     }
+    val known = for ((settings, r) <- found; columns <- r.kept if !r.isEmpty && columns.forall(mayKeep))
+      yield r.numbers -> KeptFilter(settings, columns, r.digests, r.files)
+    known.groupBy(_._1).toVector.map { case (numbers, filters) => KeptFilters(numbers.files, filters.map(_._2)) }
   }
 
   /**
    * Remembers that no row of these files passes the filter.
    *
-   * @param isKept whether the table's side folder may have it
+   * @param kept the columns that it is about, if the table's side folder may have it
    */
-  def remember(filter: FilterKey, files: Iterable[ReadFile], isKept: Boolean = false): Unit = if (files.nonEmpty)
-    synchronized {
+  def remember(filter: FilterKey, files: Iterable[ReadFile], kept: Option[Set[String]] = None): Unit =
+    if (files.nonEmpty) synchronized {
       val table = numbers.get(filter.table, () => new FileNumbers)
       val bitmap = new RoaringBitmap
       files.foreach(f => bitmap.add(table.number(f)))
       bitmap.runOptimize()
-      val key = GroupKey(filter.table, filter.settings, anchorOf(filter))
-      val others = Option(groups.getIfPresent(key)).fold(Vector.empty[RememberedFilter])(_.filters)
-      val (same, rest) = others.partition(r => r.conditions == filter.conditions && (r.numbers eq table))
-      val all = RoaringBitmap.or((bitmap +: same.map(_.files)): _*)
-      val now = new RememberedFilter(filter.conditions, table, all, filter.weight, isKept || same.exists(_.isKept))
-      groups.put(key, new Group((now +: rest).take(MostOfGroup)))
+      put(filter, table, bitmap, filter.weight, kept)
       // With more files it is heavier than before.
       numbers.put(filter.table, table)
     }
+
+  private def put(
+      filter: FilterKey,
+      table: FileNumbers,
+      files: RoaringBitmap,
+      weight: Long,
+      kept: Option[Set[String]]
+  ): Unit = {
+    val key = GroupKey(filter.table, filter.settings, anchorOf(filter))
+    val others = Option(groups.getIfPresent(key)).fold(Vector.empty[RememberedFilter])(_.filters)
+    val (same, rest) = others.partition(r => r.conditions == filter.conditions && (r.numbers eq table))
+    val all = RoaringBitmap.or((files +: same.map(_.files)): _*)
+    all.runOptimize()
+    val now = new RememberedFilter(filter.conditions, table, all, weight, kept.orElse(same.flatMap(_.kept).headOption))
+    groups.put(key, new Group((now +: rest).take(MostOfGroup)))
+  }
 
   /** Forgets some tables. */
   def forget(which: String => Boolean): Unit = synchronized {

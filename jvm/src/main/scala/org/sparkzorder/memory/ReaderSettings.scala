@@ -5,6 +5,7 @@ import java.security.MessageDigest
 import java.util.{Locale, TimeZone}
 
 import org.apache.commons.codec.binary.Hex
+import org.apache.orc.OrcConf
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
@@ -25,13 +26,13 @@ private[memory] object ReaderSettings {
   def of(relation: HadoopFsRelation): Option[String] = {
     val session = relation.sparkSession
     val confs = Seq(SQLConf.get, session.sessionState.conf).distinct
-    SparkFormat.of(relation).filterNot(_ => confs.exists(ignoresErrors(relation, _))).map { format =>
+    SparkFormat.of(relation).filterNot(_ => confs.exists(isUnsure(relation, _))).map { format =>
       val options = relation.options.iterator.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
         .filterNot { case (k, _) => Places(k) }
       val ofSessions = confs.map(ofSession).distinct.flatten
       val names = if (format == "orc") relation.dataSchema.fieldNames.toSeq else Nil
       digest(
-        Iterator(SPARK_VERSION, format, TimeZone.getDefault.getID) ++ names ++ sorted(options) ++ ofSessions ++
+        Iterator(SPARK_VERSION, format) ++ ofMachine ++ names ++ sorted(options) ++ ofSessions ++
           ofHadoop(session)
       )
     }
@@ -40,12 +41,18 @@ private[memory] object ReaderSettings {
   private def ofSession(conf: SQLConf): Seq[String] = Seq(conf.sessionLocalTimeZone, conf.ansiEnabled.toString) ++
     sorted(conf.getAllConfs.iterator.filter { case (k, _) => mayChangeRows(k) })
 
+  /** What expressions take from the JVM that runs them. */
+  private def ofMachine: Seq[String] =
+    Seq(TimeZone.getDefault.getID, Locale.getDefault.toString, System.getProperty("java.version"))
+
   /**
-   * A digest of the settings of Spark that tasks get from the driver. A plan may run more than once, under other settings
-   * each time.
+   * A digest of the settings of Spark that tasks get from the driver, and of the JVM. A plan may run more than once, under
+   * other settings each time, and an executor may be another kind of machine.
    */
   def ofTask: String =
-    digest(sorted(SQLConf.get.getAllConfs.iterator.filter { case (k, _) => k.startsWith("spark.") && mayChangeRows(k) })
+    digest(ofMachine.iterator ++ sorted(SQLConf.get.getAllConfs.iterator.filter { case (k, _) =>
+      k.startsWith("spark.") && mayChangeRows(k)
+    })
       .iterator)
 
   private val Places = Set("path", "paths")
@@ -82,12 +89,7 @@ private[memory] object ReaderSettings {
       (key.startsWith("spark.sql.") && !Harmless.exists(key.startsWith(_)))
 
   /** What Hadoop's own configuration says to the readers. Walking through all of it is too slow. */
-  private val HadoopKeys = Seq(
-    "orc.force.positional.evolution",
-    "orc.force.positional.evolution.level",
-    "orc.schema.evolution.case.sensitive",
-    "orc.tolerate.missing.schema",
-    "orc.skip.corrupt.data",
+  private val HadoopKeys = OrcConf.values.toSeq.map(_.getAttribute) ++ Seq(
     "parquet.crypto.factory.class",
     "parquet.filter.bloom.enabled",
     "parquet.filter.columnindex.enabled",
@@ -101,6 +103,10 @@ private[memory] object ReaderSettings {
     val hadoop = session.asInstanceOf[classic.SparkSession].sparkContext.hadoopConfiguration
     HadoopKeys.iterator.map(key => s"$key=${hadoop.get(key)}")
   }
+
+  /** Parquet's row reader then takes -0.0 and 0.0 for two values, and the columns that are read decide which reader reads. */
+  private def isUnsure(relation: HadoopFsRelation, conf: SQLConf): Boolean =
+    conf.parquetRecordFilterEnabled || ignoresErrors(relation, conf)
 
   private def ignoresErrors(relation: HadoopFsRelation, conf: SQLConf): Boolean = {
     def isOn(name: String, otherwise: Boolean) =

@@ -37,13 +37,16 @@ final class RememberedFiles private[memory] (private val parts: Seq[(FileNumbers
 
 object RememberedFiles {
 
-  /** A text of a partition's values. Equal texts are equal values. */
+  /** A text of a partition's values. Equal texts are equal values of the same columns. */
   def valuesOf(values: InternalRow, schema: StructType): String =
-    values.toSeq(schema).map {
-      case null           => "-"
-      case s: UTF8String  => ExpressionText.bytes(s.getBytes)
-      case b: Array[Byte] => ExpressionText.bytes(b)
-      case other          => s"=$other"
+    values.toSeq(schema).zip(schema.fields).map { case (value, f) =>
+      val text = value match {
+        case null           => "-"
+        case s: UTF8String  => ExpressionText.bytes(s.getBytes)
+        case b: Array[Byte] => ExpressionText.bytes(b)
+        case other          => s"=$other"
+      }
+      s"${ExpressionText.quoted(f.name)} ${ExpressionText.of(f.dataType)} $text"
     }.mkString(";")
 
 }

@@ -8,14 +8,14 @@ import org.roaringbitmap.RoaringBitmap
  * @param numbers of the table's files
  * @param files numbers of the files without a row; must not be changed
  * @param weight characters of the filter's texts
- * @param isKept whether it may be written to the table's side folder
+ * @param kept the columns that it is about, if it may be written to the table's side folder
  */
 private[memory] final class RememberedFilter(
     val conditions: Set[Condition],
     val numbers: FileNumbers,
     val files: RoaringBitmap,
     weight: Long,
-    val isKept: Boolean
+    val kept: Option[Set[String]]
 ) {
 
   def isEmpty: Boolean = files.isEmpty

@@ -1,7 +1,7 @@
 package org.sparkzorder.skipping
 
 import org.apache.hadoop.security.UserGroupInformation
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
 
@@ -25,9 +25,17 @@ private[skipping] object KeptTables {
       filters: Seq[Expression]
   ): Option[KeptTable] = views match {
     case Seq(view) if isWanted(l) && view.root.toString == TableNames.of(l, relation) =>
-      val columns = filters.flatMap(_.references).filter(a => relation.dataSchema.fieldNames.contains(a.name))
-      view.snapshot.filter(s => columns.forall(hasBounds(s, _)))
-        .map(_ => KeptTable(TableNames.of(l, relation), view.folder, UserGroupInformation.getCurrentUser))
+      // The query may spell a name in another way than the table.
+      val names = filters.flatMap(_.references).map(a => l.output.find(_.exprId == a.exprId).map(_.name)).toSet
+      val columns = names.flatten.filterNot(relation.partitionSchema.fieldNames.contains(_))
+      for (snapshot <- view.snapshot if !names.contains(None) && columns.forall(hasBounds(relation, snapshot)))
+        yield KeptTable(
+          TableNames.of(l, relation),
+          view.folder,
+          UserGroupInformation.getCurrentUser,
+          columns,
+          hasBounds(relation, snapshot)
+        )
     case _ => None
   }
 
@@ -35,8 +43,8 @@ private[skipping] object KeptTables {
     l.catalogTable.flatMap(_.properties.get(TableProperties.memoryKeep.key)).map(_.trim.equalsIgnoreCase("true"))
       .getOrElse(SQLConf.get.getConf(ZOrderConf.memoryKeep))
 
-  private def hasBounds(snapshot: IndexSnapshot, a: Attribute): Boolean =
-    snapshot.column(Seq(a.name), a.dataType).exists { c =>
+  private def hasBounds(relation: HadoopFsRelation, snapshot: IndexSnapshot)(name: String): Boolean =
+    relation.dataSchema.find(_.name == name).flatMap(f => snapshot.column(Seq(name), f.dataType)).exists { c =>
       (0 until snapshot.files).forall(i => c.bounded.get(i) || c.nullCounts(i) >= snapshot.rows(i))
     }
 }

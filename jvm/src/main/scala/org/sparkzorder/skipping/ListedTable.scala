@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.datasources.{FileStatusWithMetadata, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.memory.RememberedFiles
+import org.sparkzorder.memory.{ReadFile, RememberedFiles}
 import org.sparkzorder.scan.{FileRevalidation, LeftOut}
 
 /**
@@ -58,6 +58,14 @@ private[skipping] final class ListedTable(
       sum
     }
 
+    /** The files of some places that are not of others. */
+    def difference(places: BitSet, others: BitSet): Seq[ReadFile] = {
+      lazy val values = RememberedFiles.valuesOf(directory.values, schema)
+      files.indices.filter(i => places.get(i) && !others.get(i)).map { i =>
+        ReadFile(files(i).getPath, files(i).getLen, files(i).getModificationTime, values)
+      }
+    }
+
     /** The other files, by folder. */
     def leftOut(places: BitSet): Seq[LeftOut] =
       if (places.cardinality == count) Nil
@@ -99,17 +107,22 @@ private[skipping] final class ListedTable(
     directories.iterator.map(d => d.bytes(d.kept(keepers, memory))).sum
 
   /**
-   * The listing with only the files that all keepers keep and that may have a row, as far as is remembered.
+   * The listing with only the files that all keepers keep, and those of them in which there is no row, as far as is
+   * remembered.
    *
-   * @param look at the files that are left out: those that changed stay in the listing
+   * @param look at the files that are left out or have no row: those that changed stay in the listing
    */
   def only(
       keepers: Seq[SelectedFiles],
       memory: Option[RememberedFiles],
       look: Option[FileRevalidation]
-  ): Seq[PartitionDirectory] = {
-    val kept = directories.map(d => d -> d.kept(keepers, memory))
-    val changed = look.fold(Set.empty[Path])(_.changed(kept.flatMap { case (d, places) => d.leftOut(places) }))
-    kept.map { case (d, places) => d.only(if (changed.isEmpty) places else d.including(changed, places)) }
+  ): (Seq[PartitionDirectory], Set[ReadFile]) = {
+    val kept = directories.map(d => (d, d.kept(keepers, None), d.kept(keepers, memory)))
+    val changed = look.fold(Set.empty[Path])(_.changed(kept.flatMap { case (d, _, read) => d.leftOut(read) }))
+    val listed = kept.map { case (d, places, _) =>
+      d.only(if (changed.isEmpty) places else d.including(changed, places))
+    }
+    val without = kept.iterator.flatMap { case (d, places, read) => d.difference(places, read) }
+    listed -> without.filterNot(f => changed(f.path)).toSet
   }
 }

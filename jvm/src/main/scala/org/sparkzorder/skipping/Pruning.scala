@@ -61,7 +61,8 @@ private[skipping] object Pruning {
       val keepers = byBounds.map(_.byCurve(predicate))
       val beforeMemory = listed.count(keepers)
       val kept = if (remembered.isEmpty) beforeMemory else listed.count(keepers, remembered)
-      val bytesKept = listed.bytes(keepers, remembered)
+      val bytesBeforeMemory = listed.bytes(keepers, None)
+      val bytesKept = if (remembered.isEmpty) bytesBeforeMemory else listed.bytes(keepers, remembered)
       val elapsed = (System.nanoTime() - start) / 1e6
       val leftOutByCurve =
         if (byBounds.zip(keepers).forall { case (b, k) => b.keepsAsMuchAs(k) }) 0
@@ -76,7 +77,7 @@ private[skipping] object Pruning {
         } else None
       val look = FileRevalidation.of(relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
       // Spark lists the partitions of a catalog's table when the query runs, and files that are new then are read.
-      Some(new SkippingFileIndex(listing.of, views, keepers, remembered, look, bytesKept, summary))
+      Some(new SkippingFileIndex(listing.of, views, keepers, remembered, look, bytesBeforeMemory, summary))
     }
   }
 

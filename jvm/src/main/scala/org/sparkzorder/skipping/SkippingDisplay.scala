@@ -2,9 +2,12 @@ package org.sparkzorder.skipping
 
 import scala.reflect.ClassTag
 
+import org.apache.spark.Partition
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.TimestampFormatterHelper
 import org.apache.spark.sql.execution.{FileSourceScanExec, FileSourceScanLike, SQLExecution}
+import org.apache.spark.sql.execution.datasources.FilePartition
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.vectorized.ColumnarBatch
@@ -63,14 +66,31 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
     }
   }
 
-  // Files that memory leaves out have no row under the settings of this moment. The plan keeps them when it runs again.
-  private def guarded[T: ClassTag](rows: RDD[T]): RDD[T] =
-    if (report.exists(_.leftOut.memory > 0)) new OnePolicyRDD(rows, SQLConf.get.legacyTimeParserPolicy.toString)
-    else rows
+  private def remembered[T: ClassTag](rows: RDD[T]): RDD[T] = relation.location match {
+    case index: SkippingFileIndex if index.filesWithoutRows.nonEmpty =>
+      val policy = if (readsTimes) Some(SQLConf.get.legacyTimeParserPolicy.toString) else None
+      val read = new RememberedRDD(rows, index.filesWithoutRows, relation.partitionSchema, policy)
+      count(read.partitions)
+      read
+    case _ => rows
+  }
 
-  abstract override protected def doExecute(): RDD[InternalRow] = guarded(super.doExecute())
-  override protected def doExecuteColumnar(): RDD[ColumnarBatch] = guarded(super.doExecuteColumnar())
-  abstract override def inputRDDs(): Seq[RDD[InternalRow]] = super.inputRDDs().map(guarded(_))
+  private def readsTimes: Boolean =
+    (dataFilters ++ partitionFilters).exists(_.exists(_.isInstanceOf[TimestampFormatterHelper]))
+
+  /** Spark has counted the files of the listing. */
+  private def count(partitions: Array[Partition]): Unit = {
+    val files = partitions.collect { case p: FilePartition => p.files }.flatten.map(f => f.toPath -> f.fileSize)
+    val read = files.distinct
+    val numbers = Seq("numFiles" -> read.length.toLong, "filesSize" -> read.map(_._2).sum)
+    val counted = numbers.flatMap { case (name, n) => metrics.get(name).map(m => { m.set(n); m }) }
+    val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    SQLMetrics.postDriverMetricUpdates(sparkContext, execution, counted)
+  }
+
+  abstract override protected def doExecute(): RDD[InternalRow] = remembered(super.doExecute())
+  override protected def doExecuteColumnar(): RDD[ColumnarBatch] = remembered(super.doExecuteColumnar())
+  abstract override def inputRDDs(): Seq[RDD[InternalRow]] = super.inputRDDs().map(remembered(_))
 
   private def plainSend(): Unit = super.sendDriverMetrics()
 

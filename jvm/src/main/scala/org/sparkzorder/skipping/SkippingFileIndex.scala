@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.memory.RememberedFiles
+import org.sparkzorder.memory.{ReadFile, RememberedFiles}
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, ScanSnapshot}
 
 /**
@@ -43,8 +43,17 @@ final class SkippingFileIndex private[skipping] (
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
     val listing = CorrectedListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
-    new ListedTable(listing, keepers.map(_.known), partitionSchema).only(keepers, memory.filter(_.holdsNow), look)
+    val (listed, without) =
+      new ListedTable(listing, keepers.map(_.known), partitionSchema).only(keepers, memory.filter(_.holdsNow), look)
+    filesWithoutRows = without
+    listed
   }
+
+  /**
+   * Files of the last listing that need not be read, since memory knows that they have no row. They stay in the listing,
+   * so that memory changes neither a plan nor which rows are in which partition. [[RememberedRDD]] leaves them out.
+   */
+  @volatile private[sparkzorder] var filesWithoutRows = Set.empty[ReadFile]
 
   override def equals(other: Any): Boolean = other match {
     case that: SkippingFileIndex => base == that.base && views == that.views && keepSame(that) && rememberSame(that)

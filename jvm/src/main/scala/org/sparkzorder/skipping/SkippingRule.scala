@@ -8,7 +8,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sample}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{
   CatalogFileIndex,
@@ -37,15 +37,8 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val pruned = SparkOwn.withPartitionsPruned(plan.transform { case l: LogicalRelation if eligible(l) => restored(l) })
-    through(pruned, if (dependsOnPartitions(pruned)) None else Some(new QueryMemory))
+    through(pruned, Some(new QueryMemory))
   }
-
-  /**
-   * Whether the result may depend on which rows are in which partition, as that of a sample with a seed. The parts of
-   * `randomSplit` are queries of their own, and must see the same partitions. But memory grows between them.
-   */
-  private def dependsOnPartitions(plan: LogicalPlan): Boolean =
-    plan.exists(p => p.isInstanceOf[Sample] || p.expressions.exists(!_.deterministic))
 
   // Does not go below a match: the outermost match has all filters.
   private def through(plan: LogicalPlan, memory: Option[QueryMemory]): LogicalPlan = plan match {

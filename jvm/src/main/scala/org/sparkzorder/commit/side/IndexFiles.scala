@@ -44,6 +44,7 @@ object IndexFiles {
    */
   def forget(folder: TableFolder, lock: Lock): Unit = {
     lock.check()
+    MemoryFiles.clear(folder)
     SideListing.indexes(lock.listing()).drop(1).foreach(i => folder.ops.delete(i.meta.path))
   }
 
@@ -53,12 +54,11 @@ object IndexFiles {
    */
   def drop(folder: TableFolder, lock: Lock): Unit = {
     lock.check()
+    MemoryFiles.clear(folder)
     // If this fails, the statistics go nevertheless: without them the recorded queries reveal no
     // value.
-    try {
-      WorkloadFiles.clear(folder)
-      MemoryFiles.clear(folder)
-    } catch {
+    try WorkloadFiles.clear(folder)
+    catch {
       case e: IOException => log.warn(s"What queries asked for in ${folder.root} could not be deleted: ${e.getMessage}")
     }
     SideListing.indexes(lock.listing()).reverse.foreach(i => folder.ops.delete(i.meta.path))

@@ -15,7 +15,7 @@ import org.apache.spark.internal.Logging
 import org.sparkzorder.commit.TableFolder
 import org.sparkzorder.commit.side.{MemoryFiles, ProcessFile}
 import org.sparkzorder.compat.Threads
-import org.sparkzorder.memory.{FilterMemory, KeptFilter}
+import org.sparkzorder.memory.{FilterMemory, KeptFilters}
 
 /**
  * Keeps what filters found in the side folders of tables, so that the next process has it. A thread writes one file for
@@ -68,11 +68,12 @@ private[memory] final class KeptMemory(memory: FilterMemory) extends Logging {
     }
     due.foreach { own =>
       guarded(table.folder) {
-        val others = MemoryFiles.list(table.folder).filter(f => f.id != own.id && !own.read((f.id, f.number)))
-        others.takeRight(MemoryFiles.MaxFiles).foreach { f =>
-          MemoryFiles.read(table.folder, f.meta.path)(KeptJson.read(table.folder)).foreach(memory.adopt(table.name, _))
-          own.read += ((f.id, f.number))
+        val others = MemoryFiles.list(table.folder).filter(_.id != own.id).takeRight(MemoryFiles.MaxFiles)
+        others.filterNot(f => own.read((f.id, f.number))).foreach { f =>
+          val found = MemoryFiles.read(table.folder, f.meta.path)(KeptJson.read(table.folder)).toSeq.flatten
+          adopt(table, found, isTaken = false)
         }
+        own.read = others.map(f => (f.id, f.number)).toSet
       }
     }
   }
@@ -80,7 +81,8 @@ private[memory] final class KeptMemory(memory: FilterMemory) extends Logging {
   /** Something was learned about a table. Never waits and never fails. */
   def changed(table: KeptTable): Unit = synchronized {
     ownOf(table.folder).changed = Some(table)
-    if (!isScheduled) try {
+    if (!isScheduled)
+      try {
         isScheduled = true
         thread.schedule((() => flush()): Runnable, DelaySeconds, TimeUnit.SECONDS)
         ()
@@ -94,23 +96,30 @@ private[memory] final class KeptMemory(memory: FilterMemory) extends Logging {
   def flush(): Unit = writing.synchronized {
     val due = synchronized {
       isScheduled = false
-      while (tables.size > MaxTables) tables -= tables.head._1
+      tables.iterator.filter(_._2.changed.isEmpty).map(_._1).take(tables.size - MaxTables).toVector.foreach(tables -= _)
       for ((_, own) <- tables.toVector; table <- own.changed) yield {
         own.changed = None
         own -> table
       }
     }
-    for ((own, table) <- due if own.failures < MaxFailures) guarded(table.folder) {
-      table.user.doAs((() => save(own, table)): PrivilegedExceptionAction[Unit])
-      own.failures = 0
+    for ((own, table) <- due if own.failures < MaxFailures) {
+      own.failures += 1
+      guarded(table.folder) {
+        table.user.doAs((() => save(own, table)): PrivilegedExceptionAction[Unit])
+        own.failures = 0
+      }
     }
+  }
+
+  private def adopt(table: KeptTable, found: Seq[KeptFilters], isTaken: Boolean): Unit = found.foreach { list =>
+    memory.adopt(table.name, list.copy(filters = list.filters.filter(_.columns.forall(table.mayKeep))), isTaken)
   }
 
   private def save(own: Own, table: KeptTable): Unit = {
     val folder = table.folder
     own.file = own.file.filter(f => folder.ops.exists(f.meta.path))
-    if (own.file.isEmpty) MemoryFiles.takeOldest(folder)(KeptJson.read(folder)).foreach(memory.adopt(table.name, _))
-    val known = present(folder, memory.kept(table.name))
+    if (own.file.isEmpty) MemoryFiles.takeOldest(folder)(KeptJson.read(folder)).foreach(adopt(table, _, isTaken = true))
+    val known = present(folder, memory.kept(table.name, table.mayKeep))
     if (known.nonEmpty) {
       own.file = MemoryFiles.write(folder, own.id, own.file, KeptJson.write(folder, known, MemoryFiles.MaxBytes))
       own.file.foreach(f => MemoryFiles.prune(folder, f.meta.modificationTime))
@@ -118,12 +127,13 @@ private[memory] final class KeptMemory(memory: FilterMemory) extends Logging {
   }
 
   /** Without files that are gone or were changed, as far as a few listings tell. */
-  private def present(folder: TableFolder, filters: Seq[KeptFilter]): Seq[KeptFilter] = {
-    val parents = filters.iterator.flatMap(_.files).map(_.path.getParent).toSet
-    if (parents.size > MostListings) filters
+  private def present(folder: TableFolder, found: Seq[KeptFilters]): Seq[KeptFilters] = {
+    val parents = found.iterator.flatMap(_.files.valuesIterator).map(_.path.getParent).toSet
+    if (parents.size > MostListings) found
     else {
       val there = parents.iterator.flatMap(folder.ops.list).map(m => (m.path, m.length, m.modificationTime)).toSet
-      filters.map(f => f.copy(files = f.files.filter(r => there((r.path, r.length, r.time))))).filter(_.files.nonEmpty)
+      found.map(f => f.copy(files = f.files.filter { case (_, r) => there((r.path, r.length, r.time)) }))
+        .filter(_.files.nonEmpty)
     }
   }
 
@@ -135,15 +145,12 @@ private[memory] final class KeptMemory(memory: FilterMemory) extends Logging {
 
   private def ownOf(folder: TableFolder): Own = synchronized(tables.getOrElseUpdate(folder.root, new Own))
 
-  /** No query may fail by it. So every failure is counted, and the first in a row is logged for each table. */
+  /** No query may fail by it. So every failure is counted, and the first ones are logged. */
   private def guarded(folder: TableFolder)(work: => Unit): Unit =
     try work
     catch {
       case NonFatal(e) =>
-        val own = ownOf(folder)
-        own.failures += 1
-        failed.incrementAndGet()
-        if (own.failures == 1) logWarning(s"What filters found in ${folder.root} is not kept", e)
+        if (failed.incrementAndGet() <= MaxWarnings) logWarning(s"What filters found in ${folder.root} is not kept", e)
     }
 }
 
@@ -152,6 +159,8 @@ private object KeptMemory {
   private val BetweenLooks = TimeUnit.SECONDS.toNanos(60)
   private val MaxTables = 256
   private val MostListings = 100
+
+  private val MaxWarnings = 100
 
   /** After so many failures in a row nothing more is kept for a table. */
   private val MaxFailures = 3

@@ -12,7 +12,11 @@ private[learn] object ExecutorJar {
 
   /** Whether Spark gives the jar to the executors, or runs without any. */
   def isThere(context: SparkContext): Boolean =
-    context.isLocal || own.exists(jar => jar.nonEmpty && context.listJars().exists(nameOf(_) == jar))
+    context.isLocal || own.exists(jar => jar.nonEmpty && jarsOf(context).exists(nameOf(_) == jar))
+
+  /** On YARN, `--jars` goes this way. */
+  private def jarsOf(context: SparkContext): Seq[String] =
+    context.listJars() ++ context.getConf.get("spark.yarn.dist.jars", "").split(',')
 
   private def nameOf(path: String): String = path.substring(path.lastIndexOf('/') + 1)
 }

@@ -26,6 +26,9 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
     @transient kept: Option[KeptTable]
 ) extends FilterExec(condition, child) {
 
+  /** Was planned under other settings than it ran with once. A reader is made at the first run, and then stays. */
+  @transient @volatile private var isSilent = false
+
   @transient @volatile private var scanned = Option.empty[PendingScan]
 
   /** Files that were read to their end, and no row of them passed; None if the scan was not, or nothing was counted. */
@@ -59,7 +62,8 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
     // The plan may be older than the settings that its tasks run with. A rule may have changed the condition.
     def isAsPlanned =
       partitions.nonEmpty && condition == planned && ReaderSettings.of(relation).contains(filter.settings)
-    if (partitions.length < input.partitions.length || !isAsPlanned) input
+    isSilent ||= !isAsPlanned
+    if (partitions.length < input.partitions.length || isSilent) input
     else {
       val outcomes = new FileOutcomes
       sparkContext.register(outcomes)

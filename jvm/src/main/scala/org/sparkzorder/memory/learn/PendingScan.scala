@@ -27,6 +27,7 @@ private[learn] final class PendingScan(
     began: Long
 ) {
   private var absorbed = 0
+  private var lastLook = 0L
 
   /** Whether nothing is left to learn from it. */
   def isOver: Boolean = synchronized(absorbed == partitions.length)
@@ -41,11 +42,15 @@ private[learn] final class PendingScan(
    */
   def absorb(memory: FilterMemory): Boolean = synchronized {
     val known = outcomes.value
-    val isMore = known.size > absorbed
+    // Of a long scan, queries that come meanwhile do not each learn the little that is new.
+    val now = System.nanoTime()
+    val isMore = known.size > absorbed &&
+      (known.size == partitions.length || absorbed == 0 || now - lastLook > PendingScan.BetweenLooks)
     if (isMore) {
       absorbed = known.size
+      lastLook = now
       val files = FileSummary.of(partitions, known).filter(isPast).map(f => read(f))
-      memory.remember(filter, files, kept.isDefined)
+      memory.remember(filter, files, kept.map(_.columns))
     }
     isMore
   }
@@ -83,4 +88,6 @@ private object PendingScan {
 
   /** A part of a file takes as much memory as so many characters of a filter. */
   private val CharactersOfPart = 100L
+
+  private val BetweenLooks = 2L * 1000 * 1000 * 1000
 }

@@ -62,7 +62,8 @@ private[sparkzorder] object PendingScans extends Logging {
 
   /** Writes what may be kept, which happens some seconds after it was learned as well. */
   def flush(): Unit = {
-    absorbAll(_ => true)
+    // What the thread is learning at this moment.
+    thread.submit((() => absorbAll(_ => true)): Runnable).get()
     kept.flush()
   }
 
@@ -76,14 +77,20 @@ private[sparkzorder] object PendingScans extends Logging {
   }
 
   /**
-   * Forgets files that are replaced.
+   * Forgets files that are replaced. Never fails, since they are replaced already.
    *
    * @return filters that had found no row in some of them
    */
-  def forgetFiles(root: Path, paths: Iterable[Path]): Int = {
-    absorbAll(l => TableNames.isAt(l.filter.table, root))
-    memory.forgetFiles(TableNames.isAt(_, root), paths)
-  }
+  def forgetFiles(root: Path, paths: Iterable[Path]): Int =
+    try {
+      absorbAll(l => TableNames.isAt(l.filter.table, root))
+      memory.forgetFiles(TableNames.isAt(_, root), paths)
+    } catch {
+      case NonFatal(e) =>
+        failed.incrementAndGet()
+        logWarning(s"What filters found in replaced files of $root is not forgotten", e)
+        0
+    }
 
   /** What is known about the files of a folder. */
   def sizeOf(root: Path): MemorySize = {

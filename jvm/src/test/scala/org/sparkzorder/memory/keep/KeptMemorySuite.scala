@@ -8,11 +8,12 @@ import scala.util.Random
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata
+import org.roaringbitmap.RoaringBitmap
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.commit.{MemoryFs, MemoryOps, TableFolder}
 import org.sparkzorder.commit.side.MemoryFiles
-import org.sparkzorder.memory.{Condition, FilterKey, FilterMemory, KeptFilter, ReadFile}
+import org.sparkzorder.memory.{Condition, FilterKey, FilterMemory, KeptFilter, KeptFilters, ReadFile}
 import org.sparkzorder.memory.Condition.{End, NotNull, OneOf, Opaque, Range}
 import org.sparkzorder.predicate.{BytesValue, LongValue}
 
@@ -36,7 +37,9 @@ class KeptMemorySuite extends AnyFunSuite {
       ReadFile(meta.path, meta.length, meta.modificationTime, s"=${i % 2}")
     }
     fs.put("/t/_zorder/_index-0000000001.zidx", Set.empty, 5)
-    val table: KeptTable = KeptTable("mem:/t", folder, UserGroupInformation.getCurrentUser)
+    var excluded = Set.empty[String]
+    val table: KeptTable =
+      KeptTable("mem:/t", folder, UserGroupInformation.getCurrentUser, Set("x"), !excluded.contains(_))
 
     def names: Seq[String] = fs.children("/t/_zorder/memory")
     def filter(of: Condition*): FilterKey = FilterKey("mem:/t", "settings", of.toSet)
@@ -47,7 +50,7 @@ class KeptMemorySuite extends AnyFunSuite {
     val kept = new KeptMemory(memory)
 
     def learn(filter: FilterKey, files: ReadFile*): Unit = {
-      memory.remember(filter, files, isKept = true)
+      memory.remember(filter, files, Some(Set("x")))
       kept.changed(t.table)
       kept.flush()
     }
@@ -77,7 +80,7 @@ class KeptMemorySuite extends AnyFunSuite {
     val t = new Table
     new Process(t).learn(t.filter(conditions: _*), t.files: _*)
     val text = t.names.map(n => new String(t.folder.ops.read(new Path(s"mem:$n"), 1L << 20), UTF_8)).mkString
-    val words = Seq("secret", "736563726574", "column", "LIKE", "'x'")
+    val words = Seq("secret", "736563726574", "column '", "LIKE", "'x'")
     assert(text.contains("f19.parquet") && words.forall(w => !text.contains(w)))
   }
 
@@ -96,7 +99,7 @@ class KeptMemorySuite extends AnyFunSuite {
   test("files that are gone or were changed are left out, and a later file of the same name is not known") {
     val t = new Table
     val process = new Process(t)
-    process.memory.remember(t.filter(conditions.head), t.files, isKept = true)
+    process.memory.remember(t.filter(conditions.head), t.files, Some(Set("x")))
     t.fs.nodes.remove("/t/p=0/f0.parquet")
     t.fs.put("/t/p=1/f1.parquet", Set(7), 99L)
     process.learn(t.filter(conditions.head), t.files(2))
@@ -115,22 +118,45 @@ class KeptMemorySuite extends AnyFunSuite {
     assert(t.names.isEmpty && new Process(t).knows(t.filter(Opaque("1"))).isEmpty)
   }
 
-  test("the least useful filters are left out of a file that would be too large") {
+  test("a column that is excluded later keeps its filters out, of files that are there and of new ones") {
     val t = new Table
-    val filters = (0 until 5000).map(i => KeptFilter("settings", Set(s"#$i" * 10), t.files.take(i % 20).toSet))
-    val bytes = KeptJson.write(t.folder, filters, 1 << 16)
-    val read = KeptJson.read(t.folder)(bytes)
-    assert(bytes.length <= (1 << 16) && read.size > 100 && read.forall(_.files.size >= 18))
+    val process = new Process(t)
+    process.learn(t.filter(conditions.head), t.files: _*)
+    t.excluded = Set("x")
+    assert(new Process(t).knows(t.filter(conditions.head)).isEmpty)
+    process.learn(t.filter(conditions.last), t.files: _*)
+    t.excluded = Set.empty
+    process.kept.forget(t.folder)
+    t.excluded = Set("x")
+    process.learn(t.filter(conditions.last), t.files: _*)
+    assert(t.names.isEmpty)
+  }
+
+  private def numbered(t: Table): Map[Int, ReadFile] = t.files.zipWithIndex.map(_.swap).toMap
+
+  private def bits(numbers: Iterable[Int]): RoaringBitmap = RoaringBitmap.bitmapOf(numbers.toSeq: _*)
+
+  test("the least useful filters are left out of a file that would be too large, and files where there are too many") {
+    val t = new Table
+    val filters = (0 until 5000).map(i => KeptFilter("settings", Set("x"), Set(s"#$i" * 10), bits(0 until i % 20)))
+    val bytes = KeptJson.write(t.folder, Seq(KeptFilters(numbered(t), filters)), 1 << 16)
+    val read = KeptJson.read(t.folder)(bytes).head
+    assert(bytes.length <= (1 << 16) && read.filters.size > 100 && read.filters.forall(_.files.getCardinality >= 17))
+    val many = (0 until 100000).map(i => i -> ReadFile(new Path(s"mem:/t/f$i.parquet"), 1L, 1L, "")).toMap
+    val wide = (0 until 2000).map(i => KeptFilter("settings", Set("x"), Set(s"#$i"), bits(0 until 100000 - i)))
+    val some = KeptJson.read(t.folder)(KeptJson.write(t.folder, Seq(KeptFilters(many, wide)), 1 << 20)).head
+    assert(some.files.size > 10000 && some.filters.size > 1000)
   }
 
   test("a torn, foreign or hostile file is read as it was written, or not at all") {
     val t = new Table
     val filters = Seq(
-      KeptFilter("a", Set("#1", "#2"), t.files.take(7).toSet),
-      KeptFilter("b", Set("#1"), t.files.filter(_.length % 3 == 0).toSet)
+      KeptFilter("a", Set("x", "y"), Set("#1", "#2"), bits(0 until 7)),
+      KeptFilter("b", Set.empty, Set("#1"), bits(Seq(1, 2, 5, 19)))
     )
-    val bytes = KeptJson.write(t.folder, filters, 1 << 20)
-    assert(KeptJson.read(t.folder)(bytes) == filters)
+    val list = KeptFilters(numbered(t).filter(f => f._1 < 7 || f._1 == 19), filters)
+    val bytes = KeptJson.write(t.folder, Seq(list), 1 << 20)
+    assert(KeptJson.read(t.folder)(bytes) == Seq(list))
     def read(bytes: Array[Byte]) =
       try KeptJson.read(t.folder)(bytes)
       catch { case _: IOException => Nil }
@@ -147,7 +173,7 @@ class KeptMemorySuite extends AnyFunSuite {
         "[]",
         "{}",
         "7",
-        """{"version":1,"files":[],"filters":[{"settings":"","conditions":["#"],"files":[0,1]}]}"""
+        """{"version":1,"lists":[{"filters":[{"settings":"","columns":[],"conditions":["#"],"files":[0,5000000]}]}]}"""
       )
     )
       assert(read(text.getBytes(UTF_8)).isEmpty)

@@ -1,0 +1,56 @@
+package org.sparkzorder.skipping
+
+import java.util.IdentityHashMap
+
+import scala.reflect.ClassTag
+
+import org.apache.spark.{Partition, TaskContext}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFile}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.memory.{ReadFile, RememberedFiles}
+
+/**
+ * The partitions of a scan without files in which there is no row. Each row is in the partition in which it would be
+ * without memory, since samples, `zip` and ids of rows depend on that.
+ *
+ * @param without files without rows
+ * @param schema of the partitions' values
+ * @param policy the value of `spark.sql.legacy.timeParserPolicy` that tasks must have, if the filter reads texts as times:
+ *   they do it by the value of each run, and the files were chosen by that of the first one
+ */
+private[skipping] final class RememberedRDD[T: ClassTag](
+    rows: RDD[T],
+    @transient without: Set[ReadFile],
+    @transient schema: StructType,
+    policy: Option[String]
+) extends RDD[T](rows) {
+
+  override protected def getPartitions: Array[Partition] = {
+    val texts = new IdentityHashMap[InternalRow, String]
+    def values(f: PartitionedFile) =
+      texts.computeIfAbsent(f.partitionValues, v => RememberedFiles.valuesOf(v, schema))
+    def isRead(f: PartitionedFile) = !without(ReadFile(f.toPath, f.fileSize, f.modificationTime, values(f)))
+    rows.partitions.map {
+      case p: FilePartition => FilePartition(p.index, p.files.filter(isRead))
+      case other            => other
+    }
+  }
+
+  override protected def getPreferredLocations(split: Partition): Seq[String] = split match {
+    case p: FilePartition => p.preferredLocations().toSeq
+    case _                => Nil
+  }
+
+  override def compute(split: Partition, context: TaskContext): Iterator[T] = {
+    policy.foreach { p =>
+      val now = SQLConf.get.legacyTimeParserPolicy.toString
+      if (now != p) throw ZOrderErrors.settingChanged(SQLConf.LEGACY_TIME_PARSER_POLICY.key, p, now)
+    }
+    rows.iterator(split, context)
+  }
+}
