@@ -41,12 +41,12 @@ def read(answers: dict[str, Any], condition: str) -> tuple[list[int], int, int]:
 def test_a_session_remembers(spark: SparkSession, table: Path) -> None:
     spark.conf.set("spark.zorder.memory.enabled", "true")
     query = f"SELECT count(*) FROM parquet.`{table}` WHERE {EARLIER}"
-    first = explain_skipping(query, analyze=True)
-    second = explain_skipping(query, analyze=True)
+    first = explain_skipping(spark, query, analyze=True)
+    second = explain_skipping(spark, query, analyze=True)
     assert (first.files_total, first.files_kept, first.files_without_rows) == (8, 8, 4)
     assert (second.files_total, second.files_kept, second.files_without_rows) == (8, 4, 0)
     assert str(second).endswith("reads 4 of 8 files, 0 of them without a row")
-    assert explain_skipping(query).files_without_rows is None
+    assert explain_skipping(spark, query).files_without_rows is None
     assert [row[0] for row in spark.sql(query).collect()] == [4]
     assert not (table / "_zorder" / "memory").exists()
 
