@@ -47,7 +47,12 @@ object ScanFiles {
         ).flatMap(_.files)
       case _ => kept
     }
-    val isKept = kept.map(_.getPath).toSet
+    // What memory leaves out stays in the listing.
+    val without = location match {
+      case skipping: SkippingFileIndex => skipping.filesWithoutRows.map(_.path)
+      case _                           => Set.empty[Path]
+    }
+    val isKept = kept.map(_.getPath).toSet -- without
     val root = rootOf(location)
     val name = root.fold((p: Path) => p.toString)(new RelativePath(_).of)
     ScanFiles(

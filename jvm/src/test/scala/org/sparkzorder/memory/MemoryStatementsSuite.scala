@@ -26,6 +26,9 @@ class MemoryStatementsSuite extends AnyFunSuite with MemoryTables {
     val some = s"SELECT count(*) FROM parquet.`$path` WHERE id % 200 = 133 AND name LIKE 'n%'"
     assert(explained(some) == Seq((8, 8, Some(4))))
     assert(explained(some) == Seq((8, 4, Some(0))))
+    val files = spark.sql(s"EXPLAIN SKIPPING FILES $some").collect()
+    assert(files.length == 8 && files.count(_.getAs[Boolean]("kept")) == 4)
+    assert(spark.sql(s"EXPLAIN SKIPPING $some").head().getAs[Long]("files_kept") == 4)
     assert(explained(s"SELECT count(*) FROM parquet.`$path`") == Seq((8, 8, None)))
     val join = s"SELECT * FROM ($some) a, (SELECT max(id) FROM parquet.`$path` WHERE k + b = 3) b"
     assert(explained(join) == Seq((8, 4, Some(0)), (8, 8, Some(4))))
