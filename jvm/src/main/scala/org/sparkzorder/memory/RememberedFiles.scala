@@ -12,7 +12,7 @@ import org.roaringbitmap.RoaringBitmap
  * @param parts numbers of such files, and the table's numbers of files
  * @param now whether the settings of the plan are in force
  */
-final class RememberedFiles private[memory] (private val parts: Seq[(FileNumbers, RoaringBitmap)], now: () => Boolean) {
+final class RememberedFiles private[memory] (parts: Seq[(FileNumbers, RoaringBitmap)], now: () => Boolean) {
 
   /** Whether the settings are still those of the plan, so that the readers find the same rows. */
   def holdsNow: Boolean = now()
@@ -29,10 +29,6 @@ final class RememberedFiles private[memory] (private val parts: Seq[(FileNumbers
       number >= 0 && without.contains(number)
     }
   }
-
-  /** Whether both know the same files. */
-  def isSame(other: RememberedFiles): Boolean = parts.length == other.parts.length &&
-    parts.zip(other.parts).forall { case ((a, x), (b, y)) => (a eq b) && x == y }
 }
 
 object RememberedFiles {

@@ -14,7 +14,6 @@ import org.apache.spark.sql.execution.datasources.{
 }
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.memory.learn.QueryMemory
 import org.sparkzorder.scan.{CorrectedListing, Listing, ScanSnapshot}
 
 /**
@@ -30,15 +29,13 @@ import org.sparkzorder.scan.{CorrectedListing, Listing, ScanSnapshot}
  * @param original the index that Spark made
  * @param views one for each table folder that the base reads from
  * @param table as the catalog has it; the scan's own copy has the smaller size
- * @param memory of the query; None if it must not be asked
  */
 private[skipping] final class PlannedFileIndex(
     val base: FileIndex,
     val original: FileIndex,
     val views: Seq[ScanSnapshot],
     val table: Option[CatalogTable],
-    enabled: Boolean,
-    memory: Option[QueryMemory]
+    enabled: Boolean
 ) extends FileIndex {
 
   private case class Made(filters: Seq[Expression], index: Option[SkippingFileIndex])
@@ -77,8 +74,7 @@ private[skipping] final class PlannedFileIndex(
             views,
             listing,
             evaluable,
-            enabled,
-            memory
+            enabled
           )
         catch {
           case NonFatal(e) =>

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 
 import org.sparkzorder.compat._
 import org.sparkzorder.memory.RememberedFiles
-import org.sparkzorder.memory.learn.{PendingScans, QueryMemory}
+import org.sparkzorder.memory.learn.{MemoryPlanning, PendingScans}
 import org.sparkzorder.predicate.{CatalystTranslator, Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, Listing, ScanSnapshot}
 import org.sparkzorder.stats.StatsColumn
@@ -19,7 +19,6 @@ private[skipping] object Pruning {
    *
    * @param listing of the relation's index
    * @param filters conjuncts over the scan that can be evaluated now, with the relation's own names
-   * @param memory of the query; None if it must not be asked
    */
   def apply(
       l: LogicalRelation,
@@ -27,8 +26,7 @@ private[skipping] object Pruning {
       views: Seq[ScanSnapshot],
       listing: Listing,
       filters: Seq[Expression],
-      enabled: Boolean,
-      memory: Option[QueryMemory]
+      enabled: Boolean
   ): Option[SkippingFileIndex] = {
     val start = System.nanoTime()
     val (partitionFilters, dataFilters) = ScanFilters.byPartition(filters, l, relation)
@@ -38,9 +36,9 @@ private[skipping] object Pruning {
       if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, notByName, f)) else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
-    if (enabled && memory.isDefined && dataFilters.nonEmpty)
+    if (enabled && dataFilters.nonEmpty)
       KeptTables.of(l, relation, views, dataFilters).foreach(PendingScans.load)
-    val remembered = if (enabled) memory.flatMap(_.filesWithout(l, relation, dataFilters)) else None
+    val remembered = if (enabled) MemoryPlanning.filesWithout(l, relation, dataFilters) else None
     if (conjuncts.isEmpty && remembered.isEmpty && !views.exists(_.corrects)) None
     else {
       val hasOutside = l.catalogTable.isDefined

@@ -13,7 +13,8 @@ import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, ScanSnapshot}
  * listing are those of the other index.
  *
  * Two of these are equal if they have the same base and views and keep the same files, however the filters are written.
- * So Spark can reuse an exchange of one scan for the other.
+ * So Spark can reuse an exchange of one scan for the other. What memory knows of them makes no difference: their rows
+ * are the same.
  *
  * @param base the index that Spark made
  * @param views one for each table folder that the base reads from
@@ -56,16 +57,12 @@ final class SkippingFileIndex private[skipping] (
   @volatile private[sparkzorder] var filesWithoutRows = Set.empty[ReadFile]
 
   override def equals(other: Any): Boolean = other match {
-    case that: SkippingFileIndex => base == that.base && views == that.views && keepSame(that) && rememberSame(that)
+    case that: SkippingFileIndex => base == that.base && views == that.views && keepSame(that)
     case _                       => false
   }
   private def keepSame(that: SkippingFileIndex): Boolean =
     keepers.length == that.keepers.length &&
       keepers.zip(that.keepers).forall { case (a, b) => a.keepsAsMuchAs(b) }
-  private def rememberSame(that: SkippingFileIndex): Boolean = (memory, that.memory) match {
-    case (Some(a), Some(b)) => a.isSame(b)
-    case (a, b)             => a.isEmpty && b.isEmpty
-  }
   override def hashCode: Int = (base, views.map(_.root)).hashCode
   override def toString: String = s"SkippingFileIndex($base)"
 }

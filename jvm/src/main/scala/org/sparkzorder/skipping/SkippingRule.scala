@@ -21,8 +21,8 @@ import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.memory.learn.{MemoryPlanning, QueryMemory}
-import org.sparkzorder.scan.{CheckedFileIndex, CorrectedListing, CurrentFiles, Listing}
+import org.sparkzorder.memory.learn.MemoryPlanning
+import org.sparkzorder.scan.{CheckedFileIndex, CorrectedListing, CurrentFiles}
 import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
 
@@ -37,15 +37,15 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val pruned = SparkOwn.withPartitionsPruned(plan.transform { case l: LogicalRelation if eligible(l) => restored(l) })
-    through(pruned, Some(new QueryMemory))
+    through(pruned)
   }
 
   // Does not go below a match: the outermost match has all filters.
-  private def through(plan: LogicalPlan, memory: Option[QueryMemory]): LogicalPlan = plan match {
+  private def through(plan: LogicalPlan): LogicalPlan = plan match {
     case operation @ PhysicalOperation(_, filters, l: LogicalRelation) if eligible(l) =>
-      val after = planned(l, filters, memory).getOrElse(checked(l))
+      val after = planned(l, filters).getOrElse(checked(l))
       if (after eq l) operation else operation.transformUp { case leaf if leaf eq l => after }
-    case other => other.mapChildren(through(_, memory))
+    case other => other.mapChildren(through)
   }
 
   private def eligible(l: LogicalRelation): Boolean = l.relation match {
@@ -82,11 +82,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     case _ => l
   }
 
-  private def planned(
-      l: LogicalRelation,
-      filters: Seq[Expression],
-      memory: Option[QueryMemory]
-  ): Option[LogicalRelation] = {
+  private def planned(l: LogicalRelation, filters: Seq[Expression]): Option[LogicalRelation] = {
     val relation = l.relation.asInstanceOf[HadoopFsRelation]
     // A setting that is wrong must not turn views off.
     conf.getConf(ZOrderConf.lockTimeoutSeconds)
@@ -95,10 +91,10 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     def name(table: Path) = l.catalogTable.fold(RecoveryErrors.quoted(table))(_.identifier.quotedString)
     @tailrec def attempt(left: Int): Option[LogicalRelation] =
       CurrentFiles.of(session, relation.location, relation.options, relation.dataSchema, l.catalogTable) match {
-        case None      => memory.flatMap(remembered(l, relation, filters, _))
+        case None      => remembered(l, relation)
         case Some(now) =>
           mustUseViews = now.corrects
-          val made = indexed(l, relation, filters, now, memory)
+          val made = indexed(l, relation, filters, now)
           // The partitions of a catalog's table were listed after the look at the table, and its listing is kept.
           val moved = if (relation.location.isInstanceOf[CatalogFileIndex]) now.views.find(_.isMoved) else None
           moved match {
@@ -116,34 +112,28 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     }
   }
 
-  /**
-   * The scan of a table without a side folder, if files may be left out by memory. Spark lists the partitions of a
-   * catalog's table when the query runs, and [[CheckedFileIndex]] looks for a side folder then.
-   */
-  private def remembered(
-      l: LogicalRelation,
-      relation: HadoopFsRelation,
-      filters: Seq[Expression],
-      memory: QueryMemory
-  ): Option[LogicalRelation] = relation.location match {
-    case location: InMemoryFileIndex if conf.getConf(ZOrderConf.skippingEnabled) && MemoryPlanning.knows(l, relation) =>
-      val index = new PlannedFileIndex(location, location, Nil, l.catalogTable, enabled = true, Some(memory))
-      Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, new Listing(location))))
-    case _ => None
-  }
+  /** The scan of a table without a side folder, if files may be left out by memory. Its estimates are Spark's own. */
+  private def remembered(l: LogicalRelation, relation: HadoopFsRelation): Option[LogicalRelation] =
+    if (!conf.getConf(ZOrderConf.skippingEnabled) || !MemoryPlanning.knows(l, relation)) None
+    else {
+      val location = checked(l).relation.asInstanceOf[HadoopFsRelation].location
+      Some(location).collect { case _: InMemoryFileIndex | _: CheckedFileIndex =>
+        val index = new PlannedFileIndex(location, relation.location, Nil, l.catalogTable, enabled = true)
+        replaced(l, relation, index, l.catalogTable, None)
+      }
+    }
 
   /** The scan with a [[PlannedFileIndex]]; None if it has nothing to skip and nothing to correct. */
   private def indexed(
       l: LogicalRelation,
       relation: HadoopFsRelation,
       filters: Seq[Expression],
-      now: CurrentFiles,
-      memory: Option[QueryMemory]
+      now: CurrentFiles
   ): Option[LogicalRelation] = {
     val enabled = conf.getConf(ZOrderConf.skippingEnabled)
     if (now.moved.isEmpty && !enabled && !now.corrects) None
     else {
-      val index = new PlannedFileIndex(now.index, relation.location, now.views, l.catalogTable, enabled, memory)
+      val index = new PlannedFileIndex(now.index, relation.location, now.views, l.catalogTable, enabled)
       Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, now.listing)))
     }
   }

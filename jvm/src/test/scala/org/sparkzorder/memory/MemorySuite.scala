@@ -5,15 +5,13 @@ import java.nio.file.{Files, StandardCopyOption}
 import java.nio.file.attribute.FileTime
 
 import org.apache.spark.sql.catalyst.expressions.PredicateHelper
-import org.apache.spark.sql.catalyst.plans.logical.{Filter => LogicalFilter}
 import org.apache.spark.sql.execution.ExplainMode
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.functions.{col, expr, udf}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.skipping.SkippingFileIndex
-import org.sparkzorder.memory.learn.{LearningFilterExec, QueryMemory}
+import org.sparkzorder.memory.learn.LearningFilterExec
 
 class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
 
@@ -416,20 +414,20 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     }
   }
 
-  test("what is learned while a query is planned does not make its equal scans differ") {
-    val t = table(folder())
-    def query = t.where("upper(name) = 'N250' AND k >= 0")
-    t.where("b > 3").collect()
-    def asked(memory: QueryMemory) = {
-      val plan = query.queryExecution.optimizedPlan
-      val l = plan.collectFirst { case l: LogicalRelation => l }.get
-      val conjuncts = plan.collect { case f: LogicalFilter => splitConjunctivePredicates(f.condition) }.flatten
-      memory.filesWithout(l, l.relation.asInstanceOf[HadoopFsRelation], conjuncts)
+  test("a table of the catalog with partitions, and no condition on them") {
+    try {
+      val columns = "id BIGINT, name STRING, b INT, k BIGINT"
+      val path = folder(partitionedBy = Seq("k"))
+      spark.sql(s"CREATE TABLE partitioned ($columns) USING parquet PARTITIONED BY (k) LOCATION '$path'")
+      spark.sql("MSCK REPAIR TABLE partitioned")
+      def query = spark.table("partitioned").where("upper(name) = 'N250'")
+      val before = query.queryExecution.optimizedPlan.stats.sizeInBytes
+      assertReads(80, 1)(query)
+      assert(query.queryExecution.optimizedPlan.stats.sizeInBytes == before)
+    } finally {
+      spark.sql("DROP TABLE IF EXISTS partitioned")
+      ()
     }
-    val before = new QueryMemory
-    assert(asked(before).isEmpty)
-    query.collect()
-    assert(asked(before).isEmpty && asked(new QueryMemory).isDefined)
   }
 
   test("a table with more columns than generated code takes") {

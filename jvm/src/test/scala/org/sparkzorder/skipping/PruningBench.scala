@@ -156,8 +156,7 @@ object PruningBench {
         views,
         listing,
         filters,
-        enabled = true,
-        memory = None
+        enabled = true
       ).get
     }
 

@@ -1,14 +1,14 @@
 package org.sparkzorder.memory.learn
 
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.catalyst.expressions.PredicateHelper
+import org.apache.spark.sql.catalyst.expressions.{Expression, PredicateHelper}
 import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.memory.keep.KeptTable
-import org.sparkzorder.memory.{FilterKey, TableNames}
+import org.sparkzorder.memory.{FilterKey, ReaderSettings, RememberedFiles, TableNames}
 import org.sparkzorder.table.SparkFormat
 import org.sparkzorder.write.FixedFileIndex
 
@@ -27,6 +27,23 @@ private[sparkzorder] object MemoryPlanning extends PredicateHelper {
   /** Whether something may be known about the files of a scan. */
   def knows(l: LogicalRelation, relation: HadoopFsRelation): Boolean =
     isOn(l, relation) && PendingScans.knows(TableNames.of(l, relation))
+
+  /**
+   * The files that are known to hold no row of a scan.
+   *
+   * @param conjuncts of its filter that can be evaluated now, but for those about partitions alone
+   */
+  def filesWithout(
+      l: LogicalRelation,
+      relation: HadoopFsRelation,
+      conjuncts: Seq[Expression]
+  ): Option[RememberedFiles] =
+    if (conjuncts.isEmpty || !knows(l, relation)) None
+    else
+      FilterKey.known(l, relation, conjuncts).flatMap { filter =>
+        def now = ReaderSettings.of(relation).contains(filter.settings)
+        PendingScans.filesWithout(filter, () => now)
+      }
 
   /**
    * The plan of a scan, with a node that learns if the scan has a filter that can be remembered.
