@@ -42,6 +42,8 @@ def test_a_plain_table_is_ours(answers: dict[str, Any]) -> None:
     assert (entry["operation"], entry["state"]) == ("OPTIMIZE", "committed")
     [scan] = answers["plain skipping"]
     assert (scan["files_kept"], scan["files_total"]) == (1, 8)
+    # What the query does, and not only what is said.
+    assert f"Skipping: {scan['files_kept']} of 8 files" in answers["plain plan"][0]["plan"]
     assert isinstance(answers["plain vacuum"], list), answers["plain vacuum"]
     assert answers["plain restore"][0]["num_restored_files"] == 4
 

@@ -106,6 +106,8 @@ def test_what_only_our_grammar_has_is_ours(answers: dict[str, Any]) -> None:
     assert (result["metrics"]["version"], result["metrics"]["numFilesAdded"]) == (2, 8)
     [scan] = answers["plain skipping"]
     assert scan["files_kept"] < scan["files_total"] == 8
+    # What the query does, and not only what is said.
+    assert f"Skipping: {scan['files_kept']} of 8 files" in answers["plain plan"][0]["plan"]
     assert ids(answers["plain point"]) == POINT
 
 

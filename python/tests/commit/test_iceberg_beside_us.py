@@ -37,6 +37,8 @@ def test_a_plain_table_is_ours(answers: dict[str, Any]) -> None:
     assert result["metrics"]["numFilesAdded"] == 8
     [scan] = answers["plain skipping"]
     assert scan["files_kept"] < scan["files_total"] == 8
+    # What the query does, and not only what is said.
+    assert f"Skipping: {scan['files_kept']} of 8 files" in answers["plain plan"][0]["plan"]
     assert answers["plain rows"] == ROWS
     assert "version" in answers["used plain"][0]["metrics"]
 

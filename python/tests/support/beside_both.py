@@ -60,6 +60,7 @@ def answers_of_one(spark: SparkSession) -> dict[str, Any]:
     ask("plain optimize", "OPTIMIZE plain ZORDER BY (a, b) OPTIONS ('num-files' = '8')")
     ask("plain history", "DESCRIBE HISTORY plain")
     ask("plain skipping", "EXPLAIN SKIPPING SELECT * FROM plain WHERE a = 737 AND b = 367")
+    ask("plain plan", "EXPLAIN SELECT * FROM plain WHERE a = 737 AND b = 367")
     ask("plain clustering", "SHOW CLUSTERING")
     ask("plain vacuum", "VACUUM plain")
     ask("plain restore", "RESTORE plain TO VERSION AS OF 0")

@@ -95,6 +95,7 @@ def ask_about_ours(answers: Answers, folder: str) -> None:
         ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM {source}")
     ask("plain into 8", "OPTIMIZE plain FULL ZORDER BY (a, b) OPTIONS ('num-files' = '8')")
     ask("plain skipping", "EXPLAIN SKIPPING SELECT * FROM plain WHERE a = 737 AND b = 367")
+    ask("plain plan", "EXPLAIN SELECT * FROM plain WHERE a = 737 AND b = 367")
     ask("plain point", "SELECT id FROM plain WHERE a = 737 AND b = 367")
     ask("plain dry vacuum", "VACUUM plain RETAIN 0 HOURS DRY RUN")
     ask("plain restore", "RESTORE plain TO VERSION AS OF 1")

@@ -66,6 +66,7 @@ def main(jars: str, folder: str, last: str) -> None:
     spark.sql("CREATE TABLE plain USING parquet AS SELECT /*+ REPARTITION(4) */ * FROM numbers")
     ask("plain optimize", "OPTIMIZE plain ZORDER BY (a, b) OPTIONS ('num-files' = '8')")
     ask("plain skipping", "EXPLAIN SKIPPING SELECT * FROM plain WHERE a = 737 AND b = 367")
+    ask("plain plan", "EXPLAIN SELECT * FROM plain WHERE a = 737 AND b = 367")
     ask("plain rows", "SELECT count(*) AS n, sum(id) AS s FROM plain")
     spark.sql("CREATE TABLE mixed USING iceberg AS SELECT * FROM numbers")
     for name, target in (

@@ -9,7 +9,7 @@ import org.sparkzorder.parser.{ParameterizedStatement, ParseDeferredStatement, R
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.scan.{HiveScans, RetryPathResolution, StaleOverwrites, V2Scans}
 import org.sparkzorder.shim.EarlyRules
-import org.sparkzorder.skipping.{SkippingRule, SkippingStrategy}
+import org.sparkzorder.skipping.SkippingRule
 import org.sparkzorder.stream.StreamRule
 
 /**
@@ -39,7 +39,6 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     extensions.injectPreCBORule(session => new HiveScans(session))
     extensions.injectCheckRule(session => new StaleOverwrites(session))
     extensions.injectPlannerStrategy(session => new V2Scans(session))
-    extensions.injectPlannerStrategy(_ => SkippingStrategy)
     FunctionDescriptions.all.foreach(extensions.injectFunction)
   }
 }
