@@ -10,6 +10,7 @@ import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.scan.{HiveScans, RetryPathResolution, StaleOverwrites, V2Scans}
 import org.sparkzorder.shim.EarlyRules
 import org.sparkzorder.skipping.SkippingRule
+import org.sparkzorder.skipping.answer.{AggregateRule, AnswerStrategy}
 import org.sparkzorder.stream.StreamRule
 
 /**
@@ -37,8 +38,10 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
       new SkippingRule(session)
     }
     extensions.injectPreCBORule(session => new HiveScans(session))
+    extensions.injectPreCBORule(_ => AggregateRule)
     extensions.injectCheckRule(session => new StaleOverwrites(session))
     extensions.injectPlannerStrategy(session => new V2Scans(session))
+    extensions.injectPlannerStrategy(_ => AnswerStrategy)
     FunctionDescriptions.all.foreach(extensions.injectFunction)
   }
 }

@@ -3,12 +3,12 @@ package org.sparkzorder.command
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.{Expression, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.execution.CommandExecutionMode
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 
-import org.sparkzorder.skipping.RecordedQueries
+import org.sparkzorder.skipping.{AnsweredScan, RecordedQueries}
 
 /**
  * A scan of files in a query.
@@ -45,6 +45,7 @@ private[command] object FileScans extends PredicateHelper {
 
   private def isScan(leaf: LogicalPlan): Boolean = leaf match {
     case l: LogicalRelation          => l.relation.isInstanceOf[HadoopFsRelation]
+    case l: LocalRelation            => l.getTagValue(AnsweredScan.Tag).isDefined
     case _: DataSourceV2ScanRelation => true
     case _                           => false
   }

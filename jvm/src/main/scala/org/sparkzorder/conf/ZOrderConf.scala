@@ -27,6 +27,14 @@ object ZOrderConf {
         "is faster on object stores. Results are wrong if another program overwrites files in place during the session."
   )
 
+  val aggregatesEnabled: ConfigEntry[Boolean] = flag(
+    key = "spark.zorder.aggregates.enabled",
+    default = true,
+    description =
+      "Whether `count`, `min` and `max` are answered from the index for files in which the filter is true of every row. " +
+        "The results are the same either way."
+  )
+
   val memoryEnabled: ConfigEntry[Boolean] = flag(
     key = "spark.zorder.memory.enabled",
     default = false,

@@ -32,6 +32,9 @@ object ReasonCode {
   /** Not a reason against use: files were skipped by what earlier queries found. */
   case object Memory extends ReasonCode("MEMORY")
 
+  /** Not a reason against use: an aggregate of the rows of files was answered from the index. */
+  case object Answered extends ReasonCode("ANSWERED")
+
   /** All codes, for documentation and tests. */
   val all: Seq[ReasonCode] = Seq(
     FunctionOfColumn,
@@ -45,6 +48,7 @@ object ReasonCode {
     UnsupportedExpression,
     NoStatistics,
     CurveInterval,
-    Memory
+    Memory,
+    Answered
   )
 }

@@ -138,7 +138,12 @@ private[skipping] object Pruning {
     }
   }
 
-  private def translate(relation: HadoopFsRelation, notByName: Option[Reason], f: Expression): StatsPredicate =
+  /** The predicate of a condition over a scan. */
+  private[skipping] def translate(
+      relation: HadoopFsRelation,
+      notByName: Option[Reason],
+      f: Expression
+  ): StatsPredicate =
     CatalystTranslator.translate(f, attribute => notByName.toLeft(()).flatMap(_ => columnOf(relation, attribute)))
 
   private def columnOf(relation: HadoopFsRelation, a: AttributeReference): Either[Reason, Seq[String]] =

@@ -2,7 +2,7 @@ package org.sparkzorder.skipping
 
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 
@@ -41,24 +41,35 @@ object ScanExplanation {
       val relation = l.relation.asInstanceOf[HadoopFsRelation]
       location(l, relation, filters) match {
         case index: SkippingFileIndex if index.report.isDefined =>
-          val r = index.report.get
           val changed = changedFiles(index, l, relation, filters)
-          ScanExplanation(
-            name(l, relation),
-            r.filesTotal,
-            r.filesKept + changed.size,
-            r.bytesTotal,
-            r.bytesKept + changed.map(_.getLen).sum,
-            r.pruningMs,
-            r.conjuncts ++ ScanFilters.unusable(filters)
-          )
+          reported(name(l, relation), index.report.get, changed, ScanFilters.unusable(filters))
+        case index: ReportingIndex if index.report.isDefined =>
+          reported(name(l, relation), index.report.get, Nil, Nil)
         case _ => unskipped(l, relation, filters)
       }
+    case local: LocalRelation =>
+      local.getTagValue(AnsweredScan.Tag).map(a => reported(a.relation, a.report, Nil, Nil))
+        .getOrElse(throw new IllegalArgumentException("no scan of files"))
     case v2: DataSourceV2ScanRelation =>
       val why = Reason(ReasonCode.UnsupportedExpression, "the table is read through a V2 source")
       ScanExplanation(v2.name, null, null, null, null, null, filters.map(f => ConjunctReport(f.sql, None, Some(why))))
     case other => throw new IllegalArgumentException(s"no scan of files: ${other.nodeName}")
   }
+
+  private def reported(
+      name: String,
+      r: SkippingReport,
+      changed: Seq[FileStatus],
+      unusable: Seq[ConjunctReport]
+  ): ScanExplanation = ScanExplanation(
+    name,
+    r.filesTotal,
+    r.filesKept + changed.size,
+    r.bytesTotal,
+    r.bytesKept + changed.map(_.getLen).sum,
+    r.pruningMs,
+    r.conjuncts ++ unusable
+  )
 
   /** Files that the statistics rule out and the query reads nevertheless, since they changed after they were listed. */
   private def changedFiles(
@@ -95,7 +106,7 @@ object ScanExplanation {
     )
   }
 
-  private def name(l: LogicalRelation, relation: HadoopFsRelation): String =
+  private[skipping] def name(l: LogicalRelation, relation: HadoopFsRelation): String =
     l.catalogTable.map(_.identifier.unquotedString)
       .getOrElse(relation.location.rootPaths.map(_.toString).mkString(s"$relation ", ", ", ""))
 }

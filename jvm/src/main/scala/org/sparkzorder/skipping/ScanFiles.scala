@@ -39,16 +39,16 @@ object ScanFiles {
     def files(index: FileIndex): Seq[FileStatusWithMetadata] =
       index.listFiles(onPartitions, others).flatMap(_.files)
     val kept = files(location)
-    val all = location match {
+    val all = before(location) match {
       case skipping: SkippingFileIndex => CorrectedListing.of(
           skipping.base.listFiles(onPartitions, others),
           skipping.views,
           skipping.base
         ).flatMap(_.files)
-      case _ => kept
+      case other => files(other)
     }
     // What memory leaves out stays in the listing.
-    val without = location match {
+    val without = before(location) match {
       case skipping: SkippingFileIndex => skipping.filesWithoutRows.map(_.path)
       case _                           => Set.empty[Path]
     }
@@ -62,7 +62,12 @@ object ScanFiles {
     )
   }
 
-  private def rootOf(location: FileIndex): Option[Path] = location match {
+  private def before(location: FileIndex): FileIndex = location match {
+    case reporting: ReportingIndex => reporting.before
+    case other                     => other
+  }
+
+  private def rootOf(location: FileIndex): Option[Path] = before(location) match {
     case skipping: SkippingFileIndex => Some(skipping.views).collect { case Seq(view) => view.root }
     case other                       => Some(other.rootPaths).collect { case Seq(root) => root }
   }

@@ -19,8 +19,8 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
   private def plainScan: FileSourceScanExec = copy()
 
   private def report: Option[SkippingReport] = relation.location match {
-    case index: SkippingFileIndex => index.report
-    case _                        => None
+    case index: ReportingIndex => index.report
+    case _                     => None
   }
 
   // Files that planning left out, and that the query reads because they have changed.
@@ -40,6 +40,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
       "skippingLeftOutByBounds" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by bounds"),
       "skippingLeftOutByCurve" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by the curve"),
       "skippingLeftOutByMemory" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by memory"),
+      "skippingAnswered" -> SQLMetrics.createMetric(sparkContext, "skipping: files answered from the index"),
       "skippingTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "skipping: pruning time")
     )
   }
@@ -60,6 +61,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
       skippingMetrics("skippingLeftOutByBounds").set(r.leftOut.bounds)
       skippingMetrics("skippingLeftOutByCurve").set(r.leftOut.curve)
       skippingMetrics("skippingLeftOutByMemory").set(r.leftOut.memory)
+      skippingMetrics("skippingAnswered").set(r.leftOut.answers)
       skippingMetrics("skippingTime").set((r.pruningMs * 1e6).toLong)
       val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
       SQLMetrics.postDriverMetricUpdates(sparkContext, execution, skippingMetrics.values.toVector)

@@ -29,8 +29,8 @@ final class SkippingFileIndex private[skipping] (
     private val memory: Option[RememberedFiles],
     look: Option[FileRevalidation],
     override val sizeInBytes: Long,
-    val report: Option[SkippingReport]
-) extends FileIndex {
+    override val report: Option[SkippingReport]
+) extends ReportingIndex {
 
   /** Files that are read because they had changed when the query asked for its files. */
   def changedFiles: Seq[FileStatus] = look.fold(Seq.empty[FileStatus])(_.found)

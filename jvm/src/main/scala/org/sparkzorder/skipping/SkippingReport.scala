@@ -3,8 +3,12 @@ package org.sparkzorder.skipping
 import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.predicate.Reason
 
-/** Files that a scan does not read, by the first means that ruled them out. */
-final case class LeftOutBy(bounds: Long, curve: Long, memory: Long)
+/**
+ * Files that a scan does not read, by the first means that ruled them out.
+ *
+ * @param answers files whose rows the index has counted for an aggregate
+ */
+final case class LeftOutBy(bounds: Long, curve: Long, memory: Long, answers: Long = 0)
 
 /**
  * What skipping did for one scan, after partition pruning.
@@ -23,7 +27,8 @@ final case class SkippingReport(
   def text: String = {
     val bytes = s"${ByteSizes.rounded(bytesKept)} of ${ByteSizes.rounded(bytesTotal)}"
     val memory = if (leftOut.memory == 0) "" else s", memory: ${leftOut.memory} of ${filesKept + leftOut.memory} files"
-    f"$filesKept of $filesTotal files, $bytes, $pruningMs%.1f ms$memory"
+    val answers = if (leftOut.answers == 0) "" else s", answered from the index: ${leftOut.answers} files"
+    f"$filesKept of $filesTotal files, $bytes, $pruningMs%.1f ms$memory$answers"
   }
 }
 

@@ -51,7 +51,8 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
   private def eligible(l: LogicalRelation): Boolean = l.relation match {
     case r: HadoopFsRelation =>
-      SparkFormat.of(r).isDefined && !l.isStreaming && !r.location.isInstanceOf[FixedFileIndex]
+      SparkFormat.of(r).isDefined && !l.isStreaming && !r.location.isInstanceOf[FixedFileIndex] &&
+      !r.location.isInstanceOf[ReportingIndex]
     case _ => false
   }
 

@@ -39,6 +39,10 @@ object SkippingStrategy extends SparkStrategy {
           if (MemoryPlanning.isOn(l, relation))
             plans.map(MemoryPlanning.learning(_, l, relation, KeptTables.of(l, relation, planned.views, filters)))
           else plans
+        case HadoopFsRelation(index: ReportingIndex, _, _, _, _, _) =>
+          FileSourceStrategy(plan).map(_.transform {
+            case scan: FileSourceScanExec if scan.relation.location eq index => SkippingDisplay.of(scan)
+          })
         case relation: HadoopFsRelation if filters.nonEmpty && MemoryPlanning.isOn(l, relation) =>
           FileSourceStrategy(plan).map(MemoryPlanning.learning(_, l, relation, None))
         case _ => Nil

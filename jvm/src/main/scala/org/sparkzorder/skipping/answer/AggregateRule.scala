@@ -1,0 +1,108 @@
+package org.sparkzorder.skipping.answer
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Max, Min, Sum}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+
+import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.skipping.{AnsweredScan, ScanExplanation, SkippingErrors}
+
+/**
+ * Answers `count`, `min` and `max` from the index, for files in which a filter is true of every row. The others are read.
+ * A union below a last aggregate puts the parts together. If no file is left, the plan is a row.
+ */
+object AggregateRule extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!conf.getConf(ZOrderConf.skippingEnabled) || !conf.getConf(ZOrderConf.aggregatesEnabled)) plan
+    else plan.transformUp { case a: Aggregate => answered(a).getOrElse(a) }
+
+  private def answered(aggregate: Aggregate): Option[LogicalPlan] =
+    try
+      for (asked <- AnswerableAggregate.of(aggregate); answers <- FileAnswers.of(asked))
+        yield if (answers.remaining.isEmpty) whole(asked, answers) else together(asked, answers)
+    catch {
+      case NonFatal(e) =>
+        SkippingErrors.warn(Nil, e)
+        None
+    }
+
+  /** The columns of the answers: the groups' and then the slots'. */
+  private def columns(asked: AnswerableAggregate): (Seq[AttributeReference], Seq[AttributeReference]) = {
+    val groups = asked.groups.map { i =>
+      val f = asked.relation.partitionSchema(i)
+      AttributeReference(f.name, f.dataType, nullable = true)()
+    }
+    val slots = asked.slots.zipWithIndex.map { case (slot, i) =>
+      AttributeReference(s"answer_$i", slot.dataType, nullable = slot.empty == null)()
+    }
+    (groups, slots)
+  }
+
+  private def whole(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
+    val (groups, slots) = columns(asked)
+    val rows = if (groups.isEmpty && answers.rows.isEmpty) Seq(asked.slots.map(_.empty)) else answers.rows
+    val named = asked.aggregate.aggregateExpressions.map(named => replaced(asked, groups, named)((i, _) => slots(i)))
+    // As Spark folds a projection into local rows.
+    val projection = new InterpretedMutableProjection(named, groups ++ slots)
+    projection.initialize(0)
+    val made = LocalRelation(
+      named.map(_.toAttribute),
+      rows.map(row => projection(InternalRow.fromSeq(row)).copy().asInstanceOf[InternalRow])
+    )
+    val relation = ScanExplanation.name(asked.scan, asked.relation)
+    made.setTagValue(AnsweredScan.Tag, AnsweredScan(relation, answers.report))
+    made
+  }
+
+  private def together(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
+    val (groups, slots) = columns(asked)
+    val index = new RemainingFiles(
+      asked.planned.rootPaths,
+      asked.relation.partitionSchema,
+      answers.remaining,
+      Some(answers.report),
+      asked.planned.location(asked.scan, asked.filters)
+    )
+    val rest = asked.scan.copy(relation = asked.relation.copy(location = index)(asked.relation.sparkSession))
+    val ofGroups = asked.aggregate.groupingExpressions.zip(groups).map { case (g, a) => Alias(g, a.name)() }
+    val ofSlots = asked.functions.zip(slots).map { case (f, a) => Alias(f, a.name)() }
+    val read = asked.aggregate.copy(
+      aggregateExpressions = ofGroups ++ ofSlots,
+      child = asked.aggregate.child.transform { case leaf if leaf eq asked.scan => rest }
+    )
+    val union = Union(Seq(LocalRelation(groups ++ slots, answers.rows.map(InternalRow.fromSeq(_))), read))
+    val (unionGroups, unionSlots) = union.output.splitAt(groups.size)
+    val named = asked.aggregate.aggregateExpressions.map(replaced(asked, unionGroups, _) { (i, slot) =>
+      val column = unionSlots(i)
+      slot match {
+        case _: Count   => Coalesce(Seq(new Sum(column).toAggregateExpression(), Literal(0L)))
+        case e: Extreme => (if (e.isMin) Min(column) else Max(column)).toAggregateExpression()
+      }
+    })
+    Aggregate(unionGroups, named, union)
+  }
+
+  /** A named expression of the aggregate with other columns for its groups and functions, under the same id. */
+  private def replaced(asked: AnswerableAggregate, groups: Seq[Attribute], named: NamedExpression)(
+      of: (Int, Slot) => Expression
+  ): NamedExpression = {
+    val grouping = asked.aggregate.groupingExpressions
+    // What comes in place of a function is not looked at again.
+    def made(e: Expression): Expression = e match {
+      case f: AggregateExpression =>
+        val i = asked.functions.indexWhere(_.canonicalized == f.canonicalized)
+        of(i, asked.slots(i))
+      case g if grouping.exists(_.semanticEquals(g)) => groups(grouping.indexWhere(_.semanticEquals(g)))
+      case other                                     => other.mapChildren(made)
+    }
+    made(named) match {
+      case alias: Alias => alias
+      case other        => Alias(other, named.name)(named.exprId, named.qualifier)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+package org.sparkzorder.skipping.answer
+
+import scala.collection.mutable
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, PartitionDirectory}
+
+import org.sparkzorder.predicate.{Reason, ReasonCode}
+import org.sparkzorder.scan.{FileRevalidation, LeftOut}
+import org.sparkzorder.skipping._
+
+/**
+ * The answers of the index to an aggregate.
+ *
+ * @param rows the values of the grouping columns, and then of the slots. There is one for each group of the files that the
+ *   index answers for
+ * @param remaining the files that must be read
+ */
+private[answer] final case class FileAnswers(
+    rows: Seq[Seq[Any]],
+    remaining: Seq[PartitionDirectory],
+    report: SkippingReport
+)
+
+private[answer] object FileAnswers {
+
+  /** So many groups are put into a plan at most. */
+  private val MostGroups = 10000
+
+  /** None if the index answers for too few files to be worth another operator. */
+  def of(asked: AnswerableAggregate): Option[FileAnswers] = {
+    val begin = System.nanoTime()
+    val (onPartitions, onData) = ScanFilters.byPartition(asked.filters, asked.scan, asked.relation)
+    val facts = new IndexFacts(asked, onData)
+    if (!facts.mayAnswer) None
+    else {
+      val location = asked.planned.location(asked.scan, asked.filters)
+      val listed = location.listFiles(onPartitions, onData)
+      // Spark lists the partitions of a catalog's table after the look at the table.
+      val isMoved = asked.planned.base.isInstanceOf[CatalogFileIndex] && asked.planned.views.exists(_.isMoved)
+      if (isMoved) None else answered(asked, facts, listed, location, begin)
+    }
+  }
+
+  private def answered(
+      asked: AnswerableAggregate,
+      facts: IndexFacts,
+      listed: Seq[PartitionDirectory],
+      location: FileIndex,
+      begin: Long
+  ): Option[FileAnswers] = {
+    val found = facts.of(listed)
+    val changed = FileRevalidation.of(asked.relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
+      .fold(Set.empty[Path])(_.changed(listed.zip(found).flatMap { case (d, f) => leftOut(d, f) }))
+    val groups = mutable.LinkedHashMap.empty[Seq[Any], Seq[Any]]
+    var (answers, bytes) = (0L, 0L)
+    val remaining = listed.zip(found).map { case (d, f) =>
+      lazy val key = asked.groups.map(i => d.values.get(i, asked.relation.partitionSchema(i).dataType))
+      val (known, read) = d.files.zip(f).partition { case (file, fact) => fact.isDefined && !changed(file.getPath) }
+      answers += known.size
+      bytes += known.iterator.map(_._1.getLen).sum
+      known.iterator.flatMap(_._2).filter(_.hasRows).foreach { fact =>
+        groups(key) = groups.get(key).fold(fact.values)(merged(asked.slots, _, fact.values))
+      }
+      d.copy(files = read.map(_._1))
+    }
+    val left = remaining.iterator.map(_.files.size).sum
+    if (answers == 0 || answers * 4 < left || groups.size > MostGroups) None
+    else Some(FileAnswers(
+      groups.toSeq.map { case (key, values) => key ++ values },
+      remaining.filter(_.files.nonEmpty),
+      report(asked, location, listed, answers, bytes, (System.nanoTime() - begin) / 1e6)
+    ))
+  }
+
+  private def merged(slots: Seq[Slot], a: Seq[Any], b: Seq[Any]): Seq[Any] =
+    slots.indices.map(i => slots(i).merge(a(i), b(i)))
+
+  private def leftOut(d: PartitionDirectory, found: Seq[Option[FileFact]]): Seq[LeftOut] = {
+    val listed = d.files.groupBy(_.getPath.getParent)
+    d.files.zip(found).collect { case (file, Some(_)) => file.fileStatus }.groupBy(_.getPath.getParent)
+      .map { case (folder, files) => LeftOut(folder, files, listed(folder).size) }.toSeq
+  }
+
+  private def report(
+      asked: AnswerableAggregate,
+      location: FileIndex,
+      read: Seq[PartitionDirectory],
+      answers: Long,
+      bytes: Long,
+      millis: Double
+  ): SkippingReport = {
+    val before = location match {
+      case skipping: SkippingFileIndex => skipping.report
+      case _                           => None
+    }
+    val files = read.iterator.map(_.files.size.toLong).sum
+    val size = read.iterator.flatMap(_.files).map(_.getLen).sum
+    val known = before.getOrElse(SkippingReport(files, files, size, size, 0, LeftOutBy(0, 0, 0), Nil))
+    val text = asked.functions.map(_.sql).mkString(", ")
+    known.copy(
+      filesKept = files - answers,
+      bytesKept = size - bytes,
+      pruningMs = millis,
+      leftOut = known.leftOut.copy(answers = answers),
+      conjuncts = known.conjuncts :+ ConjunctReport(
+        text,
+        Some(files - answers),
+        Some(Reason(ReasonCode.Answered, s"the index answers for $answers files"))
+      )
+    )
+  }
+}

@@ -1,0 +1,239 @@
+package org.sparkzorder.skipping.answer
+
+import java.nio.file.{Files, Paths, StandardCopyOption}
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.jdk.CollectionConverters._
+import scala.util.Random
+
+import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.functions.{col, count, lit, max, min, when}
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.memory.MemoryTables
+import org.sparkzorder.skipping.SkippingErrors
+
+class AggregatesSuite extends AnyFunSuite with MemoryTables {
+
+  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
+
+  private val Answered = """answered from the index: (\d+) files""".r
+
+  /** The answers, how many files the index has answered for, and how many are read. */
+  private def asked(query: DataFrame): (Seq[Row], Int, Long) = {
+    val rows = query.collect().toSeq
+    val plan = query.queryExecution.executedPlan.toString.split("== Initial Plan ==").head
+    (rows.sortBy(_.toString), Answered.findAllMatchIn(plan).map(_.group(1).toInt).sum, filesOf(query))
+  }
+
+  private def filesOf(query: DataFrame): Long = scans(query).map(_.metrics("numFiles").value).sum
+
+  private def assertAnswers(answered: Int, read: Int)(query: => DataFrame): Unit = {
+    val before = SkippingErrors.total
+    val expected = withSettings("spark.zorder.aggregates.enabled" -> "false")(asked(query)._1)
+    assert(asked(query) == (expected, answered, read.toLong))
+    assert(SkippingErrors.total == before)
+  }
+
+  private def indexed(format: String = "parquet", partitionedBy: Seq[String] = Nil): String = {
+    val path = folder(format, partitionedBy)
+    spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
+    path
+  }
+
+  private def jobs(work: => Unit): Int = {
+    val started = new AtomicInteger
+    val listener = new SparkListener {
+      override def onJobStart(start: SparkListenerJobStart): Unit = { started.incrementAndGet(); () }
+    }
+    val marker = new AtomicInteger
+    spark.sparkContext.addSparkListener(listener)
+    try {
+      work
+      // The queue of events is empty once a later event has come.
+      val before = started.get
+      spark.sparkContext.parallelize(Seq(1), 1).count()
+      val end = System.nanoTime() + 20000000000L
+      while (started.get == before && System.nanoTime() < end) Thread.sleep(5)
+      marker.set(started.get - 1)
+    } finally spark.sparkContext.removeSparkListener(listener)
+    marker.get
+  }
+
+  test("a whole table is answered without a job") {
+    // Spark reads a footer in a job for the schema.
+    val t = table(indexed())
+    assertAnswers(8, 0)(t.agg(count(lit(1)), count("name"), min("id"), max("b")))
+    assertAnswers(8, 0)(t.groupBy().count())
+    assert(jobs { assert(t.count() == 800) } == 0)
+    assert(jobs { assert(t.agg(max("id") - min("id") + 1).collect().toSeq == Seq(Row(800))) } == 0)
+    assert(jobs { t.agg(max("id")).show() } == 0)
+  }
+
+  test("a filter reads the files at its ends only") {
+    for (format <- Seq("parquet", "orc")) {
+      val path = indexed(format)
+      def t = table(path, format)
+      assertAnswers(4, 2)(t.where("id BETWEEN 150 AND 650").agg(count(lit(1)), min("id"), max("id"), min("k")))
+      assertAnswers(2, 0)(t.where("id >= 600").groupBy().count())
+      assertAnswers(0, 0)(t.where("id >= 6000").groupBy().count())
+      assertAnswers(0, 1)(t.where("id = 5").groupBy().count())
+      assertAnswers(0, 8)(t.where("k = 5").groupBy().count())
+      assertAnswers(0, 2)(t.where("id >= 600 AND name LIKE '%7'").groupBy().count())
+    }
+  }
+
+  test("count_if, FILTER and functions of answers") {
+    val path = indexed()
+    table(path).createOrReplaceTempView("t")
+    assertAnswers(7, 1)(spark.sql("SELECT count_if(id > 450), count(*) FROM t"))
+    assertAnswers(7, 1)(spark.sql("SELECT count(*) FILTER (WHERE id > 450), max(b) FILTER (WHERE id > 450) FROM t"))
+    assertAnswers(8, 0)(spark.sql("SELECT count(*) + max(id) * 2 AS x, max(id) FROM t"))
+    // Spark folds the condition into the rows, and they do not say any more where they are from.
+    assertAnswers(0, 0)(spark.sql("SELECT max(id) FROM t HAVING count(*) > 3"))
+    assertAnswers(0, 8)(spark.sql("SELECT count(*), sum(id) FROM t"))
+    assertAnswers(0, 8)(spark.sql("SELECT count(DISTINCT id) FROM t"))
+    assertAnswers(0, 8)(spark.sql("SELECT max(name) FROM t"))
+    assertAnswers(0, 8)(spark.sql("SELECT max(id + 1) FROM t"))
+    assertAnswers(0, 8)(spark.sql("SELECT b, count(*) FROM t GROUP BY b"))
+    assertAnswers(8, 0)(spark.sql("SELECT (SELECT max(id) FROM t) AS m"))
+    assertAnswers(8, 8)(spark.sql("SELECT id FROM t WHERE id + 0 = (SELECT max(id) FROM t)"))
+    assertAnswers(16, 0)(spark.sql("SELECT count(*) FROM t UNION ALL SELECT max(id) FROM t"))
+  }
+
+  test("groups of partition columns") {
+    val path = indexed(partitionedBy = Seq("k"))
+    table(path).createOrReplaceTempView("parts")
+    assertAnswers(80, 0)(spark.sql("SELECT k, count(*), max(id), max(k) FROM parts GROUP BY k"))
+    assertAnswers(80, 0)(spark.sql("SELECT DISTINCT k FROM parts"))
+    assertAnswers(60, 10)(spark.sql("SELECT k + 1 AS l, count(*) FROM parts WHERE id > 150 GROUP BY k"))
+    assertAnswers(16, 0)(spark.sql("SELECT count(*), min(k), max(k) FROM parts WHERE k IN (3, 4)"))
+    assertAnswers(0, 80)(spark.sql("SELECT b, k, count(*) FROM parts GROUP BY b, k"))
+    try {
+      val columns = "id BIGINT, name STRING, b INT, k BIGINT"
+      spark.sql(s"CREATE TABLE catalogued ($columns) USING parquet PARTITIONED BY (k) LOCATION '$path'")
+      spark.sql("MSCK REPAIR TABLE catalogued")
+      assertAnswers(80, 0)(spark.sql("SELECT count(*), max(id) FROM catalogued"))
+      assertAnswers(80, 0)(spark.sql("SELECT k, count(*) FROM catalogued GROUP BY k ORDER BY k"))
+    } finally {
+      spark.sql("DROP TABLE IF EXISTS catalogued")
+      ()
+    }
+  }
+
+  test("what bounds do not know is read") {
+    val path = s"$dir/odd"
+    spark.range(0, 400, 1, 4).selectExpr(
+      "id",
+      "if(id >= 100 AND id < 200, NULL, id) AS gap",
+      "if(id < 100, NULL, id % 3) AS holes",
+      "CASE WHEN id = 7 THEN double('NaN') WHEN id >= 300 THEN -0.0D ELSE double(id) END AS d",
+      "timestamp_seconds(id) AS ts",
+      "cast(id AS DECIMAL(30, 2)) AS wide",
+      "cast(id AS STRING) AS s"
+    ).write.parquet(path)
+    age(path)
+    spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
+    def t = table(path)
+    assertAnswers(4, 0)(t.agg(count("gap"), min("gap"), max("gap"), max("ts"), count("s"), max("wide")))
+    assertAnswers(2, 2)(t.agg(max("d")))
+    assertAnswers(4, 0)(t.agg(count("d")))
+    assertAnswers(1, 0)(t.where("gap IS NULL AND id < 200").agg(count(lit(1)), min("gap")))
+    assertAnswers(3, 1)(t.where("holes IS NOT NULL OR id < 50").agg(count(lit(1)), min("id")))
+    assertAnswers(0, 4)(t.agg(count(when(col("id") % 2 === 0, 1))))
+  }
+
+  test("files that the index does not know, and those that have changed, are read") {
+    val path = indexed()
+    spark.range(800, 900, 1, 1).selectExpr("id", "1L AS k", "'x' AS name", "9 AS b").write.mode("append").parquet(path)
+    assertAnswers(8, 1)(table(path).agg(count(lit(1)), max("id")))
+    // The listing of this relation is older than the change.
+    val listed = table(path)
+    val file = Files.list(Paths.get(path)).iterator.asScala.filter(_.toString.endsWith(".parquet")).toSeq.min
+    val other = s"$dir/other"
+    spark.range(5000, 5100, 1, 1).selectExpr("id", "1L AS k", "'x' AS name", "9 AS b").write.parquet(other)
+    val source = Files.list(Paths.get(other)).iterator.asScala.filter(_.toString.endsWith(".parquet")).toSeq.head
+    Files.copy(source, file, StandardCopyOption.REPLACE_EXISTING)
+    Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
+    assert(asked(listed.agg(max("id"))) == (Seq(Row(5099)), 7, 2L))
+  }
+
+  test("EXPLAIN SKIPPING says what is answered, and what is read") {
+    val path = indexed()
+    def explained(query: String) = {
+      val rows = spark.sql(s"EXPLAIN SKIPPING $query").collect()
+      assert(rows.length == 1)
+      val last = rows.head.getSeq[Row](rows.head.fieldIndex("conjuncts")).last
+      (rows.head.getAs[Long]("files_total"), rows.head.getAs[Long]("files_kept"), last.getString(2))
+    }
+    val of = s"FROM parquet.`$path`"
+    assert(explained(s"SELECT count(*) $of") == ((8, 0, "ANSWERED: the index answers for 8 files")))
+    assert(explained(s"SELECT max(id) $of WHERE id > 450") == ((8, 1, "ANSWERED: the index answers for 3 files")))
+    val files = spark.sql(s"EXPLAIN SKIPPING FILES SELECT max(id) $of WHERE id > 450").collect().toSeq
+    assert(files.size == 8 && files.count(_.getAs[Boolean]("kept")) == 1)
+  }
+
+  test("random tables and queries") {
+    val random = new Random(7)
+    for (round <- 0 until 6) {
+      val path = s"$dir/random$round"
+      val rows = spark.range(0, 600, 1, 6).selectExpr(
+        "id",
+        s"if(pmod(hash(id, $round), 9) = 0 OR id < ${random.nextInt(200)}, NULL, int(id / ${1 + random.nextInt(90)})) AS a",
+        s"if(pmod(hash(id), 50) = 0, NULL, date_add(DATE'2024-01-01', int(id / 7))) AS d",
+        s"if(id % 97 = $round, float('NaN'), float(id - 300)) AS f",
+        "id % 2 = 0 OR id > 400 AS even",
+        "string(id) AS s",
+        "int(id / 150) AS p"
+      )
+      rows.write.partitionBy(
+        Seq("p").filter(_ => round % 2 == 1): _*
+      ).format(if (round < 4) "parquet" else "orc").save(path)
+      age(path)
+      val format = if (round < 4) "parquet" else "orc"
+      spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
+      table(path, format).createOrReplaceTempView("r")
+      val conditions = Seq(
+        "id > {n}",
+        "a < {m}",
+        "a IS NULL",
+        "d >= DATE'2024-02-01'",
+        "f > 0",
+        "even",
+        "s >= '3'",
+        "p = 1",
+        "NOT (id BETWEEN {n} AND {m})",
+        "a IN (1, 2, {m})",
+        "f IS NOT NULL OR a = 3"
+      )
+      def condition = {
+        val parts = Seq.fill(1 + random.nextInt(2))(conditions(random.nextInt(conditions.size)))
+        parts.mkString(if (random.nextBoolean()) " AND " else " OR ").replace("{n}", s"${random.nextInt(600)}")
+          .replace("{m}", s"${random.nextInt(90)}")
+      }
+      val functions = Seq(
+        "count(*)",
+        "count(a)",
+        "min(a)",
+        "max(d)",
+        "max(f)",
+        "min(even)",
+        "count(f)",
+        "min(id)",
+        "max(p)",
+        "count_if(" + condition + ")",
+        "min(a) FILTER (WHERE " + condition + ")",
+        "count(d) FILTER (WHERE even)"
+      )
+      for (_ <- 0 until 40) {
+        val list = Seq.fill(1 + random.nextInt(3))(functions(random.nextInt(functions.size)))
+        val group = if (round % 2 == 1 && random.nextInt(3) == 0) Some("p") else None
+        val text =
+          s"SELECT ${(group.toSeq ++ list).mkString(", ")} FROM r WHERE $condition ${group.fold("")(g => s"GROUP BY $g")}"
+        val expected = withSettings("spark.zorder.skipping.enabled" -> "false")(asked(spark.sql(text))._1)
+        assert(asked(spark.sql(text))._1.map(_.toString) == expected.map(_.toString), text)
+      }
+    }
+  }
+}
