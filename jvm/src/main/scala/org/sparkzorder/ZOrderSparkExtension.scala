@@ -10,7 +10,7 @@ import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.scan.{HiveScans, RetryPathResolution, StaleOverwrites, V2Scans}
 import org.sparkzorder.shim.EarlyRules
 import org.sparkzorder.skipping.SkippingRule
-import org.sparkzorder.skipping.answer.{AggregateRule, AnswerStrategy}
+import org.sparkzorder.skipping.answer.{AggregateRule, AnswerStrategy, LimitRule, TopKRule}
 import org.sparkzorder.stream.StreamRule
 
 /**
@@ -38,6 +38,8 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
       new SkippingRule(session)
     }
     extensions.injectPreCBORule(session => new HiveScans(session))
+    extensions.injectPreCBORule(_ => TopKRule)
+    extensions.injectPreCBORule(_ => LimitRule)
     extensions.injectPreCBORule(_ => AggregateRule)
     extensions.injectCheckRule(session => new StaleOverwrites(session))
     extensions.injectPlannerStrategy(session => new V2Scans(session))

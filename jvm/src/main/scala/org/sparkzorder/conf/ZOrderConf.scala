@@ -35,6 +35,14 @@ object ZOrderConf {
         "The results are the same either way."
   )
 
+  val topKEnabled: ConfigEntry[Boolean] = flag(
+    key = "spark.zorder.topk.enabled",
+    default = true,
+    description =
+      "Whether `ORDER BY .. LIMIT` reads only files that may hold one of the first rows, as far as the index tells. The " +
+        "results are the same either way."
+  )
+
   val memoryEnabled: ConfigEntry[Boolean] = flag(
     key = "spark.zorder.memory.enabled",
     default = false,

@@ -34,7 +34,7 @@ object AggregateRule extends Rule[LogicalPlan] {
   /** The columns of the answers: the groups' and then the slots'. */
   private def columns(asked: AnswerableAggregate): (Seq[AttributeReference], Seq[AttributeReference]) = {
     val groups = asked.groups.map { i =>
-      val f = asked.relation.partitionSchema(i)
+      val f = asked.scan.relation.partitionSchema(i)
       AttributeReference(f.name, f.dataType, nullable = true)()
     }
     val slots = asked.slots.zipWithIndex.map { case (slot, i) =>
@@ -54,7 +54,7 @@ object AggregateRule extends Rule[LogicalPlan] {
       named.map(_.toAttribute),
       rows.map(row => projection(InternalRow.fromSeq(row)).copy().asInstanceOf[InternalRow])
     )
-    val relation = ScanExplanation.name(asked.scan, asked.relation)
+    val relation = ScanExplanation.name(asked.scan.scan, asked.scan.relation)
     made.setTagValue(AnsweredScan.Tag, AnsweredScan(relation, answers.report))
     made
   }
@@ -62,18 +62,19 @@ object AggregateRule extends Rule[LogicalPlan] {
   private def together(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
     val (groups, slots) = columns(asked)
     val index = new RemainingFiles(
-      asked.planned.rootPaths,
-      asked.relation.partitionSchema,
+      asked.scan.planned.rootPaths,
+      asked.scan.relation.partitionSchema,
       answers.remaining,
       Some(answers.report),
-      asked.planned.location(asked.scan, asked.filters)
+      asked.scan.location
     )
-    val rest = asked.scan.copy(relation = asked.relation.copy(location = index)(asked.relation.sparkSession))
+    val rest =
+      asked.scan.scan.copy(relation = asked.scan.relation.copy(location = index)(asked.scan.relation.sparkSession))
     val ofGroups = asked.aggregate.groupingExpressions.zip(groups).map { case (g, a) => Alias(g, a.name)() }
     val ofSlots = asked.functions.zip(slots).map { case (f, a) => Alias(f, a.name)() }
     val read = asked.aggregate.copy(
       aggregateExpressions = ofGroups ++ ofSlots,
-      child = asked.aggregate.child.transform { case leaf if leaf eq asked.scan => rest }
+      child = asked.aggregate.child.transform { case leaf if leaf eq asked.scan.scan => rest }
     )
     val union = Union(Seq(LocalRelation(groups ++ slots, answers.rows.map(InternalRow.fromSeq(_))), read))
     val (unionGroups, unionSlots) = union.output.splitAt(groups.size)

@@ -2,11 +2,10 @@ package org.sparkzorder.skipping.answer
 
 import scala.collection.mutable
 
-import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, PartitionDirectory}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 
 import org.sparkzorder.predicate.{Reason, ReasonCode}
-import org.sparkzorder.scan.{FileRevalidation, LeftOut}
 import org.sparkzorder.skipping._
 
 /**
@@ -24,21 +23,25 @@ private[answer] final case class FileAnswers(
 
 private[answer] object FileAnswers {
 
+  /**
+   * What the index knows of a file of which all rows pass the filter.
+   *
+   * @param hasRows whether it has rows. If not, it makes no group
+   */
+  private final case class FileFact(hasRows: Boolean, values: Seq[Any])
+
   /** So many groups are put into a plan at most. */
   private val MostGroups = 10000
 
   /** None if the index answers for too few files to be worth another operator. */
   def of(asked: AnswerableAggregate): Option[FileAnswers] = {
     val begin = System.nanoTime()
-    val (onPartitions, onData) = ScanFilters.byPartition(asked.filters, asked.scan, asked.relation)
-    val facts = new IndexFacts(asked, onData)
+    val facts = new IndexFacts(asked.scan)
     if (!facts.mayAnswer) None
     else {
-      val location = asked.planned.location(asked.scan, asked.filters)
-      val listed = location.listFiles(onPartitions, onData)
-      // Spark lists the partitions of a catalog's table after the look at the table.
-      val isMoved = asked.planned.base.isInstanceOf[CatalogFileIndex] && asked.planned.views.exists(_.isMoved)
-      if (isMoved) None else answered(asked, facts, listed, location, begin)
+      val location = asked.scan.location
+      val listed = location.listFiles(asked.scan.onPartitions, asked.scan.onData)
+      if (asked.scan.isMoved) None else answered(asked, facts, listed, location, begin)
     }
   }
 
@@ -49,13 +52,21 @@ private[answer] object FileAnswers {
       location: FileIndex,
       begin: Long
   ): Option[FileAnswers] = {
-    val found = facts.of(listed)
-    val changed = FileRevalidation.of(asked.relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
-      .fold(Set.empty[Path])(_.changed(listed.zip(found).flatMap { case (d, f) => leftOut(d, f) }))
+    val slots = asked.slots.map(Slot.values(_, facts.table))
+    def factOf(ordinal: Int, partition: InternalRow): Option[FileFact] =
+      if (!facts.isSure(ordinal)) None
+      else {
+        val values = slots.map(_(ordinal, partition))
+        if (values.contains(Slot.Unknown)) None else Some(FileFact(facts.table.rows(ordinal) > 0, values))
+      }
+    val found = listed.zip(facts.ordinals(listed)).map { case (d, ordinals) => ordinals.map(factOf(_, d.values)) }
+    val changed = asked.scan.changed(listed.zip(found).flatMap { case (d, f) =>
+      d.files.zip(f).collect { case (file, Some(_)) => file.fileStatus }
+    })
     val groups = mutable.LinkedHashMap.empty[Seq[Any], Seq[Any]]
     var (answers, bytes) = (0L, 0L)
     val remaining = listed.zip(found).map { case (d, f) =>
-      lazy val key = asked.groups.map(i => d.values.get(i, asked.relation.partitionSchema(i).dataType))
+      lazy val key = asked.groups.map(i => d.values.get(i, asked.scan.relation.partitionSchema(i).dataType))
       val (known, read) = d.files.zip(f).partition { case (file, fact) => fact.isDefined && !changed(file.getPath) }
       answers += known.size
       bytes += known.iterator.map(_._1.getLen).sum
@@ -75,12 +86,6 @@ private[answer] object FileAnswers {
 
   private def merged(slots: Seq[Slot], a: Seq[Any], b: Seq[Any]): Seq[Any] =
     slots.indices.map(i => slots(i).merge(a(i), b(i)))
-
-  private def leftOut(d: PartitionDirectory, found: Seq[Option[FileFact]]): Seq[LeftOut] = {
-    val listed = d.files.groupBy(_.getPath.getParent)
-    d.files.zip(found).collect { case (file, Some(_)) => file.fileStatus }.groupBy(_.getPath.getParent)
-      .map { case (folder, files) => LeftOut(folder, files, listed(folder).size) }.toSeq
-  }
 
   private def report(
       asked: AnswerableAggregate,

@@ -1,46 +1,61 @@
 package org.sparkzorder.skipping.answer
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.execution.datasources.PartitionDirectory
 
-import org.sparkzorder.predicate.{Evaluation, Outcomes}
+import org.sparkzorder.predicate.{Evaluation, Outcomes, Value}
 import org.sparkzorder.skipping.ListedOrdinals
-import org.sparkzorder.stats.StatsWithDefaults
+import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, StatsTable, StatsWithDefaults}
 
-/**
- * What the index knows of a file.
- *
- * @param hasRows whether it has rows. If not, it makes no group
- * @param values of the slots
- */
-private[answer] final case class FileFact(hasRows: Boolean, values: Seq[Any])
-
-/**
- * What the index knows about an aggregate, file by file.
- *
- * @param onData the scan's conjuncts, but for those about partitions alone
- */
-private[answer] final class IndexFacts(asked: AnswerableAggregate, onData: Seq[Expression]) {
-  private val view = asked.planned.views.head
+/** What the index knows about the files of a scan, by their ordinals in the index. */
+private[answer] final class IndexFacts(scan: AnswerableScan) {
+  private val view = scan.planned.views.head
   private val snapshot = view.snapshot.get
-  private val table = StatsWithDefaults.of(snapshot, asked.relation.dataSchema)
-  private val outcomes = Evaluation.outcomes(asked.predicate(onData), table)
-  private lazy val slots = asked.slots.map(Slot.values(_, table))
+  private val outcomes = Evaluation.outcomes(scan.predicate, StatsWithDefaults.of(snapshot, scan.relation.dataSchema))
 
-  /** Whether all rows of some file pass the filter. */
+  val table: StatsTable = StatsWithDefaults.of(snapshot, scan.relation.dataSchema)
+
+  /** Whether the index may answer for some file: it has rows, and all of them pass the filter. */
   def mayAnswer: Boolean = outcomes.contains(Outcomes.True.toByte)
 
-  /** None for files of which some slot is not known, and for those in which some row may not pass the filter. */
-  def of(listed: Seq[PartitionDirectory]): Seq[Seq[Option[FileFact]]] = {
-    val known = ListedOrdinals.of(asked.planned.base, view.root, snapshot, asked.scan.catalogTable.isDefined)
-    listed.zip(known.of(listed.map(_.files))).map { case (d, l) => l.ordinals.toSeq.map(fact(_, d.values)) }
+  /** The ordinals of the files of a listing; negative for files that the index does not know. */
+  def ordinals(listed: Seq[PartitionDirectory]): Seq[Seq[Int]] =
+    ListedOrdinals.of(scan.planned.base, view.root, snapshot, scan.scan.catalogTable.isDefined)
+      .of(listed.map(_.files)).map(_.ordinals.toSeq)
+
+  /** Whether all rows of a file pass the filter. */
+  def isSure(ordinal: Int): Boolean =
+    ordinal >= 0 && table.rows(ordinal) >= 0 && (outcomes(ordinal) & ~Outcomes.True) == 0
+
+  /** @param partition the values of the file's partition */
+  def witness(
+      file: Int,
+      ordinal: Int,
+      partition: InternalRow,
+      column: AttributeReference,
+      order: Witnesses.Order
+  ): Option[Witness] = {
+    val rows = table.rows(ordinal)
+    val ofPartition = scan.partitionColumn(column).map(partition.get(_, column.dataType)).map { value =>
+      val bound = Option(value).map(Value.of(column.dataType, _))
+      Witnesses.of(file, rows, if (value == null) rows else 0, nans = if (isNaN(value)) rows else 0, bound, order)
+    }
+    def ofData = for (c <- scan.dataColumn(column); s <- table.column(c.path, c.dataType)) yield {
+      val bound = s match {
+        case _ if !s.bounded.get(ordinal) => None
+        case l: LongStatsColumn           => Some(if (order.ascending) l.max(ordinal) else l.min(ordinal))
+        case b: BytesStatsColumn          => Some(if (order.ascending) b.max(ordinal) else b.min(ordinal))
+      }
+      val nans = if (!OrderedValue.hasNaN(c.dataType)) 0L else if (s.nanCounts == null) -1L else s.nanCounts(ordinal)
+      Witnesses.of(file, rows, s.nullCounts(ordinal), nans, bound.map(Witnesses.value), order)
+    }
+    ofPartition.orElse(ofData).flatten
   }
 
-  private def fact(ordinal: Int, partition: InternalRow): Option[FileFact] =
-    if (ordinal < 0 || table.rows(ordinal) < 0 || (outcomes(ordinal) & ~Outcomes.True) != 0) None
-    else {
-      val values = slots.map(_(ordinal, partition))
-      if (values.contains(Slot.Unknown)) None else Some(FileFact(table.rows(ordinal) > 0, values))
-    }
+  private def isNaN(value: Any): Boolean = value match {
+    case d: Double => d.isNaN
+    case f: Float  => f.isNaN
+    case _         => false
+  }
 }

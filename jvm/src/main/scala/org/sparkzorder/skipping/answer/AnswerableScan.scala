@@ -1,0 +1,87 @@
+package org.sparkzorder.skipping.answer
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, HadoopFsRelation, LogicalRelation}
+
+import org.sparkzorder.compat._
+import org.sparkzorder.predicate.{And, Column, Const, StatsPredicate}
+import org.sparkzorder.scan.{FileRevalidation, LeftOut}
+import org.sparkzorder.skipping.{ColumnsByName, PlannedFileIndex, Pruning, ScanFilters, SkippingErrors}
+
+/**
+ * A scan about whose files the index may tell more than which ones to leave out: it reads all rows of its files, and
+ * finds columns by name.
+ *
+ * @param filters of the scan, with the relation's names
+ */
+private[answer] final case class AnswerableScan(
+    scan: LogicalRelation,
+    relation: HadoopFsRelation,
+    planned: PlannedFileIndex,
+    filters: Seq[Expression]
+) {
+  val (onPartitions, onData) = ScanFilters.byPartition(filters, scan, relation)
+
+  def translated(e: Expression): StatsPredicate = Pruning.translate(relation, None, e)
+
+  /** The predicate of the conjuncts about data. */
+  def predicate: StatsPredicate = onData.map(translated).reduceOption(And(_, _)).getOrElse(Const.True)
+
+  /** The index that lists the files which are not left out. */
+  def location: FileIndex = planned.location(scan, filters)
+
+  /** Whether an operation has come further, so that a listing of now may have other files. */
+  def isMoved: Boolean =
+    // Spark lists the partitions of a catalog's table after the look at the table.
+    planned.base.isInstanceOf[CatalogFileIndex] && planned.views.exists(_.isMoved)
+
+  /** Those of some files of a listing that are not any more as they were listed. */
+  def changed(files: Seq[FileStatus]): Set[Path] =
+    FileRevalidation.of(relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
+      .fold(Set.empty[Path])(_.changed(files.groupBy(_.getPath.getParent).toSeq.map { case (folder, of) =>
+        LeftOut(folder, of, of.size)
+      }))
+
+  /** An expression above the scan over the scan's own columns. */
+  def ofScan(list: Seq[NamedExpression])(e: Expression): Expression = {
+    val below = AttributeMap(list.map {
+      case a @ Alias(child, _) => a.toAttribute -> child
+      case other               => other.toAttribute -> other
+    })
+    e.transform { case a: AttributeReference => below.getOrElse(a, a) }.transform { case a: AttributeReference =>
+      scan.output.find(_.semanticEquals(a)).fold(a)(o => a.withName(o.name))
+    }
+  }
+
+  def partitionColumn(a: AttributeReference): Option[Int] =
+    Some(relation.partitionSchema.fields.indexWhere(f => f.name == a.name && f.dataType == a.dataType))
+      .filter(i => i >= 0 && isOwn(a))
+
+  def dataColumn(a: AttributeReference): Option[Column] = Option.when(
+    isOwn(a) && relation.dataSchema.fieldNames.contains(a.name) &&
+      !relation.partitionSchema.fieldNames.contains(a.name) && ColumnsByName.whyNot(relation, a.name).isEmpty
+  )(Column(Seq(a.name), a.dataType))
+
+  private def isOwn(a: AttributeReference) = scan.output.exists(_.semanticEquals(a))
+}
+
+private[answer] object AnswerableScan {
+
+  def of(l: LogicalRelation, filters: Seq[Expression]): Option[AnswerableScan] = l.relation match {
+    case r @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) if isPlain(r, planned, filters) =>
+      Some(AnswerableScan(l, r, planned, ScanFilters.evaluable(filters, l)))
+    case _ => None
+  }
+
+  private def isPlain(relation: HadoopFsRelation, planned: PlannedFileIndex, filters: Seq[Expression]): Boolean = {
+    val conf = relation.sparkSession.sessionState.conf
+    def isOn(name: String, otherwise: Boolean) =
+      relation.options.collectFirst { case (k, v) if k.equalsIgnoreCase(name) => v.trim.equalsIgnoreCase("true") }
+        .getOrElse(otherwise)
+    filters.forall(ScanFilters.whyNot(_).isEmpty) && relation.bucketSpec.isEmpty &&
+    !isOn("ignoreCorruptFiles", conf.ignoreCorruptFiles) && !isOn("ignoreMissingFiles", conf.ignoreMissingFiles) &&
+    planned.views.size == 1 && planned.views.forall(v => v.snapshot.isDefined && !v.corrects) &&
+    ColumnsByName.whyNot(relation, planned.views).isEmpty
+  }
+}
