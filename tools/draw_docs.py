@@ -7,6 +7,8 @@ a commit's states is drawn by hand.
 from __future__ import annotations
 
 import argparse
+import json
+import statistics
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +34,7 @@ def main() -> None:
     arguments = parser.parse_args()
     # The same picture is the same file, and its words stay words.
     mpl.rcParams.update({"svg.hashsalt": "spark-zorder", "svg.fonttype": "none", "font.family": "sans-serif"})
-    figures = {"commit-states": commit_states()}
+    figures = {"commit-states": commit_states(), "memory": memory()}
     with tempfile.TemporaryDirectory() as folder:
         spark = _session()
         try:
@@ -275,6 +277,29 @@ def commit_states() -> Figure:
         (x0, y0), (x1, y1) = _STATES[begin][:2], _STATES[end][:2]
         x, y = (x0 + x1) / 2 + right, (y0 + y1) / 2 + up
         axes.text(x, y, words, ha="center", va="center" if right else "bottom", fontsize=7)
+    return figure
+
+
+def memory() -> Figure:
+    """The times of filters that come again, as `make bench` measured them last."""
+    results = sorted((Path(__file__).parents[1] / "bench" / "results").glob("bench-*.json"))
+    parts = [part for file in results for part in json.loads(file.read_text())["parts"] if part["name"] == "memory"]
+    measured = [f for f in parts[-1]["figures"] if "ours, again" in f["values"]]
+    tables = {"memory-wide": "124 files", "memory-ssb": "1,000 files"}
+    shown = {"delta": ("Delta Lake", RED), "ours, first": ("the first time", GREY), "ours, again": ("again", BLUE)}
+    figure = Figure(figsize=(9.6, 4.6), layout="constrained")
+    for axes, (table, title) in zip(figure.subplots(1, 2), tables.items(), strict=True):
+        rows = [f for f in measured if f["name"].startswith(table)]
+        for at, (engine, (label, colour)) in enumerate(shown.items()):
+            middle = [statistics.median(f["values"][engine]) for f in rows]
+            axes.barh([i + 0.27 * (at - 1) for i in range(len(rows))], middle, 0.25, color=colour, label=label)
+        axes.set_yticks(range(len(rows)), [f["name"].split(", ", 1)[1] for f in rows], fontsize=8)
+        axes.invert_yaxis()
+        axes.set_title(title, loc="left", fontsize=9)
+        axes.set_xlabel("milliseconds, median", fontsize=8)
+        axes.tick_params(labelsize=8)
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(*axes.get_legend_handles_labels(), fontsize=8, frameon=False, ncols=3, loc="outside upper right")
     return figure
 
 

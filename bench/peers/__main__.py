@@ -40,6 +40,7 @@ PARTS = (
     "rowhash",
     "freshlook",
     "memory",
+    "answers",
     "scale",
 )
 

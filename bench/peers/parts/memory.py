@@ -132,18 +132,20 @@ def _files_read(frame: Any) -> int:
     plan = frame._jdf.queryExecution().executedPlan()
     if plan.getClass().getSimpleName() == "AdaptiveSparkPlanExec":
         plan = plan.executedPlan()
-    return _sum_of_files(plan)
+    return sum_of_files(plan)
 
 
-def _sum_of_files(plan: Any) -> int:
+def sum_of_files(plan: Any) -> int:
+    """The files that the scans of a physical plan have opened."""
     # A stage of a shuffle holds its plan beside its children.
     name = plan.getClass().getSimpleName()
     if name.endswith("QueryStageExec"):
-        return _sum_of_files(plan.plan())
-    metric = plan.metrics().get("numFiles")
+        return sum_of_files(plan.plan())
+    # The second one is Iceberg's.
+    metrics = [plan.metrics().get(name) for name in ("numFiles", "resultDataFiles")]
     children = plan.children()
-    own = int(metric.get().value()) if metric.isDefined() else 0
-    return own + sum(_sum_of_files(children.apply(i)) for i in range(children.size()))
+    own = sum(int(metric.get().value()) for metric in metrics if metric.isDefined())
+    return own + sum(sum_of_files(children.apply(i)) for i in range(children.size()))
 
 
 def _learning(spark: SparkSession, table: Path, part: Part) -> None:

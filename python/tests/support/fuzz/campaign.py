@@ -18,6 +18,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from fuzz import sessions
+from fuzz.answered import Answered as FromIndex
 from fuzz.answers import Answer, Questions
 from fuzz.columns import Column
 from fuzz.dialects import Text
@@ -63,6 +64,10 @@ class Tally:
     """Queries that came a second time, or a third time with a condition more."""
     kept_again: int = 0
     """Files that queries read when they came again."""
+    asked: int = 0
+    """Counts, extremes and first rows."""
+    answered: int = 0
+    """Those of them for which the index answers for some file."""
     by_curve: int = 0
     """Queries that skipped files by their places on the curve."""
     strategies: Counter[str] = field(default_factory=Counter)
@@ -84,7 +89,8 @@ class Tally:
             f"{self.held:,} more on cached listings during an overwrite, {self.pairs:,} of conditions in both orders, "
             f"{self.pushed:,} of rewritten files with filters in Spark's readers and without; "
             f"{self.files - self.kept:,} of {self.files:,} files skipped ({self.skipped:.1%}), in "
-            f"{self.by_curve:,} queries some by the curve; {self.again:,} queries came again, and memory left out "
+            f"{self.by_curve:,} queries some by the curve; the index answered for files in {self.answered:,} of "
+            f"{self.asked:,} counts, extremes and first rows; {self.again:,} queries came again, and memory left out "
             f"{self.kept - self.kept_again:,} of {self.kept:,} files; {self.strategies['incremental']} of "
             f"{self.strategies.total()} OPTIMIZE were incremental; "
             f"{len(self.mismatches)} mismatches, {self.seconds:.0f} seconds"
@@ -210,6 +216,7 @@ class Campaign:
                 self._say("\n".join([*(f"{k}={v}" for k, v in settings.items()), f"WHERE {condition.spark}"]))
                 self._say(f"{table.target}, {files - kept} of {files} files skipped: {answer}, DuckDB {by_duck}")
             self._judge(table, q, condition, answer, by_duck)
+        self._ask_index(table, columns, numbers, conditions)
         self._ask_again(table, questions, numbers, conditions, answers)
         if all(path.name.startswith("zorder-") for path in table.in_any_order()):
             self._ask_readers(table, questions, numbers, conditions)
@@ -219,6 +226,17 @@ class Campaign:
             wrong = lost(table.spark, query)
             if wrong is not None:
                 self._mismatch(table.number, q, f"{wrong}; {table.words()}")
+
+    def _ask_index(self, table: FuzzTable, columns: list[Column], numbers: list[int], conditions: list[Text]) -> None:
+        """Check counts, extremes and first rows."""
+        for q, condition in zip(numbers, conditions, strict=True):
+            asked = FromIndex(table, columns, self._source(table.number, "answered", q))
+            query = asked.query(condition.spark)
+            self.tally.asked += 1
+            self.tally.answered += asked.answers(query)
+            wrong = asked.wrong(query)
+            if wrong is not None:
+                self._mismatch(table.number, q, f"the index says {wrong}; {table.words()}")
 
     def _ask_again(
         self,

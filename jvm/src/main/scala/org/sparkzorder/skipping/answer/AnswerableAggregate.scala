@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.types._
 
+import org.sparkzorder.compat._
 import org.sparkzorder.predicate.{And, Const, IsNotNull => ColumnIsNotNull, Not => Negated, StatsPredicate, Undefined}
 import org.sparkzorder.stats.OrderedValue
 

@@ -1,0 +1,95 @@
+"""Compares counts, extremes and first rows that the index may answer with those that Spark reads."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+from typing import TYPE_CHECKING
+
+from comparison import condition_of, no_skipping
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from fuzz.predicates import TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fuzz.columns import Column
+    from fuzz.tables import FuzzTable
+
+_ANSWERED = re.compile(r"answered from the index: (\d+) files")
+_BOUND = re.compile(r"Skipping: (\d+) of (\d+) files")
+
+
+class Answered:
+    """Draws queries of a table. Some ask for the first rows, others for counts and extremes."""
+
+    def __init__(self, table: FuzzTable, columns: Sequence[Column], r: Random) -> None:
+        self._table = table
+        self._columns = columns
+        self._random = r
+
+    @property
+    def _rows_so_far(self) -> int:
+        return max(self._table.rows.next_id, 2)
+
+    def query(self, condition: str) -> str:
+        """A query of the rows that pass a condition, or one that many files pass with all of their rows."""
+        r, relation, rows = self._random, self._table.relation(), self._rows_so_far
+        low = r.randrange(rows)
+        where = r.choice(
+            [
+                "true",
+                f"id >= {low}",
+                f"id BETWEEN {low} AND {low + r.randrange(rows)}",
+                condition.replace(TABLE, relation),
+                f"id < {low} OR ({condition.replace(TABLE, relation)})",
+            ]
+        )
+        column = r.choice(self._columns).spark
+        if r.random() < 0.4:
+            order = r.choice(["", "DESC", "ASC NULLS LAST", "DESC NULLS FIRST"])
+            limit = f"LIMIT {r.choice((1, 3, 20, rows // 3 + 1))} OFFSET {r.choice((0, 0, 2))}"
+            return f"SELECT id FROM {relation} WHERE {where} ORDER BY {column} {order}, id {limit}"
+        if r.random() < 0.15:
+            return f"SELECT count(*) FROM (SELECT id FROM {relation} WHERE {where} LIMIT {r.randrange(1, rows)})"
+        asked = [self._function(where) for _ in range(r.randint(1, 4))]
+        partition = [c.spark for c in self._columns if c.partition]
+        group = [r.choice(partition)] if partition and r.random() < 0.4 else []
+        by = f" GROUP BY {group[0]}" if group else ""
+        return f"SELECT {', '.join([*group, *asked])} FROM {relation} WHERE {where}{by}"
+
+    def _function(self, where: str) -> str:
+        r = self._random
+        column = r.choice(self._columns).spark
+        kinds = ["count(*)", "min(id)", "max(id)", f"count({column})", f"min({column})", f"max({column})"]
+        kinds.append(f"count_if(id > {r.randrange(self._rows_so_far)})")
+        kinds.append(f"count(*) FILTER (WHERE {where})")
+        return r.choice(kinds)
+
+    def wrong(self, query: str) -> str | None:
+        """What the index changes; None if nothing, or if Spark raises an error without it."""
+        with no_skipping(self._table.spark):
+            expected = self._rows(query)
+        found = self._rows(query)
+        if isinstance(expected, str) or found == expected:
+            return None
+        return f"{str(found)[:300]}, not {str(expected)[:300]}: {query[:600]}"
+
+    def answers(self, query: str) -> bool:
+        """Whether the plan has files that are answered for, or reads fewer for the first rows."""
+        try:
+            plan = self._table.spark.sql(f"EXPLAIN {query}").first()
+        except (PySparkException, Py4JJavaError):
+            return False
+        assert plan is not None
+        found = _BOUND.search(plan[0])
+        return bool(_ANSWERED.search(plan[0])) or ("ORDER BY" in query and found is not None and found[1] != found[2])
+
+    def _rows(self, query: str) -> list[str] | str:
+        try:
+            rows = [str(row) for row in self._table.spark.sql(query).collect()]
+        except (PySparkException, Py4JJavaError) as error:
+            return condition_of(error)
+        return rows if "ORDER BY" in query else sorted(rows)
