@@ -1,4 +1,5 @@
 -- By what queries have asked for
+SET spark.zorder.memory.enabled = false;
 CREATE TABLE t USING parquet AS
 SELECT /*+ REPARTITION(8) */ id, pmod(hash(id), 1000) AS a, pmod(hash(id, 1), 1000) AS b, named_struct('x y', pmod(hash(id, 2), 1000)) AS s
 FROM range(8000);

@@ -45,9 +45,9 @@ object ZOrderConf {
 
   val memoryEnabled: ConfigEntry[Boolean] = flag(
     key = "spark.zorder.memory.enabled",
-    default = false,
+    default = true,
     description =
-      "Experimental. Whether queries remember the files in which no row passed their filter, and skip them when a filter that asks for " +
+      "Whether queries remember the files in which no row passed their filter, and skip them when a filter that asks for " +
         "no more comes again. This works for all Parquet and ORC tables, also without an index."
   )
 

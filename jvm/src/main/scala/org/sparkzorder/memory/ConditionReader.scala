@@ -2,6 +2,7 @@ package org.sparkzorder.memory
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.memory.Condition.{End, NotNull, OneOf, Opaque, Range}
 import org.sparkzorder.predicate.Value
@@ -22,8 +23,6 @@ private[memory] final class ConditionReader(column: Attribute => Option[String])
     case IsNotNull(subject)                    => texts.of(subject).map(NotNull(_))
     case EqualTo(s, l: Literal)                => oneOf(e, s, Seq(l))
     case EqualTo(l: Literal, s)                => oneOf(e, s, Seq(l))
-    case EqualNullSafe(s, l: Literal)          => oneOf(e, s, Seq(l))
-    case EqualNullSafe(l: Literal, s)          => oneOf(e, s, Seq(l))
     case In(s, list) if list.forall(isLiteral) => oneOf(e, s, list.collect { case l: Literal => l })
     case InSet(s, values)                      => oneOf(e, s, values.iterator.map(Literal(_, s.dataType)).toSeq)
     case LessThan(s, l: Literal)               => range(e, s, None, Some((l, false)))
@@ -39,9 +38,9 @@ private[memory] final class ConditionReader(column: Attribute => Option[String])
 
   private def opaque(e: Expression): Option[Condition] = texts.of(e).map(Opaque(_))
 
-  // A null in the list makes the condition null for rows without a match, so never true.
+  // With a null in the list, readers get another filter.
   private def oneOf(e: Expression, subject: Expression, literals: Seq[Literal]): Option[Condition] = {
-    val values = literals.filter(_.value != null).map(value(subject.dataType, _))
+    val values = literals.map(value(subject.dataType, _))
     if (values.isEmpty || values.exists(_.isEmpty)) opaque(e)
     else texts.of(subject).map(OneOf(_, values.flatten.toSet))
   }
@@ -78,14 +77,24 @@ private[memory] object ConditionReader {
    * None if a reader may miss rows of the type by the filter that Spark gives it, or if the literal is null. Then only
    * the same literal is known to give the same rows. A dictionary takes -0.0 and 0.0 for two values, and a time in
    * microseconds is cut to the file's milliseconds. Small whole numbers may be cut of larger ones of the file, which have
-   * other bounds.
+   * other bounds. Readers take other bytes for a text that is no UTF-8, and other days for ancient ones.
    */
   private def value(dataType: DataType, l: Literal): Option[Value] = dataType match {
     case _: CharType | _: VarcharType                                                              => None
     case _ if l.value == null || l.dataType != dataType || OrderedValue.encoding(dataType).isEmpty => None
+    case DateType if l.value.asInstanceOf[Int] < ModernDays                                        => None
+    case _: StringType if !isText(l.value)                                                         => None
     case IntegerType | LongType | DateType | _: StringType                                         =>
       try Some(Value.of(dataType, l.value))
       catch { case _: IllegalArgumentException | _: ArithmeticException => None }
     case _ => None
+  }
+
+  /** Days from 1900 on are the same in all calendars. */
+  private val ModernDays = java.time.LocalDate.of(1900, 1, 1).toEpochDay.toInt
+
+  private def isText(value: Any): Boolean = value match {
+    case s: UTF8String => UTF8String.fromString(s.toString) == s
+    case _             => false
   }
 }

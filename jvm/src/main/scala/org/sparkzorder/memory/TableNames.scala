@@ -11,7 +11,7 @@ private[sparkzorder] object TableNames {
 
   def of(l: LogicalRelation, relation: HadoopFsRelation): String =
     l.catalogTable.flatMap(_.storage.locationUri).map(uri => new Path(uri).toString)
-      .getOrElse(relation.location.rootPaths.map(_.toString).mkString("\n"))
+      .getOrElse(relation.location.rootPaths.map(_.toString).sorted.mkString("\n"))
 
   /** Whether some path in the name is a folder, or below it. */
   def isAt(name: String, root: Path): Boolean =

@@ -58,10 +58,10 @@ private[skipping] final class ListedTable(
       sum
     }
 
-    /** The files of some places that are not of others. */
-    def difference(places: BitSet, others: BitSet): Seq[ReadFile] = {
+    /** The files of the other places. */
+    def without(places: BitSet): Seq[ReadFile] = {
       lazy val values = RememberedFiles.valuesOf(directory.values, schema)
-      files.indices.filter(i => places.get(i) && !others.get(i)).map { i =>
+      files.indices.filterNot(places.get).map { i =>
         ReadFile(files(i).getPath, files(i).getLen, files(i).getModificationTime, values)
       }
     }
@@ -107,22 +107,27 @@ private[skipping] final class ListedTable(
     directories.iterator.map(d => d.bytes(d.kept(keepers, memory))).sum
 
   /**
-   * The listing with only the files that all keepers keep, and those of them in which there is no row, as far as is
-   * remembered.
+   * The listing with only the files that all keepers keep.
    *
-   * @param look at the files that are left out or have no row: those that changed stay in the listing
+   * @param look at the files that are left out: those that changed stay in the listing
    */
-  def only(
+  def only(keepers: Seq[SelectedFiles], look: Option[FileRevalidation]): Seq[PartitionDirectory] = {
+    val kept = directories.map(d => (d, d.kept(keepers, None)))
+    val changed = changedOf(kept, look)
+    kept.map { case (d, places) => d.only(if (changed.isEmpty) places else d.including(changed, places)) }
+  }
+
+  /** Files that some keeper does not keep, or of which memory knows that they have no row. Not those that have changed. */
+  def without(
       keepers: Seq[SelectedFiles],
       memory: Option[RememberedFiles],
       look: Option[FileRevalidation]
-  ): (Seq[PartitionDirectory], Set[ReadFile]) = {
-    val kept = directories.map(d => (d, d.kept(keepers, None), d.kept(keepers, memory)))
-    val changed = look.fold(Set.empty[Path])(_.changed(kept.flatMap { case (d, _, read) => d.leftOut(read) }))
-    val listed = kept.map { case (d, places, _) =>
-      d.only(if (changed.isEmpty) places else d.including(changed, places))
-    }
-    val without = kept.iterator.flatMap { case (d, places, read) => d.difference(places, read) }
-    listed -> without.filterNot(f => changed(f.path)).toSet
+  ): Set[ReadFile] = {
+    val kept = directories.map(d => (d, d.kept(keepers, memory)))
+    val changed = changedOf(kept, look)
+    kept.iterator.flatMap { case (d, places) => d.without(places) }.filterNot(f => changed(f.path)).toSet
   }
+
+  private def changedOf(kept: Seq[(Directory, BitSet)], look: Option[FileRevalidation]): Set[Path] =
+    look.fold(Set.empty[Path])(_.changed(kept.flatMap { case (d, places) => d.leftOut(places) }))
 }

@@ -38,7 +38,7 @@ private[skipping] final class PlannedFileIndex(
     enabled: Boolean
 ) extends FileIndex {
 
-  private case class Made(filters: Seq[Expression], index: Option[SkippingFileIndex])
+  private case class Made(filters: Seq[Expression], hasLater: Boolean, index: Option[SkippingFileIndex])
 
   @volatile private var made: List[Made] = Nil
   @volatile private var size = Option.empty[Long]
@@ -65,7 +65,8 @@ private[skipping] final class PlannedFileIndex(
 
   private def pruned(l: LogicalRelation, filters: Seq[Expression], listing: Listing): Option[SkippingFileIndex] = {
     val evaluable = ScanFilters.evaluable(filters, l)
-    made.find(m => PlannedFileIndex.areSame(m.filters, evaluable)).getOrElse {
+    val hasLater = filters.exists(ScanFilters.isLater)
+    made.find(m => m.hasLater == hasLater && PlannedFileIndex.areSame(m.filters, evaluable)).getOrElse {
       val relation = l.relation.asInstanceOf[HadoopFsRelation]
       val index =
         try Pruning(
@@ -74,14 +75,15 @@ private[skipping] final class PlannedFileIndex(
             views,
             listing,
             evaluable,
-            enabled
+            enabled,
+            hasLater
           )
         catch {
           case NonFatal(e) =>
             SkippingErrors.warn(base.rootPaths, e)
             None
         }
-      val now = Made(evaluable, index)
+      val now = Made(evaluable, hasLater, index)
       made = (now :: made).take(PlannedFileIndex.MostKept)
       now
     }.index

@@ -19,6 +19,7 @@ private[skipping] object Pruning {
    *
    * @param listing of the relation's index
    * @param filters conjuncts over the scan that can be evaluated now, with the relation's own names
+   * @param hasLater whether there are conjuncts that can be evaluated when the query runs
    */
   def apply(
       l: LogicalRelation,
@@ -26,7 +27,8 @@ private[skipping] object Pruning {
       views: Seq[ScanSnapshot],
       listing: Listing,
       filters: Seq[Expression],
-      enabled: Boolean
+      enabled: Boolean,
+      hasLater: Boolean
   ): Option[SkippingFileIndex] = {
     val start = System.nanoTime()
     val (partitionFilters, dataFilters) = ScanFilters.byPartition(filters, l, relation)
@@ -39,7 +41,9 @@ private[skipping] object Pruning {
     if (enabled && dataFilters.nonEmpty)
       KeptTables.of(l, relation, views, dataFilters).foreach(PendingScans.load)
     val remembered = if (enabled) MemoryPlanning.filesWithout(l, relation, dataFilters) else None
-    if (conjuncts.isEmpty && remembered.isEmpty && !views.exists(_.corrects)) None
+    // Scans of which memory knows something, and others, must be equal.
+    def mayKnow = enabled && dataFilters.nonEmpty && MemoryPlanning.knows(l, relation)
+    if (conjuncts.isEmpty && remembered.isEmpty && !(hasLater && usable) && !mayKnow && !views.exists(_.corrects)) None
     else {
       val hasOutside = l.catalogTable.isDefined
       val known =
@@ -73,9 +77,9 @@ private[skipping] object Pruning {
           val leftOut = LeftOutBy(listed.files - beforeMemory - leftOutByCurve, leftOutByCurve, beforeMemory - kept)
           Some(SkippingReport(listed.files, kept, listed.bytes, bytesKept, elapsed, leftOut, reports))
         } else None
-      val look = FileRevalidation.of(relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
+      def look = FileRevalidation.of(relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
       // Spark lists the partitions of a catalog's table when the query runs, and files that are new then are read.
-      Some(new SkippingFileIndex(listing.of, views, keepers, remembered, look, bytesBeforeMemory, summary))
+      Some(new SkippingFileIndex(listing.of, views, keepers, remembered, look, () => look, bytesBeforeMemory, summary))
     }
   }
 

@@ -41,10 +41,9 @@ private[skipping] final class RememberedRDD[T: ClassTag](
     }
   }
 
-  override protected def getPreferredLocations(split: Partition): Seq[String] = split match {
-    case p: FilePartition => p.preferredLocations().toSeq
-    case _                => Nil
-  }
+  /** Those with all files: `coalesce` groups partitions by them. */
+  override protected def getPreferredLocations(split: Partition): Seq[String] =
+    rows.preferredLocations(rows.partitions(split.index))
 
   override def compute(split: Partition, context: TaskContext): Iterator[T] = {
     policy.foreach { p =>

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   AttributeSet,
   Expression,
   PythonFuncExpression,
+  ScalarSubquery,
   SubqueryExpression
 }
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
@@ -20,9 +21,18 @@ private[skipping] object ScanFilters {
       case a: AttributeReference => l.output.find(_.semanticEquals(a)).fold(a)(o => a.withName(o.name))
     })
 
+  /** Whether a conjunct can be evaluated once the values of its scalar subqueries are known. */
+  def isLater(f: Expression): Boolean = f.deterministic && !f.exists(_.isInstanceOf[PythonFuncExpression]) &&
+    f.exists(_.isInstanceOf[ScalarSubquery]) && !f.exists {
+      case s: ScalarSubquery     => s.isCorrelated
+      case _: SubqueryExpression => true
+      case _                     => false
+    }
+
   /** Why a conjunct cannot be evaluated before the query runs; None if it can. */
   def whyNot(f: Expression): Option[Reason] =
-    if (SubqueryExpression.hasSubquery(f))
+    if (isLater(f)) Some(Reason(ReasonCode.Subquery, "files are left out when the query runs and its value is known"))
+    else if (SubqueryExpression.hasSubquery(f))
       Some(Reason(ReasonCode.Subquery, "its value is not known before the query runs"))
     else if (!f.deterministic) Some(Reason(ReasonCode.NotDeterministic, "it may give another value for each row"))
     else if (f.exists(_.isInstanceOf[PythonFuncExpression]))

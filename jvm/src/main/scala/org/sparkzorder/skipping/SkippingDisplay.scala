@@ -1,16 +1,19 @@
 package org.sparkzorder.skipping
 
 import scala.reflect.ClassTag
+import scala.util.control.NonFatal
 
 import org.apache.spark.Partition
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.TimestampFormatterHelper
-import org.apache.spark.sql.execution.{FileSourceScanExec, FileSourceScanLike, SQLExecution}
+import org.apache.spark.sql.catalyst.expressions.{Literal, TimestampFormatterHelper}
+import org.apache.spark.sql.execution.{FileSourceScanExec, FileSourceScanLike, SQLExecution, ScalarSubquery}
 import org.apache.spark.sql.execution.datasources.FilePartition
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.vectorized.ColumnarBatch
+
+import org.sparkzorder.memory.ReadFile
 
 /** Spark's scan of files that tells in the plan's text and in the metrics of the SQL tab what was skipped. */
 trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
@@ -69,13 +72,29 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
   }
 
   private def remembered[T: ClassTag](rows: RDD[T]): RDD[T] = relation.location match {
-    case index: SkippingFileIndex if index.filesWithoutRows.nonEmpty =>
-      val policy = if (readsTimes) Some(SQLConf.get.legacyTimeParserPolicy.toString) else None
-      val read = new RememberedRDD(rows, index.filesWithoutRows, relation.partitionSchema, policy)
-      count(read.partitions)
-      read
+    case index: SkippingFileIndex =>
+      val without = filesWithoutRows(index)
+      if (without.isEmpty) rows
+      else {
+        val policy = if (readsTimes) Some(SQLConf.get.legacyTimeParserPolicy.toString) else None
+        val read = new RememberedRDD(rows, without, relation.partitionSchema, policy)
+        count(read.partitions)
+        read
+      }
     case _ => rows
   }
+
+  private def filesWithoutRows(index: SkippingFileIndex): Set[ReadFile] =
+    try {
+      // Spark has the values of subqueries when it asks for the rows.
+      val later = dataFilters.filter(f => f.deterministic && f.exists(_.isInstanceOf[ScalarSubquery]))
+        .map(_.transform { case s: ScalarSubquery => Literal(s.eval(null), s.dataType) })
+      index.filesWithoutRows(relation.copy(location = index.base)(relation.sparkSession), later)
+    } catch {
+      case NonFatal(e) =>
+        SkippingErrors.warn(relation.location.rootPaths, e)
+        Set.empty
+    }
 
   private def readsTimes: Boolean =
     (dataFilters ++ partitionFilters).exists(_.exists(_.isInstanceOf[TimestampFormatterHelper]))

@@ -2,10 +2,11 @@ package org.sparkzorder.skipping
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.memory.{ReadFile, RememberedFiles}
+import org.sparkzorder.predicate.Filters
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, ScanSnapshot}
 
 /**
@@ -20,7 +21,8 @@ import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, ScanSnapshot}
  * @param views one for each table folder that the base reads from
  * @param keepers one for each view with an index
  * @param memory of files in which an earlier query found no row
- * @param look at the files that are left out, each time the query asks for its files
+ * @param look at the files that are left out, when the query asks for its files
+ * @param newLook at those that stay in the listing, each time the plan runs
  */
 final class SkippingFileIndex private[skipping] (
     val base: FileIndex,
@@ -28,6 +30,7 @@ final class SkippingFileIndex private[skipping] (
     private val keepers: Seq[SelectedFiles],
     private val memory: Option[RememberedFiles],
     look: Option[FileRevalidation],
+    newLook: () => Option[FileRevalidation],
     override val sizeInBytes: Long,
     override val report: Option[SkippingReport]
 ) extends ReportingIndex {
@@ -44,17 +47,30 @@ final class SkippingFileIndex private[skipping] (
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
     val listing = CorrectedListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
-    val (listed, without) =
-      new ListedTable(listing, keepers.map(_.known), partitionSchema).only(keepers, memory.filter(_.holdsNow), look)
-    filesWithoutRows = without
-    listed
+    latest = new ListedTable(listing, keepers.map(_.known), partitionSchema).only(keepers, look)
+    latest
   }
 
+  @volatile private var latest = Seq.empty[PartitionDirectory]
+
   /**
-   * Files of the last listing that need not be read, since memory knows that they have no row. They stay in the listing,
-   * so that memory changes neither a plan nor which rows are in which partition. [[RememberedRDD]] leaves them out.
+   * Files of the last listing that need not be read, since memory knows that they have no row, or the values of
+   * subqueries say so. They stay in the listing, so that this changes neither a plan nor which rows are in which partition.
+   * [[RememberedRDD]] leaves them out. A plan may run more than once, so they are looked at each time.
+   *
+   * @param relation that reads through the base
+   * @param conjuncts about data, with values in place of scalar subqueries
    */
-  @volatile private[sparkzorder] var filesWithoutRows = Set.empty[ReadFile]
+  private[sparkzorder] def filesWithoutRows(relation: HadoopFsRelation, conjuncts: Seq[Expression]): Set[ReadFile] = {
+    val remembered = memory.filter(_.holdsNow)
+    if (remembered.isEmpty && conjuncts.isEmpty) Set.empty
+    else {
+      val notByName = ColumnsByName.whyNot(relation, views)
+      val predicate = Filters.conjunction(conjuncts.map(Pruning.translate(relation, notByName, _)))
+      val selected = keepers.map(k => SelectedFiles(k.known, predicate, relation.dataSchema))
+      new ListedTable(latest, keepers.map(_.known), partitionSchema).without(selected, remembered, newLook())
+    }
+  }
 
   override def equals(other: Any): Boolean = other match {
     case that: SkippingFileIndex => base == that.base && views == that.views && keepSame(that)

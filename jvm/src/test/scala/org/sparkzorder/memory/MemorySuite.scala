@@ -7,6 +7,7 @@ import java.nio.file.attribute.FileTime
 import org.apache.spark.sql.catalyst.expressions.PredicateHelper
 import org.apache.spark.sql.execution.ExplainMode
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.functions.{col, expr, udf}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -113,7 +114,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     def isRead: Boolean = scans(query).head.relation.location match {
       case index: SkippingFileIndex =>
         index.listFiles(Nil, Nil)
-        !index.filesWithoutRows.exists(_.path.getName == target.getFileName.toString)
+        !index.filesWithoutRows(scans(query).head.relation, Nil).exists(_.path.getName == target.getFileName.toString)
       case _ => true
     }
     assert(!isRead)
@@ -266,6 +267,27 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   private def causes(e: Throwable): Seq[Throwable] = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).toVector
+
+  test("a list with a null says nothing about one without") {
+    val path = folder()
+    def query(condition: String) = table(path).where(condition)
+    assert(filesRead(query("name = 'n250'")) == 8)
+    assert(filesRead(query("name IN ('n250', NULL)")) == 8)
+    assert(filesRead(query("name <=> 'n250'")) == 8)
+    assert(filesRead(query("name = 'n250' AND k >= 0")) == 1)
+  }
+
+  test("equal scans are equal, however they are written, if memory knows one of them") {
+    val path = folder()
+    def half(condition: String) = table(path).where(condition).groupBy("k").count()
+    def reused(one: String, other: String) = {
+      val both = half(one).union(half(other))
+      both.collect()
+      collectWithSubqueries(both.queryExecution.executedPlan) { case r: ReusedExchangeExec => r }.size
+    }
+    half("id + b > 650").collect()
+    assert(reused("id + b > 650", "b + id > 650") == 1)
+  }
 
   test("two scans of the same files that run in one task, in two threads, each learn of their own") {
     val path = folder()

@@ -156,7 +156,8 @@ object PruningBench {
         views,
         listing,
         filters,
-        enabled = true
+        enabled = true,
+        hasLater = false
       ).get
     }
 

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ArrayNode
 import org.roaringbitmap.RoaringBitmap
 
-import org.sparkzorder.codec.Json
+import org.sparkzorder.codec.{Checksum, Json}
 import org.sparkzorder.commit.TableFolder
 import org.sparkzorder.memory.{KeptFilter, KeptFilters, ReadFile}
 
@@ -17,7 +17,7 @@ import org.sparkzorder.memory.{KeptFilter, KeptFilters, ReadFile}
 private[memory] object KeptJson {
 
   /** Another one is needed also when a mistake in learning is mended: what was learned by it must not be read any more. */
-  private val Version = 1
+  private val Version = 2
 
   private val MostConditions = 1000
   private val MostNumber = 1 << 22
@@ -32,7 +32,7 @@ private[memory] object KeptJson {
   def write(folder: TableFolder, found: Seq[KeptFilters], most: Int): Array[Byte] = {
     val root = Json.newObject()
     root.put("version", Version)
-    val lists = root.putArray("lists")
+    val lists = Json.newArray()
     var left = most - 1000
     found.foreach { list =>
       val node = Json.newObject()
@@ -62,6 +62,8 @@ private[memory] object KeptJson {
       }
       if (!filters.isEmpty) lists.add(node)
     }
+    root.put("crc", Checksum.crc32(Json.bytes(lists)))
+    root.set[JsonNode]("lists", lists)
     Json.bytes(root)
   }
 
@@ -87,6 +89,7 @@ private[memory] object KeptJson {
   def read(folder: TableFolder)(bytes: Array[Byte]): Seq[KeptFilters] = {
     val root = Json.read(bytes)
     check(Json.long(root, "version").contains(Version.toLong), "its version is unknown")
+    check(Json.long(root, "crc").contains(Checksum.crc32(Json.bytes(root.path("lists")))), "its checksum is wrong")
     Json.elements(root.path("lists")).map { list =>
       val files = Json.elements(list.path("files")).map(file(folder, _)).toMap
       val all = RoaringBitmap.bitmapOf(files.keysIterator.toArray: _*)

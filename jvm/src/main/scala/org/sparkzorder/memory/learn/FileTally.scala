@@ -9,20 +9,21 @@ import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFil
  * scan's filter, and reports them when the input ends. Without a caller of [[passed]] that has said that it is there,
  * nothing is reported: silence is not the same as no row.
  *
- * @param isThere whether the file of a part is the one that the scan was planned with
+ * @param look what a part's file is now; None if it is not the one that the scan was planned with
  * @param report is called at most once, with a bit for each part of the partition that has a row, or whose file was
  *   another one
  */
 final class FileTally(
     partition: FilePartition,
-    isThere: PartitionedFile => Boolean,
+    look: PartitionedFile => Option[Any],
     report: BitSet => Unit
 ) extends Iterator[AnyRef] {
   private val parts: Array[PartitionedFile] = partition.files
   private val withRows = new BitSet(parts.length)
   private var input: Iterator[AnyRef] = Iterator.empty
   private var part = -1
-  private var lookedAt = 0
+  private var before = Option.empty[Any]
+  private var seen = 0
   private var isNoted = false
   private var isListening = false
   private var isDone = false
@@ -51,37 +52,31 @@ final class FileTally(
 
   override def hasNext: Boolean = {
     val more = input.hasNext
-    lookUntil(part + 1)
     if (!more && isListening && !isDone) {
       isDone = true
-      lookUntil(parts.length)
+      leave()
+      // A part that the reader has not told of was not read.
+      withRows.set(seen, parts.length max seen)
       report(withRows)
     }
     more
   }
 
-  override def next(): AnyRef = {
-    val found = input.next()
-    lookUntil(part + 1)
-    found
-  }
+  override def next(): AnyRef = input.next()
 
-  /** Parts are read in their order. */
+  /** Parts are read in their order. The reader is about to open this one, and is done with the one before. */
   private def moved(to: Int): Unit = if (to != part) {
-    if (to < part) isDone = true
+    leave()
+    if (to != part + 1) isDone = true
     part = to
+    seen = to + 1
     isNoted = false
+    before = if (isListening) look(parts(part)) else None
   }
 
-  /**
-   * Looks at the files of parts that were opened since the last look. Another file may take the place of one, and then
-   * go again, so the look comes at once.
-   */
-  private def lookUntil(end: Int): Unit = if (isListening)
-    while (lookedAt < end) {
-      if (!isThere(parts(lookedAt))) withRows.set(lookedAt)
-      lookedAt += 1
-    }
+  /** Another file may have taken the place of a part's file while it was read. */
+  private def leave(): Unit =
+    if (part >= 0 && isListening && (before.isEmpty || look(parts(part)) != before)) withRows.set(part)
 }
 
 object FileTally {
@@ -91,6 +86,6 @@ object FileTally {
     case tally: FileTally =>
       tally.listen()
       tally
-    case _ => new FileTally(FilePartition(0, Array.empty), _ => true, _ => ())
+    case _ => new FileTally(FilePartition(0, Array.empty), _ => None, _ => ())
   }
 }

@@ -1,14 +1,16 @@
 package org.sparkzorder.memory.learn
 
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.execution.{CodegenSupport, FilterExec, LeafExecNode, SparkPlan, WholeStageCodegenExec}
-import org.apache.spark.sql.execution.datasources.{FilePartition, HadoopFsRelation}
+import org.apache.spark.sql.execution.datasources.{FilePartition, HadoopFsRelation, PartitionedFile}
 
 import org.sparkzorder.memory.keep.KeptTable
 import org.sparkzorder.memory.{FilterKey, ReaderSettings}
+import org.sparkzorder.scan.{FileRevalidation, LeftOut}
 
 /**
  * The filter right above a scan of files, which learns in which files there are rows that pass it. For Spark's rules it
@@ -67,12 +69,19 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
     else {
       val outcomes = new FileOutcomes
       sparkContext.register(outcomes)
-      val scan =
-        new PendingScan(filter, outcomes, partitions, relation.partitionSchema, kept, System.currentTimeMillis())
+      val began = System.currentTimeMillis()
+      val scan = new PendingScan(filter, outcomes, partitions, relation.partitionSchema, kept, began, changed)
       scanned = Some(scan)
       PendingScans.add(scan)
       new TalliedRDD(input, outcomes, ReaderSettings.ofTask, isFiltered)
     }
+  }
+
+  private def changed(files: Seq[PartitionedFile]): Set[Path] = {
+    val statuses = files.map(f => new FileStatus(f.fileSize, false, 0, 0, f.modificationTime, f.toPath))
+    val folders = statuses.groupBy(_.getPath.getParent).toSeq.map { case (folder, of) => LeftOut(folder, of, of.size) }
+    def failed(folder: Path, e: Exception): Unit = logWarning(s"Nothing is learned about files of $folder", e)
+    FileRevalidation.of(relation.sparkSession, failed).fold(Set.empty[Path])(_.changed(folders))
   }
 }
 

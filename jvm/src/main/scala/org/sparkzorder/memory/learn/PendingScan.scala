@@ -2,6 +2,7 @@ package org.sparkzorder.memory.learn
 
 import scala.collection.mutable
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFile}
 import org.apache.spark.sql.types.StructType
 
@@ -17,6 +18,7 @@ import org.sparkzorder.memory.{FilterKey, FilterMemory, ReadFile, RememberedFile
  * @param schema of the partitions' values
  * @param kept the table, if its side folder may have what is learned
  * @param began milliseconds since 1970, before the first file was read
+ * @param changed those of some files that are not any more as they were listed
  */
 private[learn] final class PendingScan(
     val filter: FilterKey,
@@ -24,7 +26,8 @@ private[learn] final class PendingScan(
     partitions: Array[FilePartition],
     schema: StructType,
     val kept: Option[KeptTable],
-    began: Long
+    began: Long,
+    changed: Seq[PartitionedFile] => Set[Path]
 ) {
   private var absorbed = 0
   private var lastLook = 0L
@@ -49,7 +52,11 @@ private[learn] final class PendingScan(
     if (isMore) {
       absorbed = known.size
       lastLook = now
-      val files = FileSummary.of(partitions, known).filter(isPast).map(f => read(f))
+      val without = FileSummary.of(partitions, known).filter(isPast)
+      // A listing may be older than a file that was read, and that file may go again.
+      val inStores = without.filter(PlannedFile.isInStore)
+      val others = if (inStores.isEmpty) Set.empty[Path] else changed(inStores)
+      val files = without.filterNot(f => others(f.toPath)).map(f => read(f))
       memory.remember(filter, files, kept.map(_.columns))
     }
     isMore

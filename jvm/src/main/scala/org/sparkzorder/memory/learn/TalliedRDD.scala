@@ -26,7 +26,7 @@ private[learn] final class TalliedRDD(
     split match {
       case partition: FilePartition if settings == ReaderSettings.ofTask =>
         val tally =
-          new FileTally(partition, PlannedFile.isThere, rows => outcomes.add((partition.index, rows)))
+          new FileTally(partition, PlannedFile.look, rows => outcomes.add((partition.index, rows)))
         // The input holds batches as well, if generated code reads it. So its elements are not touched here.
         tally.of(scan.iterator(tally.toRead, context).asInstanceOf[Iterator[AnyRef]])
         if (isFiltered) {

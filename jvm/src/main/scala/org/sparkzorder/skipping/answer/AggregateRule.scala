@@ -17,9 +17,12 @@ import org.sparkzorder.skipping.{AnsweredScan, ScanExplanation, SkippingErrors}
  */
 object AggregateRule extends Rule[LogicalPlan] {
 
-  override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!conf.getConf(ZOrderConf.skippingEnabled) || !conf.getConf(ZOrderConf.aggregatesEnabled)) plan
-    else plan.transformUp { case a: Aggregate => answered(a).getOrElse(a) }
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    // Spark makes a join of it, looks at it for what it gives without rows, and then optimizes it again.
+    case s: Subquery if s.correlated                                                                   => plan
+    case _ if !conf.getConf(ZOrderConf.skippingEnabled) || !conf.getConf(ZOrderConf.aggregatesEnabled) => plan
+    case _ => plan.transformUp { case a: Aggregate => answered(a).getOrElse(a) }
+  }
 
   private def answered(aggregate: Aggregate): Option[LogicalPlan] =
     try
@@ -35,7 +38,7 @@ object AggregateRule extends Rule[LogicalPlan] {
   private def columns(asked: AnswerableAggregate): (Seq[AttributeReference], Seq[AttributeReference]) = {
     val groups = asked.groups.map { i =>
       val f = asked.scan.relation.partitionSchema(i)
-      AttributeReference(f.name, f.dataType, nullable = true)()
+      AttributeReference(f.name, f.dataType, nullable = true, f.metadata)()
     }
     val slots = asked.slots.zipWithIndex.map { case (slot, i) =>
       AttributeReference(s"answer_$i", slot.dataType, nullable = slot.empty == null)()
@@ -61,15 +64,7 @@ object AggregateRule extends Rule[LogicalPlan] {
 
   private def together(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
     val (groups, slots) = columns(asked)
-    val index = new RemainingFiles(
-      asked.scan.planned.rootPaths,
-      asked.scan.relation.partitionSchema,
-      answers.remaining,
-      Some(answers.report),
-      asked.scan.location
-    )
-    val rest =
-      asked.scan.scan.copy(relation = asked.scan.relation.copy(location = index)(asked.scan.relation.sparkSession))
+    val rest = RemainingFiles.of(asked.scan, answers.remaining, answers.report).in(asked.scan.scan)
     val ofGroups = asked.aggregate.groupingExpressions.zip(groups).map { case (g, a) => Alias(g, a.name)() }
     val ofSlots = asked.functions.zip(slots).map { case (f, a) => Alias(f, a.name)() }
     val read = asked.aggregate.copy(

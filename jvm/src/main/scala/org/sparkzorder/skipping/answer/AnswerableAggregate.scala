@@ -30,7 +30,7 @@ private[answer] object AnswerableAggregate {
 
   def of(aggregate: Aggregate): Option[AnswerableAggregate] = aggregate.child match {
     case PhysicalOperation(list, filters, l: LogicalRelation) =>
-      AnswerableScan.of(l, filters).flatMap(new Reading(aggregate, list, _).read)
+      AnswerableScan.of(l, list, filters).flatMap(new Reading(aggregate, list, _).read)
     case _ => None
   }
 

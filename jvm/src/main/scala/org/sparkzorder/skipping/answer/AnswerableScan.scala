@@ -3,6 +3,7 @@ package org.sparkzorder.skipping.answer
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.compat._
 import org.sparkzorder.predicate.{And, Column, Const, StatsPredicate}
@@ -68,19 +69,24 @@ private[answer] final case class AnswerableScan(
 
 private[answer] object AnswerableScan {
 
-  def of(l: LogicalRelation, filters: Seq[Expression]): Option[AnswerableScan] = l.relation match {
-    case r @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) if isPlain(r, planned, filters) =>
-      Some(AnswerableScan(l, r, planned, ScanFilters.evaluable(filters, l)))
-    case _ => None
-  }
+  /** @param list the columns above the scan. Values such as the number of a row depend on which files are read */
+  def of(l: LogicalRelation, list: Seq[NamedExpression], filters: Seq[Expression]): Option[AnswerableScan] =
+    l.relation match {
+      case r @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _)
+          if list.forall(_.deterministic) && isPlain(r, planned, filters) =>
+        Some(AnswerableScan(l, r, planned, ScanFilters.evaluable(filters, l)))
+      case _ => None
+    }
 
   private def isPlain(relation: HadoopFsRelation, planned: PlannedFileIndex, filters: Seq[Expression]): Boolean = {
-    val conf = relation.sparkSession.sessionState.conf
-    def isOn(name: String, otherwise: Boolean) =
-      relation.options.collectFirst { case (k, v) if k.equalsIgnoreCase(name) => v.trim.equalsIgnoreCase("true") }
-        .getOrElse(otherwise)
+    // Spark asks the active session, and the relation's own for some.
+    val confs = Seq(relation.sparkSession.sessionState.conf, SQLConf.get)
+    def isOn(name: String, set: SQLConf => Boolean) =
+      confs.exists(set) || relation.options.exists { case (k, v) =>
+        k.equalsIgnoreCase(name) && v.trim.equalsIgnoreCase("true")
+      }
     filters.forall(ScanFilters.whyNot(_).isEmpty) && relation.bucketSpec.isEmpty &&
-    !isOn("ignoreCorruptFiles", conf.ignoreCorruptFiles) && !isOn("ignoreMissingFiles", conf.ignoreMissingFiles) &&
+    !isOn("ignoreCorruptFiles", _.ignoreCorruptFiles) && !isOn("ignoreMissingFiles", _.ignoreMissingFiles) &&
     planned.views.size == 1 && planned.views.forall(v => v.snapshot.isDefined && !v.corrects) &&
     ColumnsByName.whyNot(relation, planned.views).isEmpty
   }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.execution.datasources.PartitionDirectory
 
-import org.sparkzorder.predicate.{Evaluation, Outcomes, Value}
+import org.sparkzorder.predicate.{Column, Comparison, Evaluation, IsNull, Operator, Or, Outcomes, StatsPredicate, Value}
 import org.sparkzorder.skipping.ListedOrdinals
 import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, StatsTable, StatsWithDefaults}
 
@@ -52,6 +52,36 @@ private[answer] final class IndexFacts(scan: AnswerableScan) {
     }
     ofPartition.orElse(ofData).flatten
   }
+
+  /**
+   * Whether a file may hold a row that does not come after a value in some order; by its ordinal and its partition's
+   * values.
+   *
+   * @param value None if only nulls do not come after it
+   */
+  def notAfter(
+      value: Option[Value],
+      column: AttributeReference,
+      order: Witnesses.Order
+  ): (Int, InternalRow) => Boolean =
+    scan.partitionColumn(column) match {
+      case Some(i) => (_, partition) =>
+          partition.get(i, column.dataType) match {
+            case null => order.nullsFirst
+            case own  => value.exists { v =>
+                val compared = Value.ordering.compare(Value.of(column.dataType, own), v)
+                if (order.ascending) compared <= 0 else compared >= 0
+              }
+          }
+      case None =>
+        val own = Column(Seq(column.name), column.dataType)
+        val operator = if (order.ascending) Operator.LessOrEqual else Operator.GreaterOrEqual
+        val within = value.map(Comparison(own, operator, _))
+        val predicate =
+          if (order.nullsFirst) within.fold[StatsPredicate](IsNull(own))(Or(IsNull(own), _)) else within.get
+        val keep = Evaluation.keep(predicate, table)
+        (ordinal, _) => ordinal < 0 || keep.get(ordinal)
+    }
 
   private def isNaN(value: Any): Boolean = value match {
     case d: Double => d.isNaN

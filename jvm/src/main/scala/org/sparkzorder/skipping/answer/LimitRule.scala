@@ -9,8 +9,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.predicate.{Reason, ReasonCode}
-import org.sparkzorder.skipping.{ConjunctReport, LeftOutBy, SkippingErrors, SkippingReport}
+import org.sparkzorder.skipping.SkippingErrors
 
 /**
  * Lets `WHERE .. LIMIT n` read only files in which all rows pass the filter, if they have n rows. Without an order any n
@@ -18,18 +17,20 @@ import org.sparkzorder.skipping.{ConjunctReport, LeftOutBy, SkippingErrors, Skip
  */
 object LimitRule extends Rule[LogicalPlan] {
 
-  override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!conf.getConf(ZOrderConf.skippingEnabled) || !conf.getConf(ZOrderConf.topKEnabled)) plan
-    else plan.transformUp { case limit: GlobalLimit => limited(limit).getOrElse(limit) }
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    // Spark makes a join of it, looks at it for what it gives without rows, and then optimizes it again.
+    case s: Subquery if s.correlated                                                             => plan
+    case _ if !conf.getConf(ZOrderConf.skippingEnabled) || !conf.getConf(ZOrderConf.topKEnabled) => plan
+    case _ => plan.transformUp { case limit: GlobalLimit => limited(limit).getOrElse(limit) }
+  }
 
   private def limited(limit: GlobalLimit): Option[LogicalPlan] =
     try
       Limits.rows(limit).flatMap { case (rows, child) =>
         child match {
-          case PhysicalOperation(_, filters, l: LogicalRelation) if filters.nonEmpty =>
-            AnswerableScan.of(l, filters).flatMap(enough(rows, _)).map { index =>
-              val relation = index.scan.relation.copy(location = index.files)(index.scan.relation.sparkSession)
-              limit.transformUp { case leaf if leaf eq l => l.copy(relation = relation) }
+          case PhysicalOperation(list, filters, l: LogicalRelation) if filters.nonEmpty =>
+            AnswerableScan.of(l, list, filters).flatMap(enough(rows, _)).map { index =>
+              limit.transformUp { case leaf if leaf eq l => index.in(l) }
             }
           case _ => None
         }
@@ -40,15 +41,12 @@ object LimitRule extends Rule[LogicalPlan] {
         None
     }
 
-  private final case class Enough(scan: AnswerableScan, files: RemainingFiles)
-
-  private def enough(wanted: Long, scan: AnswerableScan): Option[Enough] = {
+  private def enough(wanted: Long, scan: AnswerableScan): Option[RemainingFiles] = {
     val begin = System.nanoTime()
     val facts = new IndexFacts(scan)
     if (wanted <= 0 || !facts.mayAnswer) None
     else {
-      val location = scan.location
-      val listed = location.listFiles(scan.onPartitions, scan.onData)
+      val listed = scan.location.listFiles(scan.onPartitions, scan.onData)
       val sure = for {
         ((d, ordinals), i) <- listed.zip(facts.ordinals(listed)).zipWithIndex
         (file, ordinal) <- d.files.zip(ordinals) if facts.isSure(ordinal) && facts.table.rows(ordinal) > 0
@@ -58,28 +56,10 @@ object LimitRule extends Rule[LogicalPlan] {
       val all = listed.iterator.map(_.files.size).sum
       if (until < 0 || used.size == all || scan.isMoved || scan.changed(used.map(_._2.fileStatus)).nonEmpty) None
       else {
-        val directories = used.groupBy(_._1).toSeq.sortBy(_._1).map { case (i, of) =>
-          listed(i).copy(files = of.map(_._2))
-        }
-        val bytes = used.map(_._2.getLen).sum
-        val report = SkippingReport(
-          all.toLong,
-          used.size.toLong,
-          listed.iterator.flatMap(_.files).map(_.getLen).sum,
-          bytes,
-          (System.nanoTime() - begin) / 1e6,
-          LeftOutBy(0, 0, 0),
-          Seq(ConjunctReport(
-            s"LIMIT $wanted",
-            Some(used.size.toLong),
-            Some(Reason(ReasonCode.Answered, "all rows of these files pass the filter, and they are enough"))
-          ))
-        )
-        val roots = scan.planned.rootPaths
-        Some(Enough(
-          scan,
-          new RemainingFiles(roots, scan.relation.partitionSchema, directories, Some(report), location)
-        ))
+        val files = used.groupBy(_._1).toSeq.sortBy(_._1).map { case (i, of) => listed(i).copy(files = of.map(_._2)) }
+        val why = "all rows of these files pass the filter, and they are enough"
+        val millis = (System.nanoTime() - begin) / 1e6
+        Some(RemainingFiles.chosen(scan, listed, files, s"LIMIT $wanted", why, millis))
       }
     }
   }

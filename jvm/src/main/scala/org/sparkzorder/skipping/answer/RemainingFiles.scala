@@ -1,11 +1,18 @@
 package org.sparkzorder.skipping.answer
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeReference,
+  BoundReference,
+  Expression,
+  Predicate,
+  SubqueryExpression
+}
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.skipping.{ReportingIndex, SkippingReport}
+import org.sparkzorder.predicate.{Reason, ReasonCode}
+import org.sparkzorder.skipping.{ConjunctReport, LeftOutBy, ReportingIndex, SkippingFileIndex, SkippingReport}
 
 /**
  * The files of a scan that must be read, since the index does not answer for them. They are never listed again: a file
@@ -15,7 +22,7 @@ import org.sparkzorder.skipping.{ReportingIndex, SkippingReport}
  * @param files those of the partitions that the query reads
  * @param before the index that also lists the files that are answered for
  */
-private[skipping] final class RemainingFiles(
+private[answer] final class RemainingFiles(
     override val rootPaths: Seq[Path],
     override val partitionSchema: StructType,
     private val files: Seq[PartitionDirectory],
@@ -23,8 +30,23 @@ private[skipping] final class RemainingFiles(
     override val before: FileIndex
 ) extends ReportingIndex {
 
-  override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
-    files
+  /** Spark relies on an index for filters about partitions alone, also for those that it finds later. */
+  override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
+    val known = partitionFilters.filter(f => f.deterministic && !SubqueryExpression.hasSubquery(f))
+    val passes = known.map { f =>
+      Predicate.createInterpreted(f.transform { case a: AttributeReference =>
+        val i = partitionSchema.fieldIndex(a.name)
+        BoundReference(i, partitionSchema(i).dataType, nullable = true)
+      })
+    }
+    files.filter(d => passes.forall(_.eval(d.values)))
+  }
+
+  /** The scan of these files alone. */
+  def in(l: LogicalRelation): LogicalRelation = {
+    val relation = l.relation.asInstanceOf[HadoopFsRelation]
+    l.copy(relation = relation.copy(location = this)(relation.sparkSession))
+  }
 
   override def inputFiles: Array[String] = files.flatMap(_.files.map(_.getPath.toUri.toString)).toArray
   override def refresh(): Unit = ()
@@ -36,4 +58,49 @@ private[skipping] final class RemainingFiles(
   }
   override def hashCode: Int = (rootPaths, files.size).hashCode
   override def toString: String = s"RemainingFiles(${rootPaths.mkString(", ")})"
+}
+
+private[answer] object RemainingFiles {
+
+  def of(scan: AnswerableScan, files: Seq[PartitionDirectory], report: SkippingReport): RemainingFiles =
+    new RemainingFiles(
+      scan.planned.rootPaths,
+      scan.relation.partitionSchema,
+      files.filter(_.files.nonEmpty),
+      Some(report),
+      scan.location
+    )
+
+  /**
+   * A choice of the files of a listing.
+   *
+   * @param what the part of the query that needs no other files
+   * @param millis that it took
+   */
+  def chosen(
+      scan: AnswerableScan,
+      listed: Seq[PartitionDirectory],
+      files: Seq[PartitionDirectory],
+      what: String,
+      why: String,
+      millis: Double
+  ): RemainingFiles = {
+    def number(of: Seq[PartitionDirectory]) = of.iterator.map(_.files.size.toLong).sum
+    def bytes(of: Seq[PartitionDirectory]) = of.iterator.flatMap(_.files).map(_.getLen).sum
+    val reason = ConjunctReport(what, Some(number(files)), Some(Reason(ReasonCode.Answered, why)))
+    val before = scan.location match {
+      case skipping: SkippingFileIndex => skipping.report
+      case _                           => None
+    }
+    val known = before.getOrElse(
+      SkippingReport(number(listed), number(listed), bytes(listed), bytes(listed), 0, LeftOutBy(0, 0, 0), Nil)
+    )
+    val report = known.copy(
+      filesKept = number(files),
+      bytesKept = bytes(files),
+      pruningMs = millis,
+      conjuncts = known.conjuncts :+ reason
+    )
+    of(scan, files, report)
+  }
 }

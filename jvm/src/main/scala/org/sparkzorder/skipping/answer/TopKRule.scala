@@ -7,23 +7,24 @@ import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.LogicalRelation
-import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.predicate.Value
 import org.sparkzorder.skipping.SkippingErrors
 import org.sparkzorder.stats.OrderedValue
 
 /**
- * Adds a condition to `ORDER BY c LIMIT k`: `c` must not come after a value that the first k rows do not pass. It follows
- * from the rows and the bounds of files in which all rows pass the filter. Skipping and Spark's readers then use the
- * condition like any other.
+ * Lets `ORDER BY c LIMIT k` read only files that may hold one of the first k rows. From the rows and the bounds of files
+ * in which all rows pass the filter follows a value that the first k rows do not pass. Spark's readers do not get it as
+ * a condition: they trust statistics of files that the index does not.
  */
 object TopKRule extends Rule[LogicalPlan] {
 
-  override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!conf.getConf(ZOrderConf.skippingEnabled) || !conf.getConf(ZOrderConf.topKEnabled)) plan
-    else plan.transformUp { case limit: GlobalLimit => limited(limit).getOrElse(limit) }
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    // Spark makes a join of it, looks at it for what it gives without rows, and then optimizes it again.
+    case s: Subquery if s.correlated                                                             => plan
+    case _ if !conf.getConf(ZOrderConf.skippingEnabled) || !conf.getConf(ZOrderConf.topKEnabled) => plan
+    case _ => plan.transformUp { case limit: GlobalLimit => limited(limit).getOrElse(limit) }
+  }
 
   private def limited(limit: GlobalLimit): Option[LogicalPlan] =
     try
@@ -31,8 +32,8 @@ object TopKRule extends Rule[LogicalPlan] {
         (rows, child) <- Limits.rows(limit)
         s <- sort(child)
         first <- s.order.headOption
-        (c, scan) <- condition(rows, first, s.child)
-      } yield limit.transformUp { case leaf if leaf eq scan => Filter(c, leaf) }
+        (index, l) <- chosen(rows, first, s.child)
+      } yield limit.transformUp { case leaf if leaf eq l => index.in(l) }
     catch {
       case NonFatal(e) =>
         SkippingErrors.warn(Nil, e)
@@ -45,61 +46,55 @@ object TopKRule extends Rule[LogicalPlan] {
     case _                                                                  => None
   }
 
-  private def condition(wanted: Long, by: SortOrder, child: LogicalPlan): Option[(Expression, LogicalRelation)] =
+  private def chosen(wanted: Long, by: SortOrder, child: LogicalPlan): Option[(RemainingFiles, LogicalRelation)] =
     child match {
       case PhysicalOperation(list, filters, l: LogicalRelation) =>
         for {
-          scan <- AnswerableScan.of(l, filters)
+          scan <- AnswerableScan.of(l, list, filters)
           column <- Some(scan.ofScan(list)(by.child)).collect { case a: AttributeReference => a }
           if scan.partitionColumn(column).isDefined || scan.dataColumn(column).isDefined
-          if OrderedValue.encoding(column.dataType).isDefined
-          bound <-
-            bound(wanted, scan, column, Witnesses.Order(by.direction == Ascending, by.nullOrdering == NullsFirst))
-          value <- literal(column, bound)
-        } yield (value.fold[Expression](IsNull(column))(passes(column, _, by)), l)
+          if OrderedValue.encoding(column.dataType).isDefined && wanted > 0
+          index <- files(wanted, scan, column, by)
+        } yield (index, l)
       case _ => None
     }
 
-  private def passes(column: AttributeReference, value: Literal, by: SortOrder): Expression = {
-    val within = if (by.direction == Ascending) LessThanOrEqual(column, value) else GreaterThanOrEqual(column, value)
-    if (by.nullOrdering == NullsFirst && column.nullable) Or(IsNull(column), within) else within
-  }
-
-  /** The outer None: the bound cannot be a literal. Parquet's filters take other bytes for a text that is no UTF-8. */
-  private def literal(column: AttributeReference, bound: Option[Value]): Option[Option[Literal]] = bound match {
-    case None    => Some(None)
-    case Some(v) =>
-      val decoded = OrderedValue.decode(column.dataType, Witnesses.encoded(v))
-      val isText = decoded match {
-        case s: UTF8String => UTF8String.fromString(s.toString) == s
-        // A dictionary filter does not take -0.0 for 0.0.
-        case d: Double => d != 0
-        case f: Float  => f != 0
-        case _         => true
-      }
-      if (isText) Some(Some(Literal(decoded, column.dataType))) else None
-  }
-
-  /** The value that the first rows do not pass; None if they are all null. The outer None: nothing is known. */
-  private def bound(
+  private def files(
       wanted: Long,
       scan: AnswerableScan,
       column: AttributeReference,
-      order: Witnesses.Order
-  ): Option[Option[Value]] = {
+      by: SortOrder
+  ): Option[RemainingFiles] = {
+    val begin = System.nanoTime()
+    val order = Witnesses.Order(by.direction == Ascending, by.nullOrdering == NullsFirst)
     val facts = new IndexFacts(scan)
-    if (wanted <= 0 || !facts.mayAnswer) None
+    if (!facts.mayAnswer) None
     else {
       val listed = scan.location.listFiles(scan.onPartitions, scan.onData)
-      val files = listed.flatMap(d => d.files.map(f => (f.fileStatus, d)))
-      val sure = facts.ordinals(listed).flatten.zipWithIndex.collect {
+      val ordinals = facts.ordinals(listed)
+      val all = listed.flatMap(d => d.files.map(f => (f.fileStatus, d.values)))
+      val sure = ordinals.flatten.zipWithIndex.collect {
         case (ordinal, i) if facts.isSure(ordinal) =>
-          facts.witness(i, ordinal, files(i)._2.values, column, order)
+          facts.witness(i, ordinal, all(i)._2, column, order)
       }.flatten
-      Witnesses.of(wanted, sure, order.ascending)
-        .filter(used => used.nonEmpty && used.size < files.size && !scan.isMoved)
-        .filter(used => scan.changed(used.map(w => files(w.file)._1)).isEmpty)
-        .map(_.last.bound)
+      for {
+        used <- Witnesses.of(wanted, sure, order.ascending)
+        if used.nonEmpty && !scan.isMoved && scan.changed(used.map(w => all(w.file)._1)).isEmpty
+        isKept = facts.notAfter(used.last.bound, column, order)
+        kept = listed.zip(ordinals).map { case (d, of) =>
+          d.copy(files = d.files.zip(of).collect { case (f, ordinal) if isKept(ordinal, d.values) => f })
+        }
+        left = kept.iterator.map(_.files.size).sum if left < all.size
+        // A file that changed since it was listed is read.
+        gone = all.map(_._1).filterNot(kept.flatMap(_.files.map(_.fileStatus)).toSet) if scan.changed(gone).isEmpty
+      } yield RemainingFiles.chosen(
+        scan,
+        listed,
+        kept,
+        s"ORDER BY ${by.sql} LIMIT $wanted",
+        "other files hold none of the first rows",
+        (System.nanoTime() - begin) / 1e6
+      )
     }
   }
 }

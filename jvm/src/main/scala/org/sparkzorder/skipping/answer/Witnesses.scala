@@ -47,11 +47,6 @@ private[answer] object Witnesses {
 
   final case class Order(ascending: Boolean, nullsFirst: Boolean)
 
-  def encoded(value: Value): Any = value match {
-    case LongValue(long)   => long
-    case bytes: BytesValue => bytes.bytes
-  }
-
   def value(encoded: Any): Value = encoded match {
     case long: Long         => LongValue(long)
     case bytes: Array[Byte] => new BytesValue(bytes)

@@ -98,7 +98,7 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     assertAnswers(0, 8)(spark.sql("SELECT max(id + 1) FROM t"))
     assertAnswers(0, 8)(spark.sql("SELECT b, count(*) FROM t GROUP BY b"))
     assertAnswers(8, 0)(spark.sql("SELECT (SELECT max(id) FROM t) AS m"))
-    assertAnswers(8, 8)(spark.sql("SELECT id FROM t WHERE id + 0 = (SELECT max(id) FROM t)"))
+    assertAnswers(8, 1)(spark.sql("SELECT id FROM t WHERE id + 0 = (SELECT max(id) FROM t)"))
     assertAnswers(16, 0)(spark.sql("SELECT count(*) FROM t UNION ALL SELECT max(id) FROM t"))
   }
 
@@ -157,6 +157,22 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     Files.copy(source, file, StandardCopyOption.REPLACE_EXISTING)
     Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
     assert(asked(listed.agg(max("id"))) == (Seq(Row(5099)), 7, 2L))
+  }
+
+  test("subqueries that Spark makes joins of") {
+    table(indexed(partitionedBy = Seq("k"))).createOrReplaceTempView("parts")
+    spark.range(8, 13).toDF("k").createOrReplaceTempView("o")
+    def assertSame(query: String): Unit = {
+      val expected = withSettings("spark.zorder.aggregates.enabled" -> "false")(asked(spark.sql(query))._1)
+      assert(asked(spark.sql(query))._1 == expected, query)
+    }
+    assertSame("SELECT k, (SELECT count(*) FROM parts p WHERE p.k = o.k) FROM o")
+    assertSame("SELECT k FROM o WHERE (SELECT count(*) FROM parts p WHERE p.k = o.k) = 0")
+    assertSame("SELECT s.* FROM o, LATERAL (SELECT k, count(*) c FROM parts WHERE id > 150 GROUP BY k) s WHERE s.k = 3")
+    assertSame("SELECT s.* FROM o, LATERAL (SELECT count(*) c FROM parts p WHERE id > 150 AND p.k = o.k) s")
+    assertSame("SELECT * FROM (SELECT k, max(id) FROM parts WHERE id > 150 GROUP BY k) WHERE k > 7")
+    assertSame("SELECT k FROM o WHERE EXISTS (SELECT 1 FROM parts p WHERE p.k = o.k LIMIT 1)")
+    assertSame("SELECT k, (SELECT max(id) FROM parts p WHERE p.k = o.k AND id < 450) FROM o")
   }
 
   test("EXPLAIN SKIPPING says what is answered, and what is read") {

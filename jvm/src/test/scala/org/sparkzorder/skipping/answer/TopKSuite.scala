@@ -60,6 +60,12 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
     assertReads(9)(spark.sql("SELECT * FROM t JOIN (SELECT id FROM t ORDER BY id DESC LIMIT 3) USING (id) ORDER BY id"))
   }
 
+  test("values that depend on which files are read") {
+    val t = indexed()
+    assertReads(8)(t.selectExpr("id", "monotonically_increasing_id() AS n").orderBy(col("id").desc).limit(3))
+    assertReads(8)(t.selectExpr("id", "rand(3) AS n").orderBy(col("id").desc).limit(3))
+  }
+
   test("columns of partitions") {
     val t = indexed(partitionedBy = Seq("k"))
     assertReads(8)(t.orderBy(col("k").desc, col("id")).limit(5))
