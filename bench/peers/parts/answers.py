@@ -48,22 +48,22 @@ def run(setting: Setting) -> Part:
     empty = _empty(spark, setting.queries)
     part.figures.append(Figure("an empty query", "ms", {"ours": empty}, compared=False))
     for name, template in questions.items():
-        times: dict[str, list[float]] = {engine: [] for engine in views}
+        times: dict[str, list[float]] = {peer: [] for peer in views}
         files: dict[str, int] = {}
         for n in range(setting.queries + WARM_UP):
             if n >= WARM_UP:
                 steps.next(name)
             answers = set()
-            for engine, view in views.items():
-                spark.conf.set("spark.zorder.skipping.enabled", str(engine == "ours").lower())
+            for peer, view in views.items():
+                spark.conf.set("spark.zorder.skipping.enabled", str(peer == "ours").lower())
                 frame: Any = spark.sql(template.format(view))
                 begin = time.perf_counter()
                 found = frame.collect()
                 took = (time.perf_counter() - begin) * 1e3
                 answers.add(str(found))
                 if n >= WARM_UP:
-                    times[engine].append(took)
-                    files[engine] = sum_of_files(_final(frame))
+                    times[peer].append(took)
+                    files[peer] = sum_of_files(_final(frame))
             assert len(answers) == 1, (name, answers)
         part.figures.append(Figure(name, "ms", times))
         part.where.append(f"{name}, files read: {', '.join(f'{e} {n:,}' for e, n in files.items())}")
@@ -76,10 +76,10 @@ def run(setting: Setting) -> Part:
             part.checks.append(Check(f"{name}: files read", files["ours"], LATEST_FILES))
         else:
             part.checks.append(Check(f"{name}: files read", files["ours"], 2))
-        for engine, took_by in times.items():
-            if engine != "ours" and files[engine] > 0:
+        for peer, took_by in times.items():
+            if peer != "ours" and files[peer] > 0:
                 ratio = statistics.median(took_by) / ours
-                part.checks.append(Check(f"{name}: {engine} / ours", ratio, FASTER, at_least=True))
+                part.checks.append(Check(f"{name}: {peer} / ours", ratio, FASTER, at_least=True))
     spark.stop()
     part.settings = {
         "data": f"{rows:,} rows in {FILES:,} files, clustered by one column that rises with time",

@@ -9,6 +9,9 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
  */
 final case class AnsweredScan(relation: String, report: SkippingReport)
 
+/** A node of a physical plan that gives out what the index has answered. */
+private[skipping] trait AnsweredNode { def answered: AnsweredScan }
+
 object AnsweredScan {
 
   /** Of the rows that came in place of the scan. Spark drops it if it folds the plan above into the rows. */

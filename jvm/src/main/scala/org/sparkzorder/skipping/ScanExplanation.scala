@@ -33,6 +33,9 @@ object ScanExplanation {
     )
   }
 
+  private[skipping] def of(answered: AnsweredScan): ScanExplanation =
+    reported(answered.relation, answered.report, Nil, Nil)
+
   private val notBelow =
     Reason(ReasonCode.UnsupportedExpression, "it comes after columns or conditions that cannot be evaluated with it")
 
@@ -48,7 +51,7 @@ object ScanExplanation {
         case _ => unskipped(l, relation, filters)
       }
     case local: LocalRelation =>
-      local.getTagValue(AnsweredScan.Tag).map(a => reported(a.relation, a.report, Nil, Nil))
+      local.getTagValue(AnsweredScan.Tag).map(of)
         .getOrElse(throw new IllegalArgumentException("no scan of files"))
     case v2: DataSourceV2ScanRelation =>
       val why = Reason(ReasonCode.UnsupportedExpression, "the table is read through a V2 source")

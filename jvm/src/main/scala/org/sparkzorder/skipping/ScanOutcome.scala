@@ -18,9 +18,11 @@ private[sparkzorder] object ScanOutcome extends AdaptiveSparkPlanHelper {
   /** @param plan that has run */
   def of(plan: SparkPlan): Seq[ScanOutcome] = {
     val counted = collectWithSubqueries(plan) { case f: LearningFilterExec => f }
-    collectWithSubqueries(plan) { case scan: FileSourceScanExec =>
-      val filter = counted.find(f => find(f.child)(_ eq scan).isDefined)
-      ScanOutcome(explanation(scan), filter.flatMap(_.filesWithoutRows))
+    collectWithSubqueries(plan) {
+      case scan: FileSourceScanExec =>
+        val filter = counted.find(f => find(f.child)(_ eq scan).isDefined)
+        ScanOutcome(explanation(scan), filter.flatMap(_.filesWithoutRows))
+      case node: AnsweredNode => ScanOutcome(ScanExplanation.of(node.answered), None)
     }
   }
 
@@ -30,7 +32,7 @@ private[sparkzorder] object ScanOutcome extends AdaptiveSparkPlanHelper {
     def metric(name: String) = scan.metrics.get(name).fold(0L)(_.value)
     val (files, bytes) = (metric("numFiles"), metric("filesSize"))
     scan.relation.location match {
-      case index: SkippingFileIndex if index.report.isDefined =>
+      case index: ReportingIndex if index.report.isDefined =>
         val r = index.report.get
         ScanExplanation(name, r.filesTotal, files, r.bytesTotal, bytes, r.pruningMs, r.conjuncts)
       case _ => ScanExplanation(name, files, files, bytes, bytes, 0.0, Nil)

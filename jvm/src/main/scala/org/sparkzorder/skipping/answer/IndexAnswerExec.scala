@@ -6,10 +6,12 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan, SparkStrategy}
 
-import org.sparkzorder.skipping.AnsweredScan
+import org.sparkzorder.skipping.{AnsweredNode, AnsweredScan}
 
 /** Rows that the index has answered. Like Spark's scan of local rows it runs no job if nothing is above it. */
-final case class IndexAnswerExec(output: Seq[Attribute], rows: Seq[InternalRow], text: String) extends LeafExecNode {
+final case class IndexAnswerExec(output: Seq[Attribute], rows: Seq[InternalRow], answered: AnsweredScan)
+    extends LeafExecNode
+    with AnsweredNode {
 
   @transient private lazy val unsafe: Array[InternalRow] = {
     val projection = UnsafeProjection.create(output, output)
@@ -21,14 +23,14 @@ final case class IndexAnswerExec(output: Seq[Attribute], rows: Seq[InternalRow],
   override def executeTake(limit: Int): Array[InternalRow] = unsafe.take(limit)
   override def executeTail(limit: Int): Array[InternalRow] = unsafe.takeRight(limit)
   override def simpleString(maxFields: Int): String =
-    s"$nodeName ${output.mkString("[", ", ", "]")} Skipping: $text"
+    s"$nodeName ${output.mkString("[", ", ", "]")} Skipping: ${answered.report.text}"
 }
 
 /** Plans the rows that the index has answered. */
 object AnswerStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case local: LocalRelation =>
-      local.getTagValue(AnsweredScan.Tag).map(a => IndexAnswerExec(local.output, local.data, a.report.text)).toSeq
+      local.getTagValue(AnsweredScan.Tag).map(IndexAnswerExec(local.output, local.data, _)).toSeq
     case _ => Nil
   }
 }
