@@ -103,6 +103,7 @@ def test_subqueries_in_another_order_are_one(reuse: SparkSession) -> None:
 
 
 def test_subqueries_of_the_same_rows_are_merged(reuse: SparkSession) -> None:
+    reuse.conf.set("spark.zorder.aggregates.enabled", "false")
     query = "SELECT (SELECT max(b) FROM t WHERE id < 40), (SELECT sum(a) FROM t WHERE id < 40), (SELECT min(a) FROM t)"
     same_nodes(reuse, query)
 

@@ -1,11 +1,15 @@
 package org.sparkzorder.predicate
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.{expressions => catalyst}
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, Literal}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
+
+import org.sparkzorder.stats.OrderedValue
 
 /**
  * Translates conditions of Catalyst, as the optimizer leaves them, to predicates over statistics.
@@ -33,7 +37,18 @@ private final class CatalystTranslator(operands: Operands) {
 
   def unknown(e: Expression): StatsPredicate = Unknown(operands.reasonAgainst(e))
 
-  def condition(e: Expression): StatsPredicate = e match {
+  def condition(e: Expression): StatsPredicate = Branches.ofCondition(e).fold(plain(e)) { b =>
+    val chosen = isTrue(condition(b.condition))
+    Or(And(chosen, condition(b.first)), And(Not(chosen), condition(b.second)))
+  }
+
+  /** Never null. */
+  private def isTrue(p: StatsPredicate): StatsPredicate = p match {
+    case _: IsNull | _: IsNotNull | _: Undefined => p
+    case _                                       => And(p, Not(Undefined(p)))
+  }
+
+  private def plain(e: Expression): StatsPredicate = e match {
     case catalyst.And(left, right)              => And(condition(left), condition(right))
     case catalyst.Or(left, right)               => Or(condition(left), condition(right))
     case catalyst.Not(child)                    => Not(condition(child))
@@ -86,9 +101,23 @@ private final class CatalystTranslator(operands: Operands) {
 
   private def comparison(e: Expression, operator: Operator, left: Expression, right: Expression): StatsPredicate =
     (left, right) match {
-      case (_, literal: Literal) => compared(left, operator, literal)
-      case (literal: Literal, _) => compared(right, operator.swapped, literal)
-      case _                     => unusable(e, Seq(left, right))
+      case (_: Literal, _: Literal) => constant(e)
+      case (_, literal: Literal)    => compared(left, operator, literal)
+      case (literal: Literal, _)    => compared(right, operator.swapped, literal)
+      case _                        => ofColumns(left, operator, right).getOrElse(unusable(e, Seq(left, right)))
+    }
+
+  private def constant(e: Expression): StatsPredicate =
+    try Const(Option(e.eval()).map(_.asInstanceOf[Boolean]))
+    catch { case NonFatal(_) => unknown(e) }
+
+  /** Two columns of one type. Of floating point, NaN would have to be told from all other values on both sides. */
+  private def ofColumns(left: Expression, operator: Operator, right: Expression): Option[StatsPredicate] =
+    (operands.operand(left), operands.operand(right)) match {
+      case (scala.Right(Operand(a, None)), scala.Right(Operand(b, None)))
+          if a.dataType == b.dataType && !OrderedValue.hasNaN(a.dataType) && operator != Operator.NullSafeEqual =>
+        Some(ColumnComparison(a, operator, b))
+      case _ => None
     }
 
   private def isNull(literal: Literal): Boolean = literal.value == null
@@ -104,6 +133,8 @@ private final class CatalystTranslator(operands: Operands) {
             // A condition that is compared with true or false, as in `(a > 1) = false`.
             case (Operator.Equal, Literal(truth: Boolean, BooleanType), BooleanType) =>
               if (truth) condition(e) else Not(condition(e))
+            case (Operator.NullSafeEqual, Literal(truth: Boolean, BooleanType), BooleanType) =>
+              isTrue(if (truth) condition(e) else Not(condition(e)))
             case _ => Unknown(reason)
           }
         case Right(_) if literal.dataType != e.dataType => mismatch(e, literal)

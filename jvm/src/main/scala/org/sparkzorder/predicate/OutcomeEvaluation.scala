@@ -34,6 +34,15 @@ private[predicate] object OutcomeEvaluation {
       case IsNotNull(column)                   => of(column, table)(nulls(_, table.rows, False, True))
       case Comparison(column, operator, value) =>
         of(column, table)(comparison(column, operator, value, _, table.rows, settled))
+      case ColumnComparison(left, operator, right) =>
+        def between(rule: Operator) =
+          of(left, table)(a => of(right, table)(b => columns(rule, a, b, table.rows)))
+        operator match {
+          case Operator.NotEqual       => mapped(between(Operator.Equal), Outcomes.not)
+          case Operator.Greater        => mapped(between(Operator.LessOrEqual), Outcomes.not)
+          case Operator.GreaterOrEqual => mapped(between(Operator.Less), Outcomes.not)
+          case rule                    => between(rule)
+        }
       case In(column, values, hasNull) =>
         val test = IntervalTest.in(values, hasNull)
         of(column, table) { stats =>
@@ -63,6 +72,52 @@ private[predicate] object OutcomeEvaluation {
       case Greater                    => mapped(plain(LessOrEqual, Null), Outcomes.not)
       case GreaterOrEqual             => mapped(plain(Less, Null), Outcomes.not)
     }
+  }
+
+  /** Of two columns without NaN, as [[ColumnComparison]] describes it. */
+  private def columns(rule: Operator, a: StatsColumn, b: StatsColumn, rows: Array[Long]): Array[Byte] = {
+    // The order of a bound of one file of `a`, and a bound of the same file of `b`.
+    val (lowLow, lowHigh, highLow, highHigh): (Int => Int, Int => Int, Int => Int, Int => Int) = (a, b) match {
+      case (x: LongStatsColumn, y: LongStatsColumn) =>
+        (
+          i => java.lang.Long.compare(x.min(i), y.min(i)),
+          i => java.lang.Long.compare(x.min(i), y.max(i)),
+          i => java.lang.Long.compare(x.max(i), y.min(i)),
+          i => java.lang.Long.compare(x.max(i), y.max(i))
+        )
+      case (x: BytesStatsColumn, y: BytesStatsColumn) =>
+        (
+          i => x.min.compare(i, y.min),
+          i => x.min.compare(i, y.max),
+          i => x.max.compare(i, y.min),
+          i => x.max.compare(i, y.max)
+        )
+      case _ => throw new IllegalArgumentException("two columns of different encodings")
+    }
+    def within(i: Int): Int = {
+      val (mayBeTrue, mayBeFalse) = rule match {
+        case Operator.Less        => (lowHigh(i) < 0, highLow(i) >= 0)
+        case Operator.LessOrEqual => (lowHigh(i) <= 0, highLow(i) > 0)
+        case _                    =>
+          val isOne = lowLow(i) == 0 && lowHigh(i) == 0 && highLow(i) == 0 && highHigh(i) == 0
+          (lowHigh(i) <= 0 && highLow(i) >= 0, !isOne)
+      }
+      (if (mayBeTrue) True else 0) | (if (mayBeFalse) False else 0)
+    }
+    val out = new Array[Byte](rows.length)
+    var i = 0
+    while (i < out.length) {
+      val n = rows(i)
+      if (n != 0L) {
+        val (left, right) = (a.nullCounts(i), b.nullCounts(i))
+        var mask = if (n < 0L || left != 0L || right != 0L) Null else 0
+        if (n < 0L || (left != n && right != n))
+          mask |= (if (a.bounded.get(i) && b.bounded.get(i)) within(i) else True | False)
+        out(i) = mask.toByte
+      }
+      i += 1
+    }
+    out
   }
 
   private def of(column: Column, table: StatsTable)(evaluate: StatsColumn => Array[Byte]): Array[Byte] =

@@ -48,10 +48,11 @@ sealed trait StatsPredicate extends Product with Serializable {
 
   /** The columns whose bounds are used. */
   def ordered: Set[Column] = this match {
-    case Comparison(column, _, _) => Set(column)
-    case In(column, _, _)         => Set(column)
-    case StartsWith(column, _)    => Set(column)
-    case _                        => children.flatMap(_.ordered).toSet
+    case Comparison(column, _, _)  => Set(column)
+    case ColumnComparison(a, _, b) => Set(a, b)
+    case In(column, _, _)          => Set(column)
+    case StartsWith(column, _)     => Set(column)
+    case _                         => children.flatMap(_.ordered).toSet
   }
 
   /** The columns whose statistics are used. */
@@ -78,6 +79,15 @@ sealed trait StatsPredicate extends Product with Serializable {
  *    the interval [NaN, NaN].
  */
 final case class Comparison(column: Column, operator: Operator, value: Value) extends StatsPredicate
+
+/**
+ * `left operator right`, for two columns of one type without NaN; not for `<=>`. Null in either gives
+ * null. Any value of one may be beside any of the other, so with the intervals [a, b] and [c, d]:
+ *  - `=` true needs a <= d and c <= b; false is impossible only when a = b = c = d.
+ *  - `<` true needs a < d; false needs b >= c.
+ *  - `<=` true needs a <= d; false needs b > c.
+ */
+final case class ColumnComparison(left: Column, operator: Operator, right: Column) extends StatsPredicate
 
 /**
  * `column IN (values)`, with a null in the list if `hasNull`. True needs a value within [lo, hi];

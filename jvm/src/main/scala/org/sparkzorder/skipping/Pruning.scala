@@ -1,13 +1,13 @@
 package org.sparkzorder.skipping
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
-import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 import org.sparkzorder.compat._
 import org.sparkzorder.memory.RememberedFiles
 import org.sparkzorder.memory.learn.{MemoryPlanning, PendingScans}
-import org.sparkzorder.predicate.{CatalystTranslator, Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
+import org.sparkzorder.predicate.{Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, Listing, ScanSnapshot}
 import org.sparkzorder.stats.StatsColumn
 
@@ -35,7 +35,8 @@ private[skipping] object Pruning {
     lazy val usable = enabled && views.exists(_.snapshot.isDefined)
     lazy val notByName = ColumnsByName.whyNot(relation, views)
     val conjuncts =
-      if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, notByName, f)) else Nil
+      if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> ScanPredicates.translate(relation, notByName, f))
+      else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
     if (enabled && dataFilters.nonEmpty)
@@ -141,22 +142,4 @@ private[skipping] object Pruning {
         else ConjunctReport(f.sql, Some(kept.toLong), p.reasons.headOption)
     }
   }
-
-  /** The predicate of a condition over a scan. */
-  private[skipping] def translate(
-      relation: HadoopFsRelation,
-      notByName: Option[Reason],
-      f: Expression
-  ): StatsPredicate =
-    CatalystTranslator.translate(f, attribute => notByName.toLeft(()).flatMap(_ => columnOf(relation, attribute)))
-
-  private def columnOf(relation: HadoopFsRelation, a: AttributeReference): Either[Reason, Seq[String]] =
-    if (isPartitionColumn(relation, a.name))
-      Left(Reason(ReasonCode.PartitionColumn, s"${quoteIdentifier(a.name)} is a partition column"))
-    else if (relation.dataSchema.fieldNames.contains(a.name))
-      ColumnsByName.whyNot(relation, a.name).toLeft(Seq(a.name))
-    else Left(Reason(ReasonCode.MetadataColumn, s"${quoteIdentifier(a.name)} is not a column of the files"))
-
-  private def isPartitionColumn(relation: HadoopFsRelation, name: String): Boolean =
-    relation.partitionSchema.fieldNames.contains(name)
 }

@@ -66,7 +66,7 @@ final class SkippingFileIndex private[skipping] (
     if (remembered.isEmpty && conjuncts.isEmpty) Set.empty
     else {
       val notByName = ColumnsByName.whyNot(relation, views)
-      val predicate = Filters.conjunction(conjuncts.map(Pruning.translate(relation, notByName, _)))
+      val predicate = Filters.conjunction(conjuncts.map(ScanPredicates.translate(relation, notByName, _)))
       val selected = keepers.map(k => SelectedFiles(k.known, predicate, relation.dataSchema))
       new ListedTable(latest, keepers.map(_.known), partitionSchema).without(selected, remembered, newLook())
     }

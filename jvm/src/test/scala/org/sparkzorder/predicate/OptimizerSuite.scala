@@ -88,6 +88,9 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
       between(ts, ZoneClock.Earliest, ZoneClock.Latest),
       between(ts, 0L, 365 * 86400000000L - 1)
     )),
+    "coalesce(i, 7) = 3" ->
+      Seq(Or(And(IsNotNull(i), compare(i, Equal, 3)), And(Not(IsNotNull(i)), Const.False))),
+    "st.n < i" -> Seq(ColumnComparison(n, Less, i)),
     "date_trunc('HOUR', ts) >= TIMESTAMP'1970-01-01 00:30:00'" -> Seq(Within(
       between(ts, ZoneClock.Earliest, ZoneClock.Latest),
       Not(compare(ts, Less, 3600000000L))
@@ -101,10 +104,9 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
   }
 
   Seq(
-    "i > l" -> "COLUMN_TO_COLUMN",
+    "d > f" -> "COLUMN_TO_COLUMN",
     "i % 2 = 1" -> "FUNCTION_OF_COLUMN",
     "right(s, 2) = 'ab'" -> "FUNCTION_OF_COLUMN",
-    "CASE WHEN i > 3 THEN s = 'a' ELSE d > 1 END" -> "FUNCTION_OF_COLUMN",
     "s RLIKE 'a.*'" -> "FUNCTION_OF_COLUMN",
     "lower = 'a'" -> "COLLATION",
     "arr = array(1)" -> "TYPE_WITHOUT_STATISTICS",

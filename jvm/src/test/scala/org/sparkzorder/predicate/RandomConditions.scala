@@ -120,7 +120,34 @@ final class RandomConditions(random: Random) {
     Cast(GetStructField(attribute("st"), 0, None), LongType)
   ))
 
-  private def leaf(): Expression = random.nextInt(20) match {
+  /** A choice between values of one type. */
+  private def choice(of: Expression): Expression = {
+    def value() = if (chance(0.5)) literal(of.dataType, 0.2) else one(Seq(of, other(of)))
+    random.nextInt(3) match {
+      case 0 => Coalesce(of +: Seq.fill(1 + random.nextInt(2))(value()))
+      case 1 => If(leaf(), value(), value())
+      case _ => CaseWhen(Seq.fill(1 + random.nextInt(2))((leaf(), value())), if (chance(0.5)) Some(value()) else None)
+    }
+  }
+
+  /** Another column of the same type, if there is one. */
+  private def other(of: Expression): Expression = of.dataType match {
+    case IntegerType => one(Seq(attribute("i"), GetStructField(attribute("st"), 0, None)))
+    case StringType  => one(Seq(attribute("s"), GetStructField(attribute("st"), 1, None)))
+    case _           => of
+  }
+
+  private def leaf(): Expression = random.nextInt(24) match {
+    case 20 =>
+      val of = column()
+      one(RandomConditions.comparisons)(of, other(of))
+    case 21 =>
+      val of = choice(column())
+      one(RandomConditions.comparisons)(of, literal(of.dataType, 0.1))
+    case 22 =>
+      val of = choice(column())
+      one(Seq(IsNull(of), IsNotNull(of), In(of, Seq.fill(2)(literal(of.dataType, 0.1)))))
+    case 23    => EqualNullSafe(If(leaf(), leaf(), leaf()), Literal(chance(0.5)))
     case 0     => attribute("b")
     case 1     => Literal(one(Seq[Any](true, false, null)), BooleanType)
     case 2     => IsNull(one(Seq(column(), cast(), attribute("st"))))

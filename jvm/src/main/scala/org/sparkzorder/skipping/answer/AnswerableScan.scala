@@ -8,7 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.sparkzorder.compat._
 import org.sparkzorder.predicate.{And, Column, Const, StatsPredicate}
 import org.sparkzorder.scan.{FileRevalidation, LeftOut}
-import org.sparkzorder.skipping.{ColumnsByName, PlannedFileIndex, Pruning, ScanFilters, SkippingErrors}
+import org.sparkzorder.skipping.{ColumnsByName, PlannedFileIndex, ScanFilters, ScanPredicates, SkippingErrors}
 
 /**
  * A scan about whose files the index may tell more than which ones to leave out: it reads all rows of its files, and
@@ -24,7 +24,7 @@ private[answer] final case class AnswerableScan(
 ) {
   val (onPartitions, onData) = ScanFilters.byPartition(filters, scan, relation)
 
-  def translated(e: Expression): StatsPredicate = Pruning.translate(relation, None, e)
+  def translated(e: Expression): StatsPredicate = ScanPredicates.translate(relation, None, e)
 
   /** The predicate of the conjuncts about data. */
   def predicate: StatsPredicate = onData.map(translated).reduceOption(And(_, _)).getOrElse(Const.True)

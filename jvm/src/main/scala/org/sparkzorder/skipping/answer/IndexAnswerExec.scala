@@ -9,8 +9,11 @@ import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan, SparkStrategy}
 import org.sparkzorder.skipping.{AnsweredNode, AnsweredScan}
 
 /** Rows that the index has answered. Like Spark's scan of local rows it runs no job if nothing is above it. */
-final case class IndexAnswerExec(output: Seq[Attribute], rows: Seq[InternalRow], answered: AnsweredScan)
-    extends LeafExecNode
+final case class IndexAnswerExec(
+    output: Seq[Attribute],
+    @transient rows: Seq[InternalRow],
+    @transient answered: AnsweredScan
+) extends LeafExecNode
     with AnsweredNode {
 
   @transient private lazy val unsafe: Array[InternalRow] = {

@@ -1,0 +1,48 @@
+package org.sparkzorder.predicate
+
+import org.apache.spark.sql.catalyst.expressions._
+
+/**
+ * A choice between two expressions: `first` for rows for which `condition` is true, and `second` for those for which it is
+ * false or null.
+ */
+private[predicate] final case class Branches(condition: Expression, first: Expression, second: Expression)
+
+private[predicate] object Branches {
+
+  /** More expressions than this are not taken apart, since each is evaluated for each file. */
+  private val MostExpressions = 200
+
+  /** `IF`, `CASE WHEN` and `COALESCE` as choices. */
+  private def of(e: Expression): Option[Branches] = e match {
+    case If(condition, first, second)             => Some(Branches(condition, first, second))
+    case CaseWhen(Seq((condition, first)), other) =>
+      Some(Branches(condition, first, other.getOrElse(Literal(null, e.dataType))))
+    case CaseWhen((condition, first) +: rest, other) => Some(Branches(condition, first, CaseWhen(rest, other)))
+    case Coalesce(Seq(first, second))                => Some(Branches(IsNotNull(first), first, second))
+    case Coalesce(first +: rest) if rest.nonEmpty    => Some(Branches(IsNotNull(first), first, Coalesce(rest)))
+    case _                                           => None
+  }
+
+  /**
+   * A condition that is a choice, or is about a choice and literals: `f(if(p, a, b), 3)` is `if(p, f(a, 3), f(b, 3))`,
+   * since each row takes one of the branches.
+   */
+  def ofCondition(e: Expression): Option[Branches] =
+    of(e).orElse {
+      val (literals, others) = e.children.partition(_.isInstanceOf[Literal])
+      others match {
+        case Seq(other) if literals.size + 1 == e.children.size && isTest(e) =>
+          of(other).map { b =>
+            def about(branch: Expression) = e.withNewChildren(e.children.map(c => if (c eq other) branch else c))
+            Branches(b.condition, about(b.first), about(b.second))
+          }
+        case _ => None
+      }
+    }.filter(_ => e.collect { case any => any }.size <= MostExpressions)
+
+  private def isTest(e: Expression): Boolean = e match {
+    case _: BinaryComparison | _: In | _: InSet | _: IsNull | _: IsNotNull | _: IsNaN | _: StartsWith => true
+    case _                                                                                            => false
+  }
+}
