@@ -1,6 +1,16 @@
 package org.sparkzorder.predicate
 
-import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.{expressions => catalyst}
+import org.apache.spark.sql.catalyst.expressions.{
+  BinaryComparison,
+  CaseWhen,
+  Coalesce,
+  Expression,
+  If,
+  InSet,
+  IsNaN,
+  Literal
+}
 
 /**
  * A choice between two expressions: `first` for rows for which `condition` is true, and `second` for those for which it is
@@ -19,8 +29,8 @@ private[predicate] object Branches {
     case CaseWhen(Seq((condition, first)), other) =>
       Some(Branches(condition, first, other.getOrElse(Literal(null, e.dataType))))
     case CaseWhen((condition, first) +: rest, other) => Some(Branches(condition, first, CaseWhen(rest, other)))
-    case Coalesce(Seq(first, second))                => Some(Branches(IsNotNull(first), first, second))
-    case Coalesce(first +: rest) if rest.nonEmpty    => Some(Branches(IsNotNull(first), first, Coalesce(rest)))
+    case Coalesce(Seq(first, second))                => Some(Branches(catalyst.IsNotNull(first), first, second))
+    case Coalesce(first +: rest) if rest.nonEmpty    => Some(Branches(catalyst.IsNotNull(first), first, Coalesce(rest)))
     case _                                           => None
   }
 
@@ -42,7 +52,8 @@ private[predicate] object Branches {
     }.filter(_ => e.collect { case any => any }.size <= MostExpressions)
 
   private def isTest(e: Expression): Boolean = e match {
-    case _: BinaryComparison | _: In | _: InSet | _: IsNull | _: IsNotNull | _: IsNaN | _: StartsWith => true
-    case _                                                                                            => false
+    case _: BinaryComparison | _: catalyst.In | _: InSet | _: catalyst.IsNull | _: catalyst.IsNotNull | _: IsNaN | _: catalyst.StartsWith =>
+      true
+    case _ => false
   }
 }
