@@ -21,13 +21,21 @@ object AggregateRule extends Rule[LogicalPlan] {
     // Spark makes a join of it, looks at it for what it gives without rows, and then optimizes it again.
     case s: Subquery if s.correlated                                                                   => plan
     case _ if !conf.getConf(ZOrderConf.skippingEnabled) || !conf.getConf(ZOrderConf.aggregatesEnabled) => plan
-    case _ => plan.transformUp { case a: Aggregate => answered(a).getOrElse(a) }
+    // Spark merges subqueries of one table to one scan, which is better than a scan of a part for each.
+    case _: Subquery => answered(plan, isWhole = true)
+    case _           => answered(plan, isWhole = false)
   }
 
-  private def answered(aggregate: Aggregate): Option[LogicalPlan] =
+  /** @param isWhole whether only aggregates are answered for which no file is read */
+  private def answered(plan: LogicalPlan, isWhole: Boolean): LogicalPlan =
+    plan.transformUp { case a: Aggregate => answered(a, isWhole).getOrElse(a) }
+
+  private def answered(aggregate: Aggregate, isWhole: Boolean): Option[LogicalPlan] =
     try
-      for (asked <- AnswerableAggregate.of(aggregate); answers <- FileAnswers.of(asked))
-        yield if (answers.remaining.isEmpty) whole(asked, answers) else together(asked, answers)
+      for {
+        asked <- AnswerableAggregate.of(aggregate)
+        answers <- FileAnswers.of(asked) if answers.remaining.isEmpty || !isWhole
+      } yield if (answers.remaining.isEmpty) whole(asked, answers) else together(asked, answers)
     catch {
       case NonFatal(e) =>
         SkippingErrors.warn(Nil, e)

@@ -98,6 +98,11 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     assertAnswers(0, 8)(spark.sql("SELECT max(id + 1) FROM t"))
     assertAnswers(0, 8)(spark.sql("SELECT b, count(*) FROM t GROUP BY b"))
     assertAnswers(8, 0)(spark.sql("SELECT (SELECT max(id) FROM t) AS m"))
+    // One scan for both.
+    assertAnswers(
+      0,
+      7
+    )(spark.sql("SELECT (SELECT max(id) FROM t WHERE id > 150), (SELECT count(*) FROM t WHERE id > 150)"))
     assertAnswers(8, 1)(spark.sql("SELECT id FROM t WHERE id + 0 = (SELECT max(id) FROM t)"))
     assertAnswers(16, 0)(spark.sql("SELECT count(*) FROM t UNION ALL SELECT max(id) FROM t"))
   }
