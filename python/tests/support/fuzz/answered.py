@@ -58,12 +58,15 @@ class Answered:
         partition = [c.spark for c in self._columns if c.partition]
         group = [r.choice(partition)] if partition and r.random() < 0.4 else []
         by = f" GROUP BY {group[0]}" if group else ""
-        return f"SELECT {', '.join([*group, *asked])} FROM {relation} WHERE {where}{by}"
+        shown = [f"CAST({name} AS STRING)" for name in group]
+        return f"SELECT {', '.join([*shown, *asked])} FROM {relation} WHERE {where}{by}"
 
     def _function(self, where: str) -> str:
         r = self._random
         column = r.choice(self._columns).spark
-        kinds = ["count(*)", "min(id)", "max(id)", f"count({column})", f"min({column})", f"max({column})"]
+        # As texts: Python has no dates before the year 1.
+        kinds = ["count(*)", "min(id)", "max(id)", f"count({column})"]
+        kinds += [f"CAST(min({column}) AS STRING)", f"CAST(max({column}) AS STRING)"]
         kinds.append(f"count_if(id > {r.randrange(self._rows_so_far)})")
         kinds.append(f"count(*) FILTER (WHERE {where})")
         return r.choice(kinds)
