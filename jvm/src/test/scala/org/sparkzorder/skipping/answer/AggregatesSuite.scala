@@ -112,6 +112,12 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     table(path).createOrReplaceTempView("parts")
     assertAnswers(80, 0)(spark.sql("SELECT k, count(*), max(id), max(k) FROM parts GROUP BY k"))
     assertAnswers(80, 0)(spark.sql("SELECT DISTINCT k FROM parts"))
+    // Tasks get the plan above the answers.
+    for (codegen <- Seq("true", "false")) withSettings("spark.sql.codegen.wholeStage" -> codegen) {
+      val groups = "(SELECT k, count(*) AS n FROM parts GROUP BY k)"
+      assertAnswers(80, 0)(spark.sql(s"SELECT k, sum(n) OVER (ORDER BY k) FROM $groups ORDER BY n, k"))
+      assertAnswers(80, 16)(spark.sql("SELECT id FROM parts WHERE k + 0 > (SELECT max(k) - 2 FROM parts)"))
+    }
     assertAnswers(60, 10)(spark.sql("SELECT k + 1 AS l, count(*) FROM parts WHERE id > 150 GROUP BY k"))
     assertAnswers(16, 0)(spark.sql("SELECT count(*), min(k), max(k) FROM parts WHERE k IN (3, 4)"))
     assertAnswers(0, 80)(spark.sql("SELECT b, k, count(*) FROM parts GROUP BY b, k"))
