@@ -1,46 +1,28 @@
 package org.sparkzorder.skipping.answer
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.rules.Rule
 
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.skipping.{AnsweredScan, ScanExplanation, SkippingErrors}
+import org.sparkzorder.skipping.{AnsweredScan, ScanExplanation}
 
 /**
  * Answers `count`, `min` and `max` from the index, for files in which a filter is true of every row. The others are read.
  * A union below a last aggregate puts the parts together. If no file is left, the plan is a row.
  */
-object AggregateRule extends Rule[LogicalPlan] {
+object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    // Spark makes a join of it, looks at it for what it gives without rows, and then optimizes it again.
-    case s: Subquery if s.correlated                                                                   => plan
-    case _ if !conf.getConf(ZOrderConf.skippingEnabled) || !conf.getConf(ZOrderConf.aggregatesEnabled) => plan
-    // Spark merges subqueries of one table to one scan, which is better than a scan of a part for each.
-    case _: Subquery => answered(plan, isWhole = true)
-    case _           => answered(plan, isWhole = false)
-  }
-
-  /** @param isWhole whether only aggregates are answered for which no file is read */
-  private def answered(plan: LogicalPlan, isWhole: Boolean): LogicalPlan =
-    plan.transformUp { case a: Aggregate => answered(a, isWhole).getOrElse(a) }
-
-  private def answered(aggregate: Aggregate, isWhole: Boolean): Option[LogicalPlan] =
-    try
+  // Spark merges subqueries of one table to one scan, which is better than a scan of a part for each.
+  override protected def answered(node: LogicalPlan, inSubquery: Boolean): Option[LogicalPlan] = node match {
+    case aggregate: Aggregate =>
       for {
         asked <- AnswerableAggregate.of(aggregate)
-        answers <- FileAnswers.of(asked) if answers.remaining.isEmpty || !isWhole
+        answers <- FileAnswers.of(asked) if answers.remaining.isEmpty || !inSubquery
       } yield if (answers.remaining.isEmpty) whole(asked, answers) else together(asked, answers)
-    catch {
-      case NonFatal(e) =>
-        SkippingErrors.warn(Nil, e)
-        None
-    }
+    case _ => None
+  }
 
   /** The columns of the answers: the groups' and then the slots'. */
   private def columns(asked: AnswerableAggregate): (Seq[AttributeReference], Seq[AttributeReference]) = {

@@ -3,10 +3,9 @@ package org.sparkzorder.skipping.answer
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources.PartitionDirectory
 
-import org.sparkzorder.predicate.{Reason, ReasonCode}
-import org.sparkzorder.skipping._
+import org.sparkzorder.skipping.SkippingReport
 
 /**
  * The answers of the index to an aggregate.
@@ -39,9 +38,8 @@ private[answer] object FileAnswers {
     val facts = new IndexFacts(asked.scan)
     if (!facts.mayAnswer) None
     else {
-      val location = asked.scan.location
-      val listed = location.listFiles(asked.scan.onPartitions, asked.scan.onData)
-      if (asked.scan.isMoved) None else answered(asked, facts, listed, location, begin)
+      val listed = asked.scan.location.listFiles(asked.scan.onPartitions, asked.scan.onData)
+      if (asked.scan.isMoved) None else answered(asked, facts, listed, begin)
     }
   }
 
@@ -49,7 +47,6 @@ private[answer] object FileAnswers {
       asked: AnswerableAggregate,
       facts: IndexFacts,
       listed: Seq[PartitionDirectory],
-      location: FileIndex,
       begin: Long
   ): Option[FileAnswers] = {
     val slots = asked.slots.map(Slot.values(_, facts.table))
@@ -64,55 +61,33 @@ private[answer] object FileAnswers {
       d.files.zip(f).collect { case (file, Some(_)) => file.fileStatus }
     })
     val groups = mutable.LinkedHashMap.empty[Seq[Any], Seq[Any]]
-    var (answers, bytes) = (0L, 0L)
+    var answers = 0L
     val remaining = listed.zip(found).map { case (d, f) =>
       lazy val key = asked.groups.map(i => d.values.get(i, asked.scan.relation.partitionSchema(i).dataType))
       val (known, read) = d.files.zip(f).partition { case (file, fact) => fact.isDefined && !changed(file.getPath) }
       answers += known.size
-      bytes += known.iterator.map(_._1.getLen).sum
       known.iterator.flatMap(_._2).filter(_.hasRows).foreach { fact =>
         groups(key) = groups.get(key).fold(fact.values)(merged(asked.slots, _, fact.values))
       }
       d.copy(files = read.map(_._1))
     }
     val left = remaining.iterator.map(_.files.size).sum
+    def report = RemainingFiles.report(
+      asked.scan,
+      listed,
+      remaining,
+      asked.functions.map(_.sql).mkString(", "),
+      s"the index answers for $answers files",
+      (System.nanoTime() - begin) / 1e6
+    )
     if (answers == 0 || answers * 4 < left || groups.size > MostGroups) None
     else Some(FileAnswers(
       groups.toSeq.map { case (key, values) => key ++ values },
       remaining.filter(_.files.nonEmpty),
-      report(asked, location, listed, answers, bytes, (System.nanoTime() - begin) / 1e6)
+      report.copy(leftOut = report.leftOut.copy(answers = answers))
     ))
   }
 
   private def merged(slots: Seq[Slot], a: Seq[Any], b: Seq[Any]): Seq[Any] =
     slots.indices.map(i => slots(i).merge(a(i), b(i)))
-
-  private def report(
-      asked: AnswerableAggregate,
-      location: FileIndex,
-      read: Seq[PartitionDirectory],
-      answers: Long,
-      bytes: Long,
-      millis: Double
-  ): SkippingReport = {
-    val before = location match {
-      case skipping: SkippingFileIndex => skipping.report
-      case _                           => None
-    }
-    val files = read.iterator.map(_.files.size.toLong).sum
-    val size = read.iterator.flatMap(_.files).map(_.getLen).sum
-    val known = before.getOrElse(SkippingReport(files, files, size, size, 0, LeftOutBy(0, 0, 0), Nil))
-    val text = asked.functions.map(_.sql).mkString(", ")
-    known.copy(
-      filesKept = files - answers,
-      bytesKept = size - bytes,
-      pruningMs = millis,
-      leftOut = known.leftOut.copy(answers = answers),
-      conjuncts = known.conjuncts :+ ConjunctReport(
-        text,
-        Some(files - answers),
-        Some(Reason(ReasonCode.Answered, s"the index answers for $answers files"))
-      )
-    )
-  }
 }

@@ -1,44 +1,25 @@
 package org.sparkzorder.skipping.answer
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.expressions.IntegerLiteral
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.skipping.SkippingErrors
 
 /**
  * Lets `WHERE .. LIMIT n` read only files in which all rows pass the filter, if they have n rows. Without an order any n
  * rows are an answer. Spark would search one file after the other for them.
  */
-object LimitRule extends Rule[LogicalPlan] {
+object LimitRule extends AnswerRule(ZOrderConf.topKEnabled) {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    // Spark makes a join of it, looks at it for what it gives without rows, and then optimizes it again.
-    case s: Subquery if s.correlated                                                             => plan
-    case _ if !conf.getConf(ZOrderConf.skippingEnabled) || !conf.getConf(ZOrderConf.topKEnabled) => plan
-    case _ => plan.transformUp { case limit: GlobalLimit => limited(limit).getOrElse(limit) }
-  }
-
-  private def limited(limit: GlobalLimit): Option[LogicalPlan] =
-    try
-      Limits.rows(limit).flatMap { case (rows, child) =>
-        child match {
-          case PhysicalOperation(list, filters, l: LogicalRelation) if filters.nonEmpty =>
-            AnswerableScan.of(l, list, filters).flatMap(enough(rows, _)).map { index =>
-              limit.transformUp { case leaf if leaf eq l => index.in(l) }
-            }
-          case _ => None
+  override protected def answered(node: LogicalPlan, inSubquery: Boolean): Option[LogicalPlan] =
+    Limits.rows(node).flatMap {
+      case (rows, PhysicalOperation(list, filters, l: LogicalRelation)) if filters.nonEmpty =>
+        AnswerableScan.of(l, list, filters).flatMap(enough(rows, _)).map { index =>
+          node.transformUp { case leaf if leaf eq l => index.in(l) }
         }
-      }
-    catch {
-      case NonFatal(e) =>
-        SkippingErrors.warn(Nil, e)
-        None
+      case _ => None
     }
 
   private def enough(wanted: Long, scan: AnswerableScan): Option[RemainingFiles] = {
@@ -59,7 +40,8 @@ object LimitRule extends Rule[LogicalPlan] {
         val files = used.groupBy(_._1).toSeq.sortBy(_._1).map { case (i, of) => listed(i).copy(files = of.map(_._2)) }
         val why = "all rows of these files pass the filter, and they are enough"
         val millis = (System.nanoTime() - begin) / 1e6
-        Some(RemainingFiles.chosen(scan, listed, files, s"LIMIT $wanted", why, millis))
+        val report = RemainingFiles.report(scan, listed, files, s"LIMIT $wanted", why, millis)
+        Some(RemainingFiles.of(scan, files, report))
       }
     }
   }
@@ -67,15 +49,10 @@ object LimitRule extends Rule[LogicalPlan] {
 
 private[answer] object Limits {
 
-  /** The rows that a limit takes from the plan below it, those that it leaves out as its offset included. */
-  def rows(limit: GlobalLimit): Option[(Long, LogicalPlan)] = {
-    val inner = limit.child match {
-      case Offset(_, child) => child
-      case other            => other
-    }
-    inner match {
-      case LocalLimit(IntegerLiteral(rows), child) => Some((rows.toLong, child))
-      case _                                       => None
-    }
+  /** The rows that a limit takes from the plan below it, with those that its offset leaves out; None for other plans. */
+  def rows(plan: LogicalPlan): Option[(Long, LogicalPlan)] = plan match {
+    case GlobalLimit(_, Offset(_, LocalLimit(IntegerLiteral(rows), child))) => Some((rows.toLong, child))
+    case GlobalLimit(_, LocalLimit(IntegerLiteral(rows), child))            => Some((rows.toLong, child))
+    case _                                                                  => None
   }
 }

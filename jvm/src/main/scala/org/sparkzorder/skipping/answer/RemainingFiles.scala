@@ -72,22 +72,21 @@ private[answer] object RemainingFiles {
     )
 
   /**
-   * A choice of the files of a listing.
+   * What EXPLAIN SKIPPING says of a choice of the files of a listing.
    *
    * @param what the part of the query that needs no other files
    * @param millis that it took
    */
-  def chosen(
+  def report(
       scan: AnswerableScan,
       listed: Seq[PartitionDirectory],
       files: Seq[PartitionDirectory],
       what: String,
       why: String,
       millis: Double
-  ): RemainingFiles = {
+  ): SkippingReport = {
     def number(of: Seq[PartitionDirectory]) = of.iterator.map(_.files.size.toLong).sum
     def bytes(of: Seq[PartitionDirectory]) = of.iterator.flatMap(_.files).map(_.getLen).sum
-    val reason = ConjunctReport(what, Some(number(files)), Some(Reason(ReasonCode.Answered, why)))
     val before = scan.location match {
       case skipping: SkippingFileIndex => skipping.report
       case _                           => None
@@ -95,12 +94,11 @@ private[answer] object RemainingFiles {
     val known = before.getOrElse(
       SkippingReport(number(listed), number(listed), bytes(listed), bytes(listed), 0, LeftOutBy(0, 0, 0), Nil)
     )
-    val report = known.copy(
+    known.copy(
       filesKept = number(files),
       bytesKept = bytes(files),
       pruningMs = millis,
-      conjuncts = known.conjuncts :+ reason
+      conjuncts = known.conjuncts :+ ConjunctReport(what, Some(number(files)), Some(Reason(ReasonCode.Answered, why)))
     )
-    of(scan, files, report)
   }
 }

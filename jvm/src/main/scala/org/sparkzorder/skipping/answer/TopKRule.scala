@@ -1,15 +1,11 @@
 package org.sparkzorder.skipping.answer
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.skipping.SkippingErrors
 import org.sparkzorder.stats.OrderedValue
 
 /**
@@ -17,28 +13,15 @@ import org.sparkzorder.stats.OrderedValue
  * in which all rows pass the filter follows a value that the first k rows do not pass. Spark's readers do not get it as
  * a condition: they trust statistics of files that the index does not.
  */
-object TopKRule extends Rule[LogicalPlan] {
+object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    // Spark makes a join of it, looks at it for what it gives without rows, and then optimizes it again.
-    case s: Subquery if s.correlated                                                             => plan
-    case _ if !conf.getConf(ZOrderConf.skippingEnabled) || !conf.getConf(ZOrderConf.topKEnabled) => plan
-    case _ => plan.transformUp { case limit: GlobalLimit => limited(limit).getOrElse(limit) }
-  }
-
-  private def limited(limit: GlobalLimit): Option[LogicalPlan] =
-    try
-      for {
-        (rows, child) <- Limits.rows(limit)
-        s <- sort(child)
-        first <- s.order.headOption
-        (index, l) <- chosen(rows, first, s.child)
-      } yield limit.transformUp { case leaf if leaf eq l => index.in(l) }
-    catch {
-      case NonFatal(e) =>
-        SkippingErrors.warn(Nil, e)
-        None
-    }
+  override protected def answered(node: LogicalPlan, inSubquery: Boolean): Option[LogicalPlan] =
+    for {
+      (rows, child) <- Limits.rows(node)
+      s <- sort(child)
+      first <- s.order.headOption
+      (index, l) <- chosen(rows, first, s.child)
+    } yield node.transformUp { case leaf if leaf eq l => index.in(l) }
 
   private def sort(plan: LogicalPlan): Option[Sort] = plan match {
     case s: Sort if s.global                                                => Some(s)
@@ -87,14 +70,11 @@ object TopKRule extends Rule[LogicalPlan] {
         left = kept.iterator.map(_.files.size).sum if left < all.size
         // A file that changed since it was listed is read.
         gone = all.map(_._1).filterNot(kept.flatMap(_.files.map(_.fileStatus)).toSet) if scan.changed(gone).isEmpty
-      } yield RemainingFiles.chosen(
-        scan,
-        listed,
-        kept,
-        s"ORDER BY ${by.sql} LIMIT $wanted",
-        "other files hold none of the first rows",
-        (System.nanoTime() - begin) / 1e6
-      )
+      } yield {
+        val (what, why) = (s"ORDER BY ${by.sql} LIMIT $wanted", "other files hold none of the first rows")
+        val millis = (System.nanoTime() - begin) / 1e6
+        RemainingFiles.of(scan, kept, RemainingFiles.report(scan, listed, kept, what, why, millis))
+      }
     }
   }
 }

@@ -165,7 +165,8 @@ class KeptMemorySuite extends AnyFunSuite {
     for (_ <- 1 to 20000) {
       val changed = bytes.clone()
       for (_ <- 0 to random.nextInt(3)) changed(random.nextInt(bytes.length)) = random.nextInt(128).toByte
-      read(changed)
+      val found = read(changed)
+      assert(found.isEmpty || found == Seq(list))
     }
     for (
       text <- Seq(

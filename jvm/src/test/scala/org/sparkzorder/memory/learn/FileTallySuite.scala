@@ -1,0 +1,68 @@
+package org.sparkzorder.memory.learn
+
+import java.util.BitSet
+
+import org.apache.spark.paths.SparkPath
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFile}
+import org.scalatest.funsuite.AnyFunSuite
+
+class FileTallySuite extends AnyFunSuite {
+
+  private val names = Seq("a", "b", "c")
+  private val partition = FilePartition(
+    0,
+    names.map(n => PartitionedFile(InternalRow.empty, SparkPath.fromPathString(s"/t/$n"), 0, 10)).toArray
+  )
+
+  /**
+   * Reads all parts as Spark does, and none of them has a row.
+   *
+   * @param looks what each look at a part's file gives, the looks of one file in order
+   * @return the parts that count as parts with a row
+   */
+  private def read(looks: Map[String, Seq[Option[Any]]], parts: Int = names.size): Option[BitSet] = {
+    var reported = Option.empty[BitSet]
+    val left = scala.collection.mutable.Map(looks.toSeq: _*)
+    def look(file: PartitionedFile): Option[Any] = {
+      val name = file.toPath.getName
+      val now = left(name)
+      left(name) = now.tail
+      now.head
+    }
+    val tally = new FileTally(partition, look, rows => reported = Some(rows))
+    val input = new Iterator[AnyRef] {
+      override def hasNext: Boolean = {
+        // One call goes through all files without rows.
+        tally.toRead.files.take(parts).foreach(_.urlEncodedPath)
+        false
+      }
+      override def next(): AnyRef = Iterator.empty.next()
+    }
+    tally.of(input).listen()
+    assert(!tally.hasNext)
+    reported
+  }
+
+  private def bits(of: Int*): BitSet = {
+    val made = new BitSet
+    of.foreach(made.set(_))
+    made
+  }
+
+  private val same = names.map(_ -> Seq(Some(1), Some(1))).toMap
+
+  test("files that are the same before and after have no row") {
+    assert(read(same).contains(bits()))
+  }
+
+  test("a file that is another one before, after, or for a while in between, teaches nothing") {
+    assert(read(same + ("b" -> Seq(None, None))).contains(bits(1)))
+    assert(read(same + ("a" -> Seq(Some(1), None))).contains(bits(0)))
+    assert(read(same + ("c" -> Seq(Some(1), Some(2)))).contains(bits(2)))
+  }
+
+  test("a part that the reader does not tell of teaches nothing") {
+    assert(read(same, parts = 2).contains(bits(2)))
+  }
+}
