@@ -473,7 +473,8 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     assert(checked > folders.size && lengths > 0)
   }
 
-  test("who deletes all new files before the old ones are gone has the old ones") {
+  test("who deletes all new files before the old ones are gone has the old ones, or copies of them in the trash") {
+    var late = 0
     for (dirs <- folders; at <- 1 to requests(dirs, keeps = true)) explore {
       val table = new StoreTable(dirs)
       dying(table.optimize(new MemoryClient(table.shared, at, StoreFault.DieBefore), "a"))
@@ -482,8 +483,15 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
         table.shared.remove(made)
         table.recover(new MemoryClient(table.shared))
         assert(table.shared.rows(table.shared.visible) == table.allRows, s"folders $dirs, died at request $at")
+        // The dead process had sent its requests to delete them, and they arrive now.
+        if (made.size == 2 * dirs.size) {
+          table.shared.remove(old)
+          assert(table.shared.rows(table.shared.below("/t").filter(_.contains("/trash/"))) == table.allRows)
+          late += 1
+        }
       }
     }
+    assert(late > 0)
   }
 
   test("who deletes one new file before the old ones are gone is asked, and another process may delete old ones") {

@@ -197,7 +197,10 @@ private[commit] final class StorePlace(
   /** Names are never given twice. */
   override def taken(): Set[String] = Set.empty
 
-  /** Uploads end first, so that none becomes a file afterwards. */
+  /**
+   * Uploads end first, so that none becomes a file afterwards. Copies of inputs stay in the trash until VACUUM: requests of
+   * a dead process to delete the inputs may still be under way.
+   */
   override def drop(): Unit = {
     WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(u => store.abort(folder.resolve(o.path), u.id)))
     val now = listed()
@@ -209,9 +212,7 @@ private[commit] final class StorePlace(
         letListingsEnd()
       }
       val own = work.outputs.filter(o => isThere(now, o.path, o.length)).map(o => folder.resolve(o.path))
-      // While the inputs are there, the copies of them are of no use.
-      val copies = if (hasInputs(now)) store.list(folder.trashOf(work.folder, record)).map(_.path) else Nil
-      if (own.nonEmpty || copies.nonEmpty) store.deleteAll(own ++ copies)
+      if (own.nonEmpty) store.deleteAll(own)
     }
   }
 
