@@ -2,7 +2,6 @@ package org.sparkzorder.memory
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.memory.Condition.{End, NotNull, OneOf, Opaque, Range}
 import org.sparkzorder.predicate.Value
@@ -83,7 +82,7 @@ private[memory] object ConditionReader {
     case _: CharType | _: VarcharType                                                              => None
     case _ if l.value == null || l.dataType != dataType || OrderedValue.encoding(dataType).isEmpty => None
     case DateType if l.value.asInstanceOf[Int] < ModernDays                                        => None
-    case _: StringType if !isText(l.value)                                                         => None
+    case _: StringType if !OrderedValue.isText(l.value)                                            => None
     case IntegerType | LongType | DateType | _: StringType                                         =>
       try Some(Value.of(dataType, l.value))
       catch { case _: IllegalArgumentException | _: ArithmeticException => None }
@@ -92,9 +91,4 @@ private[memory] object ConditionReader {
 
   /** Days from 1900 on are the same in all calendars. */
   private val ModernDays = java.time.LocalDate.of(1900, 1, 1).toEpochDay.toInt
-
-  private def isText(value: Any): Boolean = value match {
-    case s: UTF8String => UTF8String.fromString(s.toString) == s
-    case _             => false
-  }
 }

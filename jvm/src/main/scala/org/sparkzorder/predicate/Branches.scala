@@ -29,9 +29,16 @@ private[predicate] object Branches {
     case CaseWhen(Seq((condition, first)), other) =>
       Some(Branches(condition, first, other.getOrElse(Literal(null, e.dataType))))
     case CaseWhen((condition, first) +: rest, other) => Some(Branches(condition, first, CaseWhen(rest, other)))
-    case Coalesce(Seq(first, second))                => Some(Branches(catalyst.IsNotNull(first), first, second))
-    case Coalesce(first +: rest) if rest.nonEmpty    => Some(Branches(catalyst.IsNotNull(first), first, Coalesce(rest)))
-    case _                                           => None
+    // A loop that adds to a column nests them.
+    case Coalesce(values) if values.exists(_.isInstanceOf[Coalesce]) => of(Coalesce(flat(values)))
+    case Coalesce(Seq(first, second))             => Some(Branches(catalyst.IsNotNull(first), first, second))
+    case Coalesce(first +: rest) if rest.nonEmpty => Some(Branches(catalyst.IsNotNull(first), first, Coalesce(rest)))
+    case _                                        => None
+  }
+
+  private def flat(values: Seq[Expression]): Seq[Expression] = values.flatMap {
+    case Coalesce(inner) => flat(inner)
+    case other           => Seq(other)
   }
 
   /**

@@ -2,14 +2,11 @@ package org.sparkzorder.predicate
 
 import scala.util.control.NonFatal
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.{expressions => catalyst}
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, Literal}
-import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.UTF8String
-
-import org.sparkzorder.stats.OrderedValue
 
 /**
  * Translates conditions of Catalyst, as the optimizer leaves them, to predicates over statistics.
@@ -34,18 +31,23 @@ object CatalystTranslator {
 }
 
 private final class CatalystTranslator(operands: Operands) {
+  import Operands.mismatch
+
+  private val ranges = new Ranges(operands)
+  private val strings = new StringConditions(operands)
 
   def unknown(e: Expression): StatsPredicate = Unknown(operands.reasonAgainst(e))
 
-  def condition(e: Expression): StatsPredicate = Branches.ofCondition(e).fold(plain(e)) { b =>
-    val chosen = isTrue(condition(b.condition))
-    Or(And(chosen, condition(b.first)), And(Not(chosen), condition(b.second)))
-  }
+  private var steps = 0
 
-  /** Never null. */
-  private def isTrue(p: StatsPredicate): StatsPredicate = p match {
-    case _: IsNull | _: IsNotNull | _: Undefined => p
-    case _                                       => And(p, Not(Undefined(p)))
+  /** The parts of a choice may be looked at more than once, so there is a limit. */
+  def condition(e: Expression): StatsPredicate = {
+    steps += 1
+    if (steps > MostSteps) unknown(e)
+    else
+      Branches.ofCondition(e).fold(plain(e)) { b =>
+        Choice(condition(b.condition), condition(b.first), condition(b.second))
+      }
   }
 
   private def plain(e: Expression): StatsPredicate = e match {
@@ -68,18 +70,11 @@ private final class CatalystTranslator(operands: Operands) {
     case catalyst.In(child, list) if list.nonEmpty =>
       val literals = list.collect { case l: Literal => l }
       if (literals.size == list.size) in(child, literals)
-      else unusable(e, list.filterNot(_.isInstanceOf[Literal]) :+ child)
+      else list.map(v => condition(catalyst.EqualTo(child, v))).reduce(Or(_, _))
     case catalyst.InSet(child, values) if values.nonEmpty => inSet(e, child, values)
     // In Spark `isnan(null)` is false, and so is `null <=> NaN`.
-    case catalyst.IsNaN(child)                          => compared(child, Operator.NullSafeEqual, nan(child.dataType))
-    case catalyst.StartsWith(child, prefix: Literal)    => string(child, prefix)(_.startsWith(_))
-    case catalyst.Like(child, pattern: Literal, escape) => string(child, pattern)(like(_, _, escape))
-    case catalyst.LikeAll(child, patterns) => likes(child, patterns).reduceLeftOption(And(_, _)).getOrElse(unknown(e))
-    case catalyst.NotLikeAll(child, patterns) =>
-      likes(child, patterns).map(Not(_): StatsPredicate).reduceLeftOption(And(_, _)).getOrElse(unknown(e))
-    case catalyst.LikeAny(child, patterns)    => likes(child, patterns).reduceLeftOption(Or(_, _)).getOrElse(unknown(e))
-    case catalyst.NotLikeAny(child, patterns) =>
-      likes(child, patterns).map(Not(_): StatsPredicate).reduceLeftOption(Or(_, _)).getOrElse(unknown(e))
+    case catalyst.IsNaN(child)          => compared(child, Operator.NullSafeEqual, nan(child.dataType))
+    case _ if strings.of(e).isDefined   => strings.of(e).get
     case _ if e.dataType == BooleanType =>
       operands.operand(e) match {
         case Right(Operand(column, None)) => Comparison(column, Operator.Equal, Value.of(BooleanType, true))
@@ -94,8 +89,10 @@ private final class CatalystTranslator(operands: Operands) {
     case Right(test)  => test
     case Left(reason) =>
       child match {
-        case _ if child.dataType != BooleanType => Unknown(reason)
-        case _                                  => Undefined(condition(child))
+        case _ if child.dataType != BooleanType =>
+          // An expression is null where its comparison with itself is.
+          ofRanges(child, Operator.Equal, child).fold[StatsPredicate](Unknown(reason))(Undefined(_))
+        case _ => Undefined(condition(child))
       }
   }
 
@@ -104,21 +101,26 @@ private final class CatalystTranslator(operands: Operands) {
       case (_: Literal, _: Literal) => constant(e)
       case (_, literal: Literal)    => compared(left, operator, literal)
       case (literal: Literal, _)    => compared(right, operator.swapped, literal)
-      case _                        => ofColumns(left, operator, right).getOrElse(unusable(e, Seq(left, right)))
+      case _                        => ofRanges(left, operator, right).getOrElse(unusable(e, Seq(left, right)))
     }
 
   private def constant(e: Expression): StatsPredicate =
     try Const(Option(e.eval()).map(_.asInstanceOf[Boolean]))
     catch { case NonFatal(_) => unknown(e) }
 
-  /** Two columns of one type. Of floating point, NaN would have to be told from all other values on both sides. */
-  private def ofColumns(left: Expression, operator: Operator, right: Expression): Option[StatsPredicate] =
-    (operands.operand(left), operands.operand(right)) match {
-      case (scala.Right(Operand(a, None)), scala.Right(Operand(b, None)))
-          if a.dataType == b.dataType && !OrderedValue.hasNaN(a.dataType) && operator != Operator.NullSafeEqual =>
-        Some(ColumnComparison(a, operator, b))
-      case _ => None
+  private def ofRanges(left: Expression, operator: Operator, right: Expression): Option[StatsPredicate] =
+    for (a <- ranges.of(left); b <- ranges.of(right) if a.dataType == b.dataType && (a.columns ++ b.columns).nonEmpty)
+      yield RangeComparison(a, operator, b)
+
+  /** Two structs are equal only if all their fields are, where nulls are equal. A null struct gives null. */
+  private def struct(e: Expression, fields: InternalRow, of: StructType): StatsPredicate = {
+    val equal = of.fields.indices.map { i =>
+      val value = Literal(fields.get(i, of(i).dataType), of(i).dataType)
+      condition(catalyst.EqualNullSafe(catalyst.GetStructField(e, i), value))
     }
+    val mayBe = Unknown(Reason(ReasonCode.TypeWithoutStatistics, "fields of a struct say where it may be equal"))
+    Or(And(equal.reduceOption(And(_, _)).getOrElse(Const.True), mayBe), And(Const.Null, mayBe))
+  }
 
   private def isNull(literal: Literal): Boolean = literal.value == null
 
@@ -134,8 +136,12 @@ private final class CatalystTranslator(operands: Operands) {
             case (Operator.Equal, Literal(truth: Boolean, BooleanType), BooleanType) =>
               if (truth) condition(e) else Not(condition(e))
             case (Operator.NullSafeEqual, Literal(truth: Boolean, BooleanType), BooleanType) =>
-              isTrue(if (truth) condition(e) else Not(condition(e)))
-            case _ => Unknown(reason)
+              IsTrue(if (truth) condition(e) else Not(condition(e)))
+            case (Operator.Equal, Literal(fields: InternalRow, of: StructType), _)     => struct(e, fields, of)
+            case (Operator.Equal, text, _) if strings.equal(e, text).isDefined         => strings.equal(e, text).get
+            case (Operator.NullSafeEqual, text, _) if strings.equal(e, text).isDefined =>
+              IsTrue(strings.equal(e, text).get)
+            case _ => ofRanges(e, operator, literal).getOrElse(Unknown(reason))
           }
         case Right(_) if literal.dataType != e.dataType => mismatch(e, literal)
         case Right(Operand(_, Some(f)))                 =>
@@ -148,7 +154,7 @@ private final class CatalystTranslator(operands: Operands) {
   private def in(child: Expression, literals: Seq[Literal]): StatsPredicate = {
     val (nulls, others) = literals.partition(isNull)
     operands.operand(child) match {
-      case Left(reason)                                            => Unknown(reason)
+      case Left(reason) => inRange(child, others, nulls.nonEmpty).getOrElse(Unknown(reason))
       case Right(_) if others.exists(_.dataType != child.dataType) => mismatch(child, others.head)
       case Right(Operand(column, None))                            =>
         val values = others.flatMap(l => exact(column, l.value))
@@ -157,6 +163,21 @@ private final class CatalystTranslator(operands: Operands) {
         others.find(!f.accepts(_)).fold(throughFunction(f, others, nulls.nonEmpty))(mismatch(child, _))
     }
   }
+
+  /** A list over a function that has a range, or of which tests are known. */
+  private def inRange(child: Expression, values: Seq[Literal], hasNull: Boolean): Option[StatsPredicate] =
+    if (values.isEmpty) None
+    else {
+      def ofTexts = {
+        val equal = if (values.size > MostRanges) Seq(None) else values.map(strings.equal(child, _))
+        if (equal.contains(None)) None else Some(equal.flatten.reduce(Or(_, _)))
+      }
+      def ofRange = ranges.of(child).filter(r => r.columns.nonEmpty && values.forall(_.dataType == r.dataType)).map {
+        r =>
+          RangeIn(r, values.map(_.value).sorted(TypeUtils.getInterpretedOrdering(r.dataType)))
+      }
+      ofTexts.orElse(ofRange).map(listed => if (hasNull) Or(listed, Const.Null) else listed)
+    }
 
   private def throughFunction(f: ColumnFunction, values: Seq[Literal], hasNull: Boolean): StatsPredicate = {
     def none = In.of(f.column, Nil, hasNull)
@@ -211,43 +232,13 @@ private final class CatalystTranslator(operands: Operands) {
   private def literals(child: Expression, values: Set[Any]): Seq[Literal] =
     values.toSeq.map(Literal(_, child.dataType))
 
-  private def string(child: Expression, literal: Literal)(
-      test: (StringTests, String) => StatsPredicate
-  ): StatsPredicate = operands.operand(child) match {
-    case Left(reason)                                                                     => Unknown(reason)
-    case _ if isNull(literal)                                                             => Const.Null
-    case Right(operand) if child.dataType == StringType && literal.dataType == StringType =>
-      StringTests.of(operand).filter(_ => ColumnFunction.isText(literal))
-        .fold(mismatch(child, literal))(test(_, literal.value.toString))
-    case Right(_) => mismatch(child, literal)
-  }
-
-  private def like(of: StringTests, pattern: String, escape: Char): StatsPredicate =
-    LikePattern.parse(pattern, escape) match {
-      case Some(LikePattern(prefix, LikePattern.Nothing))   => of.equal(prefix)
-      case Some(LikePattern(prefix, LikePattern.Anything))  => of.startsWith(prefix)
-      case Some(LikePattern(prefix, LikePattern.Something)) =>
-        // A value without the prefix gives false, one with it anything. A null row gives null or
-        // false: LIKE gives null.
-        And(
-          of.startsWith(prefix),
-          Unknown(Reason(ReasonCode.UnsupportedExpression, "only the prefix of LIKE is used"))
-        )
-      case None => Unknown(Reason(ReasonCode.UnsupportedExpression, "the pattern of LIKE is invalid"))
-    }
-
-  /**
-   * The patterns of LIKE ALL and LIKE ANY, which are Kleene's AND and OR of them. A null pattern
-   * gives null.
-   */
-  private def likes(child: Expression, patterns: Seq[UTF8String]): Seq[StatsPredicate] =
-    patterns.map(p => string(child, Literal(p, StringType))(like(_, _, '\\')))
-
   /**
    * An IN list over a function becomes at most so many ranges of values, since each is evaluated
    * for each file.
    */
   private val MostRanges = 100
+
+  private val MostSteps = 2000
 
   private def nan(dataType: DataType): Literal =
     if (dataType == FloatType) Literal(Float.NaN) else Literal(Double.NaN)
@@ -256,16 +247,7 @@ private final class CatalystTranslator(operands: Operands) {
     try Some(Value.of(column.dataType, value))
     catch { case _: IllegalArgumentException => None }
 
-  private def mismatch(e: Expression, literal: Literal): StatsPredicate = {
-    val types = s"${e.dataType.catalogString} is compared with a ${literal.dataType.catalogString} that it cannot hold"
-    Unknown(Reason(ReasonCode.UnsupportedExpression, types))
-  }
-
-  /** The reason for a comparison with other parts than a column and literals. */
-  private def unusable(e: Expression, parts: Seq[Expression]): StatsPredicate = {
-    val columns = parts.map(operands.operand)
-    val plain = columns.collect { case Right(operand) => quoteNameParts(operand.column.path) }
-    if (plain.size > 1 && plain.size == parts.size) Unknown(Reason(ReasonCode.ColumnToColumn, plain.mkString(" and ")))
-    else columns.collectFirst { case Left(reason) => Unknown(reason) }.getOrElse(unknown(e))
-  }
+  /** The reason for a comparison with other parts than columns, functions of them, and literals. */
+  private def unusable(e: Expression, parts: Seq[Expression]): StatsPredicate =
+    parts.map(operands.operand).collectFirst { case Left(reason) => Unknown(reason) }.getOrElse(unknown(e))
 }

@@ -1,7 +1,8 @@
 package org.sparkzorder.predicate
 
 import org.apache.spark.sql.catalyst.expressions.Literal
-import org.apache.spark.unsafe.types.UTF8String
+
+import org.sparkzorder.stats.OrderedValue
 
 /**
  * A function f of one column. A comparison of f(column) with a literal can be written as a
@@ -61,13 +62,7 @@ private[predicate] object ColumnFunction {
   /** True for every value of the column, null for null rows. */
   def trueUnlessNull(column: Column): StatsPredicate = Or(IsNotNull(column), Const.Null)
 
-  /**
-   * Whether the text is valid UTF-8. Only then does it mean the same in characters and in bytes.
-   */
-  def isText(literal: Literal): Boolean = literal.value match {
-    case text: UTF8String => UTF8String.fromString(text.toString) == text
-    case _                => false
-  }
+  def isText(literal: Literal): Boolean = OrderedValue.isText(literal.value)
 
   private def within(domain: Option[StatsPredicate], predicate: StatsPredicate): StatsPredicate =
     domain.fold(predicate)(Within(_, predicate))

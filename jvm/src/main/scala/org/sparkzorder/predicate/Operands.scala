@@ -1,6 +1,12 @@
 package org.sparkzorder.predicate
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, GetStructField, PlanExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeReference,
+  Expression,
+  GetStructField,
+  Literal,
+  PlanExpression
+}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
 import org.apache.spark.sql.types._
 
@@ -43,9 +49,12 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
 
   /** The function that `e` is of a column; None if `e` is not known to keep the column's order. */
   private def function(e: Expression): Option[ColumnFunction] = {
-    def columnOf(e: Expression) = column(e).flatMap(comparable).toOption
-    MonotoneFunction.of(e, columnOf).orElse(StringPrefix.of(e, columnOf)).orElse(PaddedColumn.of(e, columnOf))
+    val of = comparableColumn(_)
+    MonotoneFunction.of(e, of).orElse(StringPrefix.of(e, of)).orElse(PaddedColumn.of(e, of))
   }
+
+  /** A column whose type has bounds. */
+  def comparableColumn(e: Expression): Option[Column] = column(e).flatMap(comparable).toOption
 
   private def comparable(column: Column): Either[Reason, Column] = column.dataType match {
     // Both have the binary collation, but Spark may pad strings before it compares them.
@@ -80,4 +89,19 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
         }
       }
     }
+}
+
+private[predicate] object Operands {
+
+  /** Whether values of the type have bounds, in the order of Spark's comparisons. */
+  def isComparable(dataType: DataType): Boolean = dataType match {
+    case _: CharType | _: VarcharType => false
+    case other                        => OrderedValue.encoding(other).isDefined
+  }
+
+  /** The reason for a comparison with a literal of another type, or one that the column cannot hold. */
+  def mismatch(e: Expression, literal: Literal): StatsPredicate = {
+    val types = s"${e.dataType.catalogString} is compared with a ${literal.dataType.catalogString} that it cannot hold"
+    Unknown(Reason(ReasonCode.UnsupportedExpression, types))
+  }
 }

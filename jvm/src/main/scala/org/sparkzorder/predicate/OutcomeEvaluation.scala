@@ -1,5 +1,7 @@
 package org.sparkzorder.predicate
 
+import org.apache.spark.sql.catalyst.util.TypeUtils
+
 import org.sparkzorder.predicate.Outcomes.{False, Null, True}
 import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, StatsColumn, StatsTable}
 
@@ -24,8 +26,18 @@ private[predicate] object OutcomeEvaluation {
         combined(first, outcomes(right, table, first), Outcomes.conjunctions)
       case Or(left, right) =>
         combined(outcomes(left, table, settled), outcomes(right, table, settled), Outcomes.disjunctions)
-      case Not(child)            => mapped(outcomes(child, table, settled), Outcomes.not)
-      case Undefined(child)      => mapped(outcomes(child, table, settled), Outcomes.undefined)
+      case Not(child)                       => mapped(outcomes(child, table, settled), Outcomes.not)
+      case Undefined(child)                 => mapped(outcomes(child, table, settled), Outcomes.undefined)
+      case IsTrue(child)                    => mapped(outcomes(child, table, settled), Outcomes.isTrue)
+      case Choice(condition, first, second) =>
+        val chosen = mapped(outcomes(condition, table, settled), Outcomes.isTrue)
+        val (a, b) = (outcomes(first, table, settled), outcomes(second, table, settled))
+        chosen.indices.foreach { i =>
+          val ofFirst = if ((chosen(i) & True) != 0) a(i).toInt else 0
+          val ofSecond = if ((chosen(i) & False) != 0) b(i).toInt else 0
+          chosen(i) = (ofFirst | ofSecond).toByte
+        }
+        chosen
       case Within(domain, child) =>
         combined(outcomes(domain, table, settled), outcomes(child, table, settled), Outcomes.within)
       case Const(value)                        => constant(table, value.fold(Null)(if (_) True else False))
@@ -34,15 +46,14 @@ private[predicate] object OutcomeEvaluation {
       case IsNotNull(column)                   => of(column, table)(nulls(_, table.rows, False, True))
       case Comparison(column, operator, value) =>
         of(column, table)(comparison(column, operator, value, _, table.rows, settled))
-      case ColumnComparison(left, operator, right) =>
-        def between(rule: Operator) =
-          of(left, table)(a => of(right, table)(b => columns(rule, a, b, table.rows)))
-        operator match {
-          case Operator.NotEqual       => mapped(between(Operator.Equal), Outcomes.not)
-          case Operator.Greater        => mapped(between(Operator.LessOrEqual), Outcomes.not)
-          case Operator.GreaterOrEqual => mapped(between(Operator.Less), Outcomes.not)
-          case rule                    => between(rule)
-        }
+      case RangeComparison(left, operator, right) =>
+        val (a, b) = (new RangeEvaluation(table).of(left), new RangeEvaluation(table).of(right))
+        val order: Ordering[Any] = TypeUtils.getInterpretedOrdering(left.dataType)
+        each(table, settled)(i => Extent.compared(operator, a(i), b(i), order))
+      case RangeIn(range, values) =>
+        val extent = new RangeEvaluation(table).of(range)
+        val order: Ordering[Any] = TypeUtils.getInterpretedOrdering(range.dataType)
+        each(table, settled)(i => Extent.in(extent(i), values, order))
       case In(column, values, hasNull) =>
         val test = IntervalTest.in(values, hasNull)
         of(column, table) { stats =>
@@ -74,51 +85,12 @@ private[predicate] object OutcomeEvaluation {
     }
   }
 
-  /** Of two columns without NaN, as [[ColumnComparison]] describes it. */
-  private def columns(rule: Operator, a: StatsColumn, b: StatsColumn, rows: Array[Long]): Array[Byte] = {
-    // The order of a bound of one file of `a`, and a bound of the same file of `b`.
-    val (lowLow, lowHigh, highLow, highHigh): (Int => Int, Int => Int, Int => Int, Int => Int) = (a, b) match {
-      case (x: LongStatsColumn, y: LongStatsColumn) =>
-        (
-          i => java.lang.Long.compare(x.min(i), y.min(i)),
-          i => java.lang.Long.compare(x.min(i), y.max(i)),
-          i => java.lang.Long.compare(x.max(i), y.min(i)),
-          i => java.lang.Long.compare(x.max(i), y.max(i))
-        )
-      case (x: BytesStatsColumn, y: BytesStatsColumn) =>
-        (
-          i => x.min.compare(i, y.min),
-          i => x.min.compare(i, y.max),
-          i => x.max.compare(i, y.min),
-          i => x.max.compare(i, y.max)
-        )
-      case _ => throw new IllegalArgumentException("two columns of different encodings")
+  private def each(table: StatsTable, settled: Array[Byte])(of: Int => Int): Array[Byte] =
+    Array.tabulate(table.rows.length) { i =>
+      if (settled(i) == False) False.toByte
+      else if (table.rows(i) == 0L) Outcomes.None.toByte
+      else of(i).toByte
     }
-    def within(i: Int): Int = {
-      val (mayBeTrue, mayBeFalse) = rule match {
-        case Operator.Less        => (lowHigh(i) < 0, highLow(i) >= 0)
-        case Operator.LessOrEqual => (lowHigh(i) <= 0, highLow(i) > 0)
-        case _                    =>
-          val isOne = lowLow(i) == 0 && lowHigh(i) == 0 && highLow(i) == 0 && highHigh(i) == 0
-          (lowHigh(i) <= 0 && highLow(i) >= 0, !isOne)
-      }
-      (if (mayBeTrue) True else 0) | (if (mayBeFalse) False else 0)
-    }
-    val out = new Array[Byte](rows.length)
-    var i = 0
-    while (i < out.length) {
-      val n = rows(i)
-      if (n != 0L) {
-        val (left, right) = (a.nullCounts(i), b.nullCounts(i))
-        var mask = if (n < 0L || left != 0L || right != 0L) Null else 0
-        if (n < 0L || (left != n && right != n))
-          mask |= (if (a.bounded.get(i) && b.bounded.get(i)) within(i) else True | False)
-        out(i) = mask.toByte
-      }
-      i += 1
-    }
-    out
-  }
 
   private def of(column: Column, table: StatsTable)(evaluate: StatsColumn => Array[Byte]): Array[Byte] =
     table.column(column.path, column.dataType).fold(constant(table, Outcomes.Any))(evaluate)

@@ -22,6 +22,9 @@ object Outcomes {
   /** The outcomes of `x IS NULL` when `a` are the outcomes of x. */
   def undefined(a: Int): Int = (if ((a & Null) != 0) True else None) | (if ((a & ~Null) != 0) False else None)
 
+  /** The outcomes of `x IS TRUE` when `a` are the outcomes of x. */
+  def isTrue(a: Int): Int = (a & True) | (if ((a & ~True) != 0) False else None)
+
   private[predicate] val conjunctions: Array[Byte] = table { (x, y) =>
     if (x == False || y == False) False else if (x == Null || y == Null) Null else True
   }

@@ -16,13 +16,11 @@ sealed abstract class ReasonCode(val name: String) extends Product with Serializ
 
 object ReasonCode {
   case object FunctionOfColumn extends ReasonCode("FUNCTION_OF_COLUMN")
-  case object ColumnToColumn extends ReasonCode("COLUMN_TO_COLUMN")
   case object Collation extends ReasonCode("COLLATION")
   case object TypeWithoutStatistics extends ReasonCode("TYPE_WITHOUT_STATISTICS")
   case object NotDeterministic extends ReasonCode("NOT_DETERMINISTIC")
   case object Subquery extends ReasonCode("SUBQUERY")
   case object MetadataColumn extends ReasonCode("METADATA_COLUMN")
-  case object PartitionColumn extends ReasonCode("PARTITION_COLUMN")
   case object UnsupportedExpression extends ReasonCode("UNSUPPORTED_EXPRESSION")
   case object NoStatistics extends ReasonCode("NO_STATISTICS")
 
@@ -38,13 +36,11 @@ object ReasonCode {
   /** All codes, for documentation and tests. */
   val all: Seq[ReasonCode] = Seq(
     FunctionOfColumn,
-    ColumnToColumn,
     Collation,
     TypeWithoutStatistics,
     NotDeterministic,
     Subquery,
     MetadataColumn,
-    PartitionColumn,
     UnsupportedExpression,
     NoStatistics,
     CurveInterval,

@@ -1,15 +1,5 @@
 package org.sparkzorder.predicate
 
-import org.apache.spark.sql.types.DataType
-
-/**
- * A top-level column, or a field of a struct.
- *
- * @param path names from the top-level column down; a name may have dots in it
- * @param dataType the type under which its statistics are stored
- */
-final case class Column(path: Seq[String], dataType: DataType)
-
 /**
  * A filter, as far as statistics of files can answer it. It holds only names, types and encoded
  * values, so equal filters of two plans are equal predicates, whatever their expression ids.
@@ -43,16 +33,19 @@ sealed trait StatsPredicate extends Product with Serializable {
     case Not(child)            => Seq(child)
     case Undefined(child)      => Seq(child)
     case Within(domain, child) => Seq(domain, child)
+    case IsTrue(child)         => Seq(child)
+    case Choice(c, a, b)       => Seq(c, a, b)
     case _                     => Nil
   }
 
   /** The columns whose bounds are used. */
   def ordered: Set[Column] = this match {
-    case Comparison(column, _, _)  => Set(column)
-    case ColumnComparison(a, _, b) => Set(a, b)
-    case In(column, _, _)          => Set(column)
-    case StartsWith(column, _)     => Set(column)
-    case _                         => children.flatMap(_.ordered).toSet
+    case Comparison(column, _, _) => Set(column)
+    case RangeComparison(a, _, b) => a.columns ++ b.columns
+    case RangeIn(range, _)        => range.columns
+    case In(column, _, _)         => Set(column)
+    case StartsWith(column, _)    => Set(column)
+    case _                        => children.flatMap(_.ordered).toSet
   }
 
   /** The columns whose statistics are used. */
@@ -81,13 +74,23 @@ sealed trait StatsPredicate extends Product with Serializable {
 final case class Comparison(column: Column, operator: Operator, value: Value) extends StatsPredicate
 
 /**
- * `left operator right`, for two columns of one type without NaN; not for `<=>`. Null in either gives
- * null. Any value of one may be beside any of the other, so with the intervals [a, b] and [c, d]:
- *  - `=` true needs a <= d and c <= b; false is impossible only when a = b = c = d.
- *  - `<` true needs a < d; false needs b >= c.
- *  - `<=` true needs a <= d; false needs b > c.
+ * `left operator right`, for two expressions of one type whose least and greatest values in a file follow from the bounds
+ * of columns. The rules are those of [[Extent.compared]].
  */
-final case class ColumnComparison(left: Column, operator: Operator, right: Column) extends StatsPredicate
+final case class RangeComparison private[predicate] (
+    private[predicate] val left: RangeOf,
+    operator: Operator,
+    private[predicate] val right: RangeOf
+) extends StatsPredicate
+
+/**
+ * `range IN (values)`. True needs a value within the range's bounds; false is impossible only when they are both one of the
+ * values. Null gives null.
+ *
+ * @param values Catalyst's, ascending
+ */
+final case class RangeIn private[predicate] (private[predicate] val range: RangeOf, values: Seq[Any])
+    extends StatsPredicate
 
 /**
  * `column IN (values)`, with a null in the list if `hasNull`. True needs a value within [lo, hi];
@@ -156,6 +159,13 @@ final case class Not(child: StatsPredicate) extends StatsPredicate
  */
 final case class Undefined(child: StatsPredicate) extends StatsPredicate
 
+/** `child IS TRUE`: false where the child is null. Never null itself. */
+final case class IsTrue(child: StatsPredicate) extends StatsPredicate
+
+/** `first` for rows for which `condition` is true, and `second` for those for which it is false or null. */
+final case class Choice(condition: StatsPredicate, first: StatsPredicate, second: StatsPredicate)
+    extends StatsPredicate
+
 /**
  * The outcomes of `child` are known only for rows where `domain` is true or null. Rows where it is
  * false may have any outcome, and so may a file that may have such a row.
@@ -173,29 +183,3 @@ object Const {
 
 /** Every outcome is possible. Other branches of the predicate are not affected. */
 final case class Unknown(reason: Reason) extends StatsPredicate
-
-sealed abstract class Operator(val symbol: String) extends Product with Serializable {
-
-  /** The operator with both sides exchanged. */
-  def swapped: Operator = this match {
-    case Operator.Less           => Operator.Greater
-    case Operator.LessOrEqual    => Operator.GreaterOrEqual
-    case Operator.Greater        => Operator.Less
-    case Operator.GreaterOrEqual => Operator.LessOrEqual
-    case symmetric               => symmetric
-  }
-
-  override def toString: String = symbol
-}
-
-object Operator {
-  case object Equal extends Operator("=")
-  case object NullSafeEqual extends Operator("<=>")
-  case object NotEqual extends Operator("<>")
-  case object Less extends Operator("<")
-  case object LessOrEqual extends Operator("<=")
-  case object Greater extends Operator(">")
-  case object GreaterOrEqual extends Operator(">=")
-
-  val all: Seq[Operator] = Seq(Equal, NullSafeEqual, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual)
-}

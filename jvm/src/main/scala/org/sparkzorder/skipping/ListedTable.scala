@@ -3,10 +3,12 @@ package org.sparkzorder.skipping
 import java.util.BitSet
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.execution.datasources.{FileStatusWithMetadata, PartitionDirectory}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.datasources.{FileStatusWithMetadata, HadoopFsRelation, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.memory.{ReadFile, RememberedFiles}
+import org.sparkzorder.predicate.StatsPredicate
 import org.sparkzorder.scan.{FileRevalidation, LeftOut}
 
 /**
@@ -24,7 +26,7 @@ private[skipping] final class ListedTable(
     listing.iterator.zipWithIndex.map { case (d, i) => new Directory(d, listed.map(_(i))) }.toIndexedSeq
   }
 
-  private final class Directory(directory: PartitionDirectory, listed: Seq[ListedFiles]) {
+  private final class Directory(val directory: PartitionDirectory, val listed: Seq[ListedFiles]) {
     private val files = directory.files.toIndexedSeq
 
     def count: Int = files.length
@@ -34,7 +36,7 @@ private[skipping] final class ListedTable(
     def kept(keepers: Seq[SelectedFiles], memory: Option[RememberedFiles]): BitSet = {
       val places = new BitSet(count)
       places.set(0, count)
-      keepers.zip(listed).foreach { case (keeper, l) => keeper.leaveOut(places, l) }
+      keepers.zip(listed).foreach { case (keeper, l) => keeper.leaveOut(places, l, directory.values) }
       memory.foreach(leaveOut(places, _))
       places
     }
@@ -95,6 +97,14 @@ private[skipping] final class ListedTable(
       }
   }
 
+  /** For each index the files that a predicate does not rule out. */
+  def selected(predicate: StatsPredicate, relation: HadoopFsRelation): Seq[SelectedFiles] =
+    known.indices.map(k => SelectedFiles(known(k), predicate, relation, partitions(k)))
+
+  private lazy val partitions: Seq[Array[InternalRow]] = known.indices.map { k =>
+    ListedTable.partitionsOf(directories.map(d => (d.directory.values, d.listed(k))), known(k).snapshot.files)
+  }
+
   def files: Int = directories.iterator.map(_.count).sum
 
   def bytes: Long = directories.iterator.map(_.bytes).sum
@@ -130,4 +140,19 @@ private[skipping] final class ListedTable(
 
   private def changedOf(kept: Seq[(Directory, BitSet)], look: Option[FileRevalidation]): Set[Path] =
     look.fold(Set.empty[Path])(_.changed(kept.flatMap { case (d, places) => d.leftOut(places) }))
+}
+
+private[skipping] object ListedTable {
+
+  /** The values of each file's partition by its ordinal in the index; null for a file with several, or with none. */
+  def partitionsOf(directories: Seq[(InternalRow, ListedFiles)], files: Int): Array[InternalRow] = {
+    val values = new Array[InternalRow](files)
+    val hasOthers = new BitSet(files)
+    for ((own, listed) <- directories; ordinal <- listed.ordinals if ordinal >= 0) {
+      if (values(ordinal) != null && values(ordinal) != own) hasOthers.set(ordinal)
+      values(ordinal) = own
+    }
+    values.indices.foreach(i => if (hasOthers.get(i)) values(i) = null)
+    values
+  }
 }

@@ -38,7 +38,10 @@ private[skipping] object Pruning {
       if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> ScanPredicates.translate(relation, notByName, f))
       else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
-    if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
+    // Neither curves nor records are about partition columns.
+    val ofFiles =
+      Filters.conjunction(conjuncts.map(_._2).filterNot(ScanPredicates.isAboutPartitions(relation, _)))
+    if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, ofFiles)
     if (enabled && dataFilters.nonEmpty)
       KeptTables.of(l, relation, views, dataFilters).foreach(PendingScans.load)
     val remembered = if (enabled) MemoryPlanning.filesWithout(l, relation, dataFilters) else None
@@ -57,11 +60,11 @@ private[skipping] object Pruning {
           relation.partitionSchema
         )
       // A conjunction keeps what all conjuncts keep. Each conjunct is also reported by itself.
-      val ofConjuncts = conjuncts.map { case (_, p) => known.map(SelectedFiles(_, p, relation.dataSchema)) }
+      val ofConjuncts = conjuncts.map { case (_, p) => listed.selected(p, relation) }
       val byBounds = ofConjuncts
         .reduceLeftOption((a, b) => a.zip(b).map { case (x, y) => x.and(y) })
-        .getOrElse(known.map(SelectedFiles(_, predicate, relation.dataSchema)))
-      val keepers = byBounds.map(_.byCurve(predicate))
+        .getOrElse(listed.selected(predicate, relation))
+      val keepers = byBounds.map(_.byCurve(ofFiles))
       val beforeMemory = listed.count(keepers)
       val kept = if (remembered.isEmpty) beforeMemory else listed.count(keepers, remembered)
       val bytesBeforeMemory = listed.bytes(keepers, None)
@@ -70,7 +73,7 @@ private[skipping] object Pruning {
       val leftOutByCurve =
         if (byBounds.zip(keepers).forall { case (b, k) => b.keepsAsMuchAs(k) }) 0
         else listed.count(byBounds) - beforeMemory
-      val reports = conjuncts.zip(ofConjuncts).map { case ((f, p), k) => report(f, p, k, listed, views) } ++
+      val reports = conjuncts.zip(ofConjuncts).map { case ((f, p), k) => report(relation, f, p, k, listed, views) } ++
         curveReport(conjuncts, views, beforeMemory, leftOutByCurve) ++
         remembered.map(memoryReport(dataFilters, _, listed, beforeMemory - kept))
       val summary =
@@ -114,6 +117,7 @@ private[skipping] object Pruning {
   )
 
   private def report(
+      relation: HadoopFsRelation,
       f: Expression,
       p: StatsPredicate,
       keepers: Seq[SelectedFiles],
@@ -122,7 +126,8 @@ private[skipping] object Pruning {
   ): ConjunctReport = {
     val snapshots = views.flatMap(_.snapshot)
     def without(tells: StatsColumn => Boolean)(c: Column): Boolean =
-      snapshots.forall(!_.column(c.path, c.dataType).exists(tells))
+      !relation.partitionSchema.fieldNames.contains(c.path.head) &&
+        snapshots.forall(!_.column(c.path, c.dataType).exists(tells))
     def nothing(what: String, columns: Set[Column]): ConjunctReport = {
       val column = quoteNameParts(columns.head.path)
       ConjunctReport(

@@ -15,15 +15,19 @@ private[skipping] object ScanPredicates {
       notByName: Option[Reason],
       f: Expression
   ): StatsPredicate =
-    CatalystTranslator.translate(f, attribute => notByName.toLeft(()).flatMap(_ => columnOf(relation, attribute)))
+    CatalystTranslator.translate(f, columnOf(relation, notByName, _))
 
-  private def columnOf(relation: HadoopFsRelation, a: AttributeReference): Either[Reason, Seq[String]] =
-    if (isPartitionColumn(relation, a.name))
-      Left(Reason(ReasonCode.PartitionColumn, s"${quoteIdentifier(a.name)} is a partition column"))
+  /** Whether a part of a predicate is about partition columns, whose values come from a listing. */
+  def isAboutPartitions(relation: HadoopFsRelation, p: StatsPredicate): Boolean =
+    p.columns.exists(c => relation.partitionSchema.fieldNames.contains(c.path.head))
+
+  private def columnOf(
+      relation: HadoopFsRelation,
+      notByName: Option[Reason],
+      a: AttributeReference
+  ): Either[Reason, Seq[String]] =
+    if (relation.partitionSchema.fieldNames.contains(a.name)) Right(Seq(a.name))
     else if (relation.dataSchema.fieldNames.contains(a.name))
-      ColumnsByName.whyNot(relation, a.name).toLeft(Seq(a.name))
+      notByName.orElse(ColumnsByName.whyNot(relation, a.name)).toLeft(Seq(a.name))
     else Left(Reason(ReasonCode.MetadataColumn, s"${quoteIdentifier(a.name)} is not a column of the files"))
-
-  private def isPartitionColumn(relation: HadoopFsRelation, name: String): Boolean =
-    relation.partitionSchema.fieldNames.contains(name)
 }

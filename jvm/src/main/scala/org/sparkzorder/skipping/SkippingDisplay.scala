@@ -6,7 +6,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.Partition
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Literal, TimestampFormatterHelper}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, TimestampFormatterHelper}
 import org.apache.spark.sql.execution.{FileSourceScanExec, FileSourceScanLike, SQLExecution, ScalarSubquery}
 import org.apache.spark.sql.execution.datasources.FilePartition
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
@@ -88,13 +88,21 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
     try {
       // Spark has the values of subqueries when it asks for the rows.
       val later = dataFilters.filter(f => f.deterministic && f.exists(_.isInstanceOf[ScalarSubquery]))
-        .map(_.transform { case s: ScalarSubquery => Literal(s.eval(null), s.dataType) })
+        .map(_.transformUp {
+          case s: ScalarSubquery => Literal(s.eval(null), s.dataType)
+          case e if e.foldable && e.children.nonEmpty && e.children.forall(_.isInstanceOf[Literal]) => folded(e)
+        })
       index.filesWithoutRows(relation.copy(location = index.base)(relation.sparkSession), later)
     } catch {
       case NonFatal(e) =>
         SkippingErrors.warn(relation.location.rootPaths, e)
         Set.empty
     }
+
+  private def folded(e: Expression): Expression =
+    try Literal(e.eval(), e.dataType)
+    // Whether Spark fails too depends on the rows.
+    catch { case NonFatal(_) => e }
 
   private def readsTimes: Boolean =
     (dataFilters ++ partitionFilters).exists(_.exists(_.isInstanceOf[TimestampFormatterHelper]))

@@ -67,8 +67,8 @@ final class SkippingFileIndex private[skipping] (
     else {
       val notByName = ColumnsByName.whyNot(relation, views)
       val predicate = Filters.conjunction(conjuncts.map(ScanPredicates.translate(relation, notByName, _)))
-      val selected = keepers.map(k => SelectedFiles(k.known, predicate, relation.dataSchema))
-      new ListedTable(latest, keepers.map(_.known), partitionSchema).without(selected, remembered, newLook())
+      val listed = new ListedTable(latest, keepers.map(_.known), partitionSchema)
+      listed.without(listed.selected(predicate, relation), remembered, newLook())
     }
   }
 

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.planning.ScanOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.datasources.{FileSourceStrategy, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
 
 import org.sparkzorder.memory.learn.MemoryPlanning
 
@@ -25,6 +26,12 @@ object SkippingStrategy extends SparkStrategy {
       methods.extraStrategies = methods.extraStrategies :+ SkippingStrategy
   }
 
+  /**
+   * Whether readers leave out no row of the type that passes a filter, see `docs/design/memory.md`. A choice of files in which
+   * all rows pass stands on the values. If a reader missed some of them, none of the other files would make up for it.
+   */
+  private def isWhole(dataType: DataType): Boolean = dataType == IntegerType || dataType == LongType
+
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case ScanOperation(_, _, filters, l: LogicalRelation) =>
       l.relation match {
@@ -41,7 +48,9 @@ object SkippingStrategy extends SparkStrategy {
           else plans
         case HadoopFsRelation(index: ReportingIndex, _, _, _, _, _) =>
           FileSourceStrategy(plan).map(_.transform {
-            case scan: FileSourceScanExec if scan.relation.location eq index => SkippingDisplay.of(scan)
+            case scan: FileSourceScanExec if scan.relation.location eq index =>
+              val isExact = scan.dataFilters.flatMap(_.references).forall(a => isWhole(a.dataType))
+              SkippingDisplay.of(if (isExact) scan else scan.copy(dataFilters = Nil))
           })
         case relation: HadoopFsRelation if filters.nonEmpty && MemoryPlanning.isOn(l, relation) =>
           FileSourceStrategy(plan).map(MemoryPlanning.learning(_, l, relation, None))

@@ -35,6 +35,12 @@ object OrderedValue {
     case _                                  => None
   }
 
+  /** Whether it is a string of valid UTF-8. Only then does it mean the same in characters and in bytes. */
+  def isText(catalystValue: Any): Boolean = catalystValue match {
+    case text: UTF8String => UTF8String.fromString(text.toString) == text
+    case _                => false
+  }
+
   /** Whether NaN is a value of the type. */
   def hasNaN(dt: DataType): Boolean = dt == FloatType || dt == DoubleType
 

@@ -89,8 +89,15 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
       between(ts, 0L, 365 * 86400000000L - 1)
     )),
     "coalesce(i, 7) = 3" ->
-      Seq(Or(And(IsNotNull(i), compare(i, Equal, 3)), And(Not(IsNotNull(i)), Const.False))),
-    "st.n < i" -> Seq(ColumnComparison(n, Less, i)),
+      Seq(Choice(IsNotNull(i), compare(i, Equal, 3), Const.False)),
+    "st = named_struct('n', 3, 't', 'a')" -> Seq(Or(
+      And(
+        And(compare(n, NullSafeEqual, 3), Comparison(column("st", "x.y"), NullSafeEqual, prefix("a"))),
+        Unknown(ofStructs)
+      ),
+      And(Const.Null, Unknown(ofStructs))
+    )),
+    "st.n < i" -> Seq(RangeComparison(ColumnRange(n), Less, ColumnRange(i))),
     "date_trunc('HOUR', ts) >= TIMESTAMP'1970-01-01 00:30:00'" -> Seq(Within(
       between(ts, ZoneClock.Earliest, ZoneClock.Latest),
       Not(compare(ts, Less, 3600000000L))
@@ -103,9 +110,12 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
     }
   }
 
+  private lazy val ofStructs =
+    Reason(ReasonCode.TypeWithoutStatistics, "fields of a struct say where it may be equal")
+
   Seq(
-    "d > f" -> "COLUMN_TO_COLUMN",
-    "i % 2 = 1" -> "FUNCTION_OF_COLUMN",
+    "hash(i) = 1" -> "FUNCTION_OF_COLUMN",
+    "i % s = 1" -> "FUNCTION_OF_COLUMN",
     "right(s, 2) = 'ab'" -> "FUNCTION_OF_COLUMN",
     "s RLIKE 'a.*'" -> "FUNCTION_OF_COLUMN",
     "lower = 'a'" -> "COLLATION",
@@ -119,9 +129,9 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
   }
 
   test("a condition that cannot be used leaves the others as they are") {
-    val both = translated("i = 3 AND upper(s) = 'A'")
+    val both = translated("i = 3 AND reverse(s) = 'A'")
     assert(both.head == compare(i, Equal, 3) && both.drop(1).forall(_.isInstanceOf[Unknown]) && both.size == 2)
-    assert(translated("(i = 3 AND upper(s) = 'A') OR i = 5").head.reasons.size == 1)
+    assert(translated("(i = 3 AND reverse(s) = 'A') OR i = 5").head.reasons.size == 1)
   }
 
   test("a subquery is unknown") {
@@ -130,9 +140,9 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
   }
 
   test("the caller's reason is the reason") {
-    val partition = Reason(ReasonCode.PartitionColumn, "`i` is in the path")
-    val parts = Filters.translate(conjuncts(schema, "i = 3 AND i + 1 = 4").get, _ => Left(partition)).map(_._2)
-    assert(parts.flatMap(_.reasons).distinct == Seq(partition))
+    val outside = Reason(ReasonCode.MetadataColumn, "`i` is not in the files")
+    val parts = Filters.translate(conjuncts(schema, "i = 3 AND i + 1 = 4").get, _ => Left(outside)).map(_._2)
+    assert(parts.flatMap(_.reasons).distinct == Seq(outside))
   }
 
   test("a condition that is not deterministic is unknown as a whole") {

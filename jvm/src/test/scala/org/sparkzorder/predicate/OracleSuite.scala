@@ -49,7 +49,7 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
     try cases.foreach { c =>
         val files = c.get("files").properties.asScala.toSeq.map(f => f.getKey -> hudiStats(f.getValue))
         val names = kept(schema, c.get("predicate").asText, files.map(_._2)).map(files(_)._1).toSet
-        val safe = texts(c.get("safe_keep")).toSet
+        val safe = safeToKeep(c)
         val clue = s"${c.get("id")}: ${c.get("predicate")}"
         if (c.get("kind").asText == "optional_transform") {
           assert(texts(c.get("expected_keep")).toSet.subsetOf(names) && names.subsetOf(safe), clue)

@@ -137,7 +137,7 @@ final class RandomConditions(random: Random) {
     case _           => of
   }
 
-  private def leaf(): Expression = random.nextInt(24) match {
+  private def leaf(): Expression = random.nextInt(25) match {
     case 20 =>
       val of = column()
       one(RandomConditions.comparisons)(of, other(of))
@@ -147,6 +147,8 @@ final class RandomConditions(random: Random) {
     case 22 =>
       val of = choice(column())
       one(Seq(IsNull(of), IsNotNull(of), In(of, Seq.fill(2)(literal(of.dataType, 0.1)))))
+    case 24 =>
+      EqualTo(attribute("st"), Literal(row(0.3).getStruct(schema.size - 1, 2), schema.last.dataType))
     case 23    => EqualNullSafe(If(leaf(), leaf(), leaf()), Literal(chance(0.5)))
     case 0     => attribute("b")
     case 1     => Literal(one(Seq[Any](true, false, null)), BooleanType)

@@ -42,7 +42,7 @@ class RealOracleSuite extends AnyFunSuite with RealTables {
         spark.conf.set("spark.sql.ansi.enabled", ansi.toString)
         val kept = reader.kept(c.get("predicate").asText).filter(_.startsWith(s"$id-")).map(_.drop(id.length + 1))
         val expected = texts(c.get("expected_keep")).toSet
-        val safe = texts(c.get("safe_keep")).toSet
+        val safe = safeToKeep(c)
         val clue = s"$id: ${c.get("predicate")}: $kept"
         if (c.get("kind").asText == "optional_transform") assert(expected.subsetOf(kept) && kept.subsetOf(safe), clue)
         else assert(kept == safe, clue)

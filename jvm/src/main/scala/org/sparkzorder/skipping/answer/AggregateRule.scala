@@ -4,13 +4,15 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.skipping.{AnsweredScan, ScanExplanation}
 
 /**
  * Answers `count`, `min` and `max` from the index, for files in which a filter is true of every row. The others are read.
- * A union below a last aggregate puts the parts together. If no file is left, the plan is a row.
+ * Without groups, the answers are values beside the aggregate of those. With groups, a union below a last aggregate puts
+ * the parts together. If no file is left, the plan is local rows.
  */
 object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
 
@@ -20,7 +22,10 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
       for {
         asked <- AnswerableAggregate.of(aggregate)
         answers <- FileAnswers.of(asked) if answers.remaining.isEmpty || !inSubquery
-      } yield if (answers.remaining.isEmpty) whole(asked, answers) else together(asked, answers)
+      } yield
+        if (answers.remaining.isEmpty) whole(asked, answers)
+        else if (asked.groups.isEmpty) beside(asked, answers)
+        else together(asked, answers)
     case _ => None
   }
 
@@ -52,14 +57,39 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
     made
   }
 
+  /** What is below the aggregate, with only the files that are read. */
+  private def rest(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
+    val scan = RemainingFiles.of(asked.scan, answers.remaining, answers.report).in(asked.scan.scan)
+    val below = asked.aggregate.child.transform { case leaf if leaf eq asked.scan.scan => scan }
+    val files = answers.remaining.flatMap(_.files)
+    val openCost = SQLConf.get.filesOpenCostInBytes
+    val isLittle =
+      files.iterator.map(_.getLen).sum <= openCost && files.size * openCost <= SQLConf.get.filesMaxPartitionBytes
+    // A second task is not worth its start then. One task needs no exchange either.
+    if (isLittle) Repartition(1, shuffle = false, below) else below
+  }
+
+  private def beside(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
+    val known = answers.rows.headOption.getOrElse(asked.slots.map(_.empty))
+    val named = asked.aggregate.aggregateExpressions.map(replaced(asked, Nil, _) { (i, slot) =>
+      val value = Literal(known(i), slot.dataType)
+      (slot, asked.functions(i)) match {
+        case (_: Count, read)                 => Add(read, value)
+        case (_, read) if value.value == null => read
+        case (e: Extreme, read) if e.isMin    => Least(Seq(read, value))
+        case (_, read)                        => Greatest(Seq(read, value))
+      }
+    })
+    asked.aggregate.copy(aggregateExpressions = named, child = rest(asked, answers))
+  }
+
   private def together(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
     val (groups, slots) = columns(asked)
-    val rest = RemainingFiles.of(asked.scan, answers.remaining, answers.report).in(asked.scan.scan)
     val ofGroups = asked.aggregate.groupingExpressions.zip(groups).map { case (g, a) => Alias(g, a.name)() }
     val ofSlots = asked.functions.zip(slots).map { case (f, a) => Alias(f, a.name)() }
     val read = asked.aggregate.copy(
       aggregateExpressions = ofGroups ++ ofSlots,
-      child = asked.aggregate.child.transform { case leaf if leaf eq asked.scan.scan => rest }
+      child = rest(asked, answers)
     )
     val union = Union(Seq(LocalRelation(groups ++ slots, answers.rows.map(InternalRow.fromSeq(_))), read))
     val (unionGroups, unionSlots) = union.output.splitAt(groups.size)

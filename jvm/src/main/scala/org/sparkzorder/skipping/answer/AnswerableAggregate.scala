@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.compat._
-import org.sparkzorder.predicate.{And, Const, IsNotNull => ColumnIsNotNull, Not => Negated, StatsPredicate, Undefined}
+import org.sparkzorder.predicate.{And, Const, IsNotNull => ColumnIsNotNull, IsTrue, Not => Negated, StatsPredicate}
 import org.sparkzorder.stats.OrderedValue
 
 /**
@@ -69,7 +69,7 @@ private[answer] object AnswerableAggregate {
     private def count(e: Expression, where: Option[StatsPredicate]): Slot = {
       val valued = e match {
         // count_if(p) is count(if(NOT p, null, p)).
-        case If(condition, Literal(null, _), value) => And(Negated(isTrue(translated(condition))), notNull(value))
+        case If(condition, Literal(null, _), value) => And(Negated(IsTrue(translated(condition))), notNull(value))
         case other                                  => notNull(other)
       }
       val column = Some(valued).collect {
@@ -82,8 +82,6 @@ private[answer] object AnswerableAggregate {
       case Literal(value, _) => if (value == null) Const.False else Const.True
       case other             => translated(IsNotNull(other))
     }
-
-    private def isTrue(p: StatsPredicate): StatsPredicate = And(p, Negated(Undefined(p)))
 
     private def extreme(e: Expression, isMin: Boolean, where: Option[StatsPredicate]): Option[Slot] = e match {
       case a: AttributeReference if Slot.hasExactBounds(a.dataType) =>

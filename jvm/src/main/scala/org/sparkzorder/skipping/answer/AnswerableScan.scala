@@ -4,6 +4,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.DecimalType
 
 import org.sparkzorder.compat._
 import org.sparkzorder.predicate.{And, Column, Const, StatsPredicate}
@@ -27,7 +28,7 @@ private[answer] final case class AnswerableScan(
   def translated(e: Expression): StatsPredicate = ScanPredicates.translate(relation, None, e)
 
   /** The predicate of the conjuncts about data. */
-  def predicate: StatsPredicate = onData.map(translated).reduceOption(And(_, _)).getOrElse(Const.True)
+  lazy val predicate: StatsPredicate = onData.map(translated).reduceOption(And(_, _)).getOrElse(Const.True)
 
   /** The index that lists the files which are not left out. */
   def location: FileIndex = planned.location(scan, filters)
@@ -55,9 +56,10 @@ private[answer] final case class AnswerableScan(
     }
   }
 
+  /** Not a decimal: Spark leaves it with the digits that the folder's name has. */
   def partitionColumn(a: AttributeReference): Option[Int] =
     Some(relation.partitionSchema.fields.indexWhere(f => f.name == a.name && f.dataType == a.dataType))
-      .filter(i => i >= 0 && isOwn(a))
+      .filter(i => i >= 0 && isOwn(a) && !a.dataType.isInstanceOf[DecimalType])
 
   def dataColumn(a: AttributeReference): Option[Column] = Option.when(
     isOwn(a) && relation.dataSchema.fieldNames.contains(a.name) &&

@@ -38,7 +38,7 @@ private[answer] object FileAnswers {
     val facts = new IndexFacts(asked.scan)
     if (!facts.mayAnswer) None
     else {
-      val listed = asked.scan.location.listFiles(asked.scan.onPartitions, asked.scan.onData)
+      val listed = facts.listed
       if (asked.scan.isMoved) None else answered(asked, facts, listed, begin)
     }
   }
@@ -56,7 +56,7 @@ private[answer] object FileAnswers {
         val values = slots.map(_(ordinal, partition))
         if (values.contains(Slot.Unknown)) None else Some(FileFact(facts.table.rows(ordinal) > 0, values))
       }
-    val found = listed.zip(facts.ordinals(listed)).map { case (d, ordinals) => ordinals.map(factOf(_, d.values)) }
+    val found = listed.zip(facts.ordinals).map { case (d, ordinals) => ordinals.map(factOf(_, d.values)) }
     val changed = asked.scan.changed(listed.zip(found).flatMap { case (d, f) =>
       d.files.zip(f).collect { case (file, Some(_)) => file.fileStatus }
     })

@@ -5,24 +5,45 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.execution.datasources.PartitionDirectory
 
 import org.sparkzorder.predicate.{Column, Comparison, Evaluation, IsNull, Operator, Or, Outcomes, StatsPredicate, Value}
-import org.sparkzorder.skipping.ListedOrdinals
-import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, StatsTable, StatsWithDefaults}
+import org.sparkzorder.skipping.{ListedOrdinals, ListedTable, ScanPredicates}
+import org.sparkzorder.stats.{
+  BytesStatsColumn,
+  LongStatsColumn,
+  OrderedValue,
+  StatsTable,
+  StatsWithDefaults,
+  StatsWithPartitions
+}
 
 /** What the index knows about the files of a scan, by their ordinals in the index. */
 private[answer] final class IndexFacts(scan: AnswerableScan) {
   private val view = scan.planned.views.head
   private val snapshot = view.snapshot.get
-  private val outcomes = Evaluation.outcomes(scan.predicate, StatsWithDefaults.of(snapshot, scan.relation.dataSchema))
+  private val ofFiles = StatsWithDefaults.of(snapshot, scan.relation.dataSchema)
 
-  val table: StatsTable = StatsWithDefaults.of(snapshot, scan.relation.dataSchema)
+  /** The files that are not left out. */
+  lazy val listed: Seq[PartitionDirectory] = scan.location.listFiles(scan.onPartitions, scan.onData)
+
+  private lazy val listedFiles =
+    ListedOrdinals.of(scan.planned.base, view.root, snapshot, scan.scan.catalogTable.isDefined)
+      .of(listed.map(_.files))
+
+  /** The ordinals of the listed files; negative for files that the index does not know. */
+  lazy val ordinals: Seq[Seq[Int]] = listedFiles.map(_.ordinals.toSeq)
+
+  lazy val table: StatsTable = new StatsWithPartitions(
+    ofFiles,
+    scan.relation.partitionSchema,
+    ListedTable.partitionsOf(listed.map(_.values).zip(listedFiles), snapshot.files)
+  )
+
+  private val outcomes = Evaluation.outcomes(
+    scan.predicate,
+    if (ScanPredicates.isAboutPartitions(scan.relation, scan.predicate)) table else ofFiles
+  )
 
   /** Whether the index may answer for some file: it has rows, and all of them pass the filter. */
   def mayAnswer: Boolean = outcomes.contains(Outcomes.True.toByte)
-
-  /** The ordinals of the files of a listing; negative for files that the index does not know. */
-  def ordinals(listed: Seq[PartitionDirectory]): Seq[Seq[Int]] =
-    ListedOrdinals.of(scan.planned.base, view.root, snapshot, scan.scan.catalogTable.isDefined)
-      .of(listed.map(_.files)).map(_.ordinals.toSeq)
 
   /** Whether all rows of a file pass the filter. */
   def isSure(ordinal: Int): Boolean =

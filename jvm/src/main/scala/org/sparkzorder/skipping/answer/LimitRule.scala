@@ -27,9 +27,9 @@ object LimitRule extends AnswerRule(ZOrderConf.topKEnabled) {
     val facts = new IndexFacts(scan)
     if (wanted <= 0 || !facts.mayAnswer) None
     else {
-      val listed = scan.location.listFiles(scan.onPartitions, scan.onData)
+      val listed = facts.listed
       val sure = for {
-        ((d, ordinals), i) <- listed.zip(facts.ordinals(listed)).zipWithIndex
+        ((d, ordinals), i) <- listed.zip(facts.ordinals).zipWithIndex
         (file, ordinal) <- d.files.zip(ordinals) if facts.isSure(ordinal) && facts.table.rows(ordinal) > 0
       } yield (i, file, facts.table.rows(ordinal))
       val until = sure.iterator.scanLeft(0L)(_ + _._3).indexWhere(_ >= wanted)

@@ -53,8 +53,7 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
     val facts = new IndexFacts(scan)
     if (!facts.mayAnswer) None
     else {
-      val listed = scan.location.listFiles(scan.onPartitions, scan.onData)
-      val ordinals = facts.ordinals(listed)
+      val (listed, ordinals) = (facts.listed, facts.ordinals)
       val all = listed.flatMap(d => d.files.map(f => (f.fileStatus, d.values)))
       val sure = ordinals.flatten.zipWithIndex.collect {
         case (ordinal, i) if facts.isSure(ordinal) =>

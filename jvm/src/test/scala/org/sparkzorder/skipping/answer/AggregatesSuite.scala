@@ -8,6 +8,7 @@ import scala.util.Random
 
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
 import org.apache.spark.sql.functions.{col, count, lit, max, min, when}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -107,11 +108,69 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     assertAnswers(16, 0)(spark.sql("SELECT count(*) FROM t UNION ALL SELECT max(id) FROM t"))
   }
 
+  test("an answer that a plan has twice is the same answer") {
+    val t = table(indexed(partitionedBy = Seq("k")))
+    def counts = t.groupBy("k").count()
+    val joined = counts.as("a").join(counts.as("b"), col("a.count") === col("b.count")).select(col("a.k") + col("b.k"))
+    withSettings("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+      joined.collect()
+      assert(collectWithSubqueries(joined.queryExecution.executedPlan) { case e: ReusedExchangeExec => e }.nonEmpty)
+    }
+  }
+
+  test("without groups the plan has no more exchanges than Spark's own, and none for few bytes") {
+    val t = table(indexed())
+    def exchanges(query: DataFrame) = {
+      query.collect()
+      collectWithSubqueries(query.queryExecution.executedPlan) { case e: Exchange => e }.size
+    }
+    def query = t.where("id BETWEEN 150 AND 650").agg(count(lit(1)), min("id"))
+    assert(exchanges(query) == 0)
+    withSettings("spark.sql.files.openCostInBytes" -> "1")(assert(exchanges(query) == 1))
+    assertAnswers(4, 2)(query)
+    withSettings("spark.sql.files.openCostInBytes" -> "1")(assertAnswers(4, 2)(query))
+  }
+
+  test("a partition of a catalog table that gets another folder, and two partitions of one folder") {
+    val path = indexed(partitionedBy = Seq("k"))
+    spark.sql(
+      s"CREATE TABLE moved (id BIGINT, name STRING, b INT, k BIGINT) USING parquet PARTITIONED BY (k) LOCATION '$path'"
+    )
+    spark.sql("MSCK REPAIR TABLE moved")
+    def check(): Unit = Seq(
+      "SELECT count(*), count(k), min(id) FROM moved WHERE k = 3 OR id >= 650",
+      "SELECT k, count(*) FROM moved WHERE k + b < 9 GROUP BY k ORDER BY k",
+      "SELECT id, k FROM moved WHERE (k = 3 AND id < 50) OR (k = 4 AND id > 750) ORDER BY 1, 2"
+    ).foreach { q =>
+      val expected = withSettings("spark.zorder.skipping.enabled" -> "false")(spark.sql(q).collect().toSeq)
+      assert(spark.sql(q).collect().toSeq == expected, q)
+    }
+    check()
+    spark.sql(s"ALTER TABLE moved PARTITION (k = 3) SET LOCATION '$path/k=4'")
+    check()
+    def late = spark.sql("SELECT id, k FROM moved WHERE k * 1000 + id BETWEEN 5000 AND 5049 ORDER BY 1")
+    val before = late.collect().toSeq
+    val planned = late
+    planned.queryExecution.executedPlan
+    spark.sql(s"ALTER TABLE moved PARTITION (k = 5) SET LOCATION '$path/k=7'")
+    spark.sql(s"ALTER TABLE moved PARTITION (k = 6) SET LOCATION '$path/k=5'")
+    check()
+    val rows = withSettings("spark.zorder.skipping.enabled" -> "false")(late.collect().toSeq)
+    assert(rows.nonEmpty && rows != before && late.collect().toSeq == rows)
+    // Files are those of the moment of planning, or of the run.
+    assert(Set(before, rows)(planned.collect().toSeq))
+    spark.sql("DROP TABLE moved")
+  }
+
   test("groups of partition columns") {
     val path = indexed(partitionedBy = Seq("k"))
     table(path).createOrReplaceTempView("parts")
     assertAnswers(80, 0)(spark.sql("SELECT k, count(*), max(id), max(k) FROM parts GROUP BY k"))
     assertAnswers(80, 0)(spark.sql("SELECT DISTINCT k FROM parts"))
+    assertAnswers(80, 0)(spark.sql("SELECT count(k), min(k), count(*) FILTER (WHERE k > 5) FROM parts"))
+    assertAnswers(48, 0)(spark.sql("SELECT count(*) FROM parts WHERE (k > 5 AND id >= 0) OR (k < 2 AND b >= 0)"))
+    // All of k = 9, and of the others the files of ids from 600 on; the files with ids around 650 are read.
+    assertAnswers(17, 9)(spark.sql("SELECT count(*), max(k) FROM parts WHERE k = 9 OR id >= 650"))
     // Tasks get the plan above the answers.
     for (codegen <- Seq("true", "false")) withSettings("spark.sql.codegen.wholeStage" -> codegen) {
       val groups = "(SELECT k, count(*) AS n FROM parts GROUP BY k)"

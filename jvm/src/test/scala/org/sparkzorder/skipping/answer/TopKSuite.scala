@@ -3,7 +3,7 @@ package org.sparkzorder.skipping.answer
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.functions.{col, count, lit, min}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.memory.MemoryTables
@@ -44,6 +44,38 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
       assertReads(8)(t.orderBy("k", "id").limit(5))
       assertReads(8)(t.orderBy("id").limit(800))
       assertReads(8)(t.orderBy("id"))
+    }
+  }
+
+  test("a file of which all rows pass is read whole, though its reader would leave out rows by the filter") {
+    val zeros = new java.io.File(dir, "zeros").toString
+    spark.range(0, 10, 1, 1).selectExpr("-0.0D AS x", "id AS c").write.parquet(zeros)
+    spark.range(100, 110, 1, 1).selectExpr("1.0D AS x", "id AS c").write.mode("append").parquet(zeros)
+    spark.range(200, 210, 1, 1).selectExpr("IF(id < 205, -0.0D, -1.0D) AS x", "id AS c").write.mode("append")
+      .parquet(zeros)
+    val millis = new java.io.File(dir, "millis").toString
+    withSettings("spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MILLIS") {
+      spark.range(0, 10, 1, 1).selectExpr("TIMESTAMP'2024-01-01 00:00:00' AS ts", "id AS c").write.parquet(millis)
+      spark.range(100, 110, 1, 1).selectExpr("TIMESTAMP'2023-01-01 00:00:00' AS ts", "id AS c").write.mode("append")
+        .parquet(millis)
+    }
+    val texts = new java.io.File(dir, "texts").toString
+    spark.range(0, 10, 1, 1).selectExpr("'\ud83d\ude00' AS s", "id AS c").write.orc(texts)
+    spark.range(100, 110, 1, 1).selectExpr("'\uff5ex' AS s", "id AS c").write.mode("append").orc(texts)
+    val before = "TIMESTAMP'2024-01-01 00:00:00.0005'"
+    for (
+      (path, format, filter, all) <- Seq(
+        (zeros, "parquet", "x >= 0.0D", 25),
+        (millis, "parquet", s"ts < $before", 20),
+        (millis, "parquet", s"ts <> $before", 20),
+        (texts, "orc", "s > '\uff5e'", 20)
+      )
+    ) {
+      spark.sql(s"CREATE OR REPLACE SKIPPING INDEX ON $format.`$path`")
+      val rows = table(path, format).where(filter)
+      assert(rows.orderBy("c").limit(5).collect().map(_.getLong(1)).toSeq == (0L to 4L), filter)
+      assert(!rows.isEmpty && rows.limit(5).collect().length == 5, filter)
+      assert(rows.agg(count(lit(1)), min("c")).collect().toSeq == Seq(Row(all.toLong, 0L)), filter)
     }
   }
 

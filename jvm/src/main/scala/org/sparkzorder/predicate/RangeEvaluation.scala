@@ -1,0 +1,93 @@
+package org.sparkzorder.predicate
+
+import org.apache.spark.sql.catalyst.util.TypeUtils
+import org.apache.spark.sql.types.{DataType, FloatType}
+
+import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, StatsColumn, StatsTable}
+
+/** The extents of expressions in the files of a table. */
+private[predicate] final class RangeEvaluation(table: StatsTable) {
+
+  /** By the ordinal of a file that may have rows. */
+  def of(range: RangeOf): Int => Extent = range match {
+    case ColumnRange(column) =>
+      table.column(column.path, column.dataType).fold((_: Int) => Extent.Anything: Extent)(ofColumn(column.dataType, _))
+    case LiteralRange(literal) =>
+      val value = if (literal.value == null) Extent.OnlyNull else Extent.of(literal.value, literal.value, false)
+      _ => value
+    case FunctionRange(function, checked, arguments) =>
+      val f = new PiecewiseMonotone(function, checked)
+      val inner = arguments.map(of)
+      i => f(inner.map(_(i)))
+    case ChoiceRange(values, dt) =>
+      val inner = values.map(of)
+      val order = orderOf(dt)
+      i => Extent.hull(inner.map(_(i)), order)
+    case FirstRange(values, dt) =>
+      val inner = values.map(of)
+      val order = orderOf(dt)
+      i => first(inner.map(_(i)), order)
+    case ExtremeRange(values, isLeast, dt) =>
+      val inner = values.map(of)
+      val order = orderOf(dt)
+      i => extreme(inner.map(_(i)), isLeast, order)
+  }
+
+  private def orderOf(dt: DataType): Ordering[Any] = TypeUtils.getInterpretedOrdering(dt)
+
+  private def ofColumn(dt: DataType, stats: StatsColumn): Int => Extent = {
+    val bounds: Int => Option[(Any, Any)] = stats match {
+      case l: LongStatsColumn  => i => for (lo <- decoded(dt, l.min(i)); hi <- decoded(dt, l.max(i))) yield (lo, hi)
+      case b: BytesStatsColumn => i => for (lo <- decoded(dt, b.min(i)); hi <- decoded(dt, b.max(i))) yield (lo, hi)
+    }
+    val hasNaN = OrderedValue.hasNaN(dt)
+    val nan: Any = if (dt == FloatType) Float.NaN else Double.NaN
+    i => {
+      val rows = table.rows(i)
+      val nulls = if (rows < 0) -1L else stats.nullCounts(i)
+      val nans = if (!hasNaN) 0L else if (rows < 0 || stats.nanCounts == null) -1L else stats.nanCounts(i)
+      if (nulls == rows && rows >= 0) Extent.OnlyNull
+      else if (math.max(nulls, 0L) + math.max(nans, 0L) == rows) Extent.of(nan, nan, nulls != 0)
+      else if (!stats.bounded.get(i)) Extent.Anything
+      else {
+        bounds(i).fold(Extent.Anything: Extent) { case (lo, hi) =>
+          Extent.of(lo, if (nans == 0) hi else nan, nulls != 0)
+        }
+      }
+    }
+  }
+
+  /** None for a bound that is no value of the type, as that of a decimal may be when it is rounded. */
+  private def decoded(dt: DataType, encoded: Any): Option[Any] =
+    try Some(OrderedValue.decode(dt, encoded)).filter(v => isSame(OrderedValue.encode(dt, v), encoded))
+    catch { case _: IllegalArgumentException => None }
+
+  private def isSame(a: Any, b: Any): Boolean = (a, b) match {
+    case (x: Array[Byte], y: Array[Byte]) => java.util.Arrays.equals(x, y)
+    case _                                => a == b
+  }
+
+  private def first(extents: Seq[Extent], order: Ordering[Any]): Extent = {
+    def isNullable(e: Extent) = e match {
+      case Extent.Of(_, mayBeNull) => mayBeNull
+      case Extent.Anything         => true
+    }
+    val (before, after) = extents.span(isNullable)
+    Extent.hull(before ++ after.take(1), order) match {
+      case of: Extent.Of => of.copy(mayBeNull = after.isEmpty)
+      case other         => other
+    }
+  }
+
+  // The least of several values is one of them. If none of them is null, it is not above any of them.
+  private def extreme(extents: Seq[Extent], isLeast: Boolean, order: Ordering[Any]): Extent =
+    Extent.hull(extents, order) match {
+      case Extent.Of(Some((least, most)), mayBeNull) =>
+        val all = extents.collect { case Extent.Of(Some(bounds), false) => bounds }
+        val isNull = extents.forall { case of: Extent.Of => of.mayBeNull; case _ => true }
+        if (mayBeNull) Extent.of(least, most, isNull)
+        else if (isLeast) Extent.of(least, all.map(_._2).min(order), mayBeNull = false)
+        else Extent.of(all.map(_._1).max(order), most, mayBeNull = false)
+      case other => other
+    }
+}

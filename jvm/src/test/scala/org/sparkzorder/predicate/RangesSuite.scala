@@ -1,0 +1,116 @@
+package org.sparkzorder.predicate
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Right => _, StartsWith => _, _}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Compares conditions on functions of several columns with Spark's own evaluation of them. */
+class RangesSuite extends AnyFunSuite {
+
+  private val byName = (a: AttributeReference) => Right(Seq(a.name)): Either[Reason, Seq[String]]
+
+  private def one[A](random: Random, of: Seq[A]): A = of(random.nextInt(of.size))
+
+  /** None if Spark throws: an error is no outcome. */
+  private def evaluated(e: Expression, row: InternalRow): Option[Any] =
+    try Some(e.eval(row))
+    catch {
+      case _: ArithmeticException | _: org.apache.spark.SparkThrowable | _: java.time.DateTimeException => None
+    }
+
+  private def condition(random: Random, f: Expression, g: Expression, seen: Option[Any]): Expression = {
+    val literal = Literal(seen.orNull, f.dataType)
+    random.nextInt(10) match {
+      case 0                             => IsNull(f)
+      case 1                             => In(f, Seq(literal, literal))
+      case 2 if g.dataType == f.dataType => one(random, RandomConditions.comparisons)(f, g)
+      case _                             => one(random, RandomConditions.comparisons)(f, literal)
+    }
+  }
+
+  test("choices within choices are translated and evaluated in a short time") {
+    val columns = (1 to 12).map(i => AttributeReference(s"c$i", LongType)())
+    def more(i: Int) = GreaterThan(columns(i % 12), Literal(1L))
+    val nested = Seq(
+      EqualTo(columns.reduceLeft[Expression]((a, b) => Coalesce(Seq(a, b))), Literal(5L)),
+      EqualTo(columns.reduceLeft[Expression]((a, b) => If(GreaterThan(a, Literal(1L)), a, b)), Literal(5L)),
+      (1 to 40).foldLeft[Expression](more(0))((c, i) => If(c, more(i), more(i + 1))),
+      (1 to 40).foldLeft[Expression](more(0))((c, i) => EqualNullSafe(If(c, more(i), more(i + 1)), Literal(true))),
+      GreaterThan(
+        (1 to 20).foldLeft[Expression](columns(0))((x, i) => If(GreaterThan(x, Literal(i.toLong)), x, columns(i % 12))),
+        Literal(5L)
+      ),
+      In(columns.reduceLeft[Expression](new Add(_, _)), (1L to 5000L).map(Literal(_)))
+    )
+    val schema = columns.foldLeft(new StructType())((s, c) => s.add(c.name, LongType))
+    val file = ModelFile(schema, Seq(InternalRow.fromSeq((1L to 12L)), InternalRow.fromSeq(Seq.fill(12)(7L))))
+    nested.foreach { e =>
+      val start = System.nanoTime()
+      val predicate = CatalystTranslator.translate(e, byName)
+      val masks = Evaluation.outcomes(predicate, new ModelTable(Seq.fill(100)(file.exact)))
+      assert(predicate.columns.size + predicate.reasons.size > 0 && masks.forall(_ != 0))
+      val seconds = (System.nanoTime() - start) / 1e9
+      assert(seconds < 5, e.toString.take(200))
+    }
+  }
+
+  private val types = RandomFunctions.columns.filter(_ != StringType)
+
+  Seq(true, false).foreach { ansi =>
+    test(s"the outcomes of ranges include those that Spark gives for the rows, ANSI mode $ansi") {
+      val random = new Random(if (ansi) 31L else 32L)
+      val values = new RandomRanges(random)
+      val conf = new SQLConf
+      conf.setConf(SQLConf.ANSI_ENABLED, ansi)
+      var (used, skipped, files) = (0, 0, 0)
+      var skippedBy, usedBy = Map.empty[String, Int]
+      SQLConf.withExistingConf(conf)((1 to 30000).foreach { _ =>
+        val of = one(random, types)
+        val schema = new StructType().add("a", of).add("b", of).add("c", one(random, types))
+        val columns = schema.fields.toSeq.map(f => AttributeReference(f.name, f.dataType)())
+        val (f, g) = (values.function(columns), values.function(columns))
+        val models = Seq.fill(3) {
+          val rows = 1 + random.nextInt(8)
+          ModelFile(
+            schema,
+            schema.fields.toSeq.map(c => values.values(c.dataType, rows)).transpose.map(InternalRow.fromSeq(_))
+          )
+        }
+        val bound = BindReferences.bindReference[Expression](f, columns)
+        val e = condition(random, f, g, evaluated(bound, one(random, models.flatMap(_.rows))))
+        val predicate = CatalystTranslator.translate(e, byName)
+        if (!predicate.isInstanceOf[Unknown]) {
+          used += 1
+          val whole = BindReferences.bindReference(e, columns)
+          val masks = Evaluation.outcomes(predicate, new ModelTable(models.map(_.exact)))
+          models.zip(masks).foreach { case (model, mask) =>
+            val real = model.rows.flatMap(evaluated(whole, _)).map {
+              case null => Outcomes.Null
+              case true => Outcomes.True
+              case _    => Outcomes.False
+            }.foldLeft(0)(_ | _)
+            if ((real & ~mask) != 0)
+              fail(s"rows $real, statistics $mask: $e as $predicate over ${model.rows.mkString("; ")}")
+            files += 1
+            val isSkipped = (mask & Outcomes.True) == 0
+            if (isSkipped) skipped += 1
+            f.foreach { part =>
+              val name = part.getClass.getSimpleName
+              usedBy = usedBy.updated(name, usedBy.getOrElse(name, 0) + 1)
+              if (isSkipped) skippedBy = skippedBy.updated(name, skippedBy.getOrElse(name, 0) + 1)
+            }
+          }
+        }
+      })
+      info(s"$used conditions used, $skipped of $files files skipped")
+      info(usedBy.toSeq.sortBy(_._2).map { case (k, n) => s"$k ${skippedBy.getOrElse(k, 0)}/$n" }.mkString(", "))
+      assert(used > 15000 && skipped > files / 5)
+      // Each kind of function has left out files.
+      assert(usedBy.keySet -- skippedBy.keySet == Set.empty)
+    }
+  }
+}
