@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-EARLIER, OTHER = "id % 200 = 133 AND length(name) > 0", "concat(name, k) LIKE '%1333'"
+EARLIER, OTHER = "name LIKE '%33' AND length(name) = 4 AND name RLIKE '[1357]33'", "concat(name, k) LIKE '%1333'"
 
 
 @pytest.fixture

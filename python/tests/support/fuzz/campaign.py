@@ -301,7 +301,7 @@ class Campaign:
         self._say(line)
 
 
-_NULL_IN_LIST = re.compile(r" IN \([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*NULL\)")
+_NULL_IN_LIST = re.compile(r" IN \([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*NULL[,)]")
 
 
 def _is_of_the_writers_file(error: str) -> bool:

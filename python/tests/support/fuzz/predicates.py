@@ -7,6 +7,7 @@ from random import Random
 
 from fuzz.columns import Column, Rows
 from fuzz.dialects import Text, both, form, join, quoted
+from fuzz.functions import FUNCTIONS, begins, compared
 
 TABLE = "TABLE_ITSELF"
 """Stands for the table in subqueries."""
@@ -52,13 +53,15 @@ class Conditions:
         roll = r.random()
         if roll < 0.03:
             return form(f"{{c}} IS {r.choice(('', 'NOT '))}NULL", c=c)
+        if roll < 0.16 and column.kind.family in FUNCTIONS and not column.partition:
+            return self._function(column, c)
         special = self._special(column)
-        if special and roll < 0.20:
+        if special and roll < 0.28:
             return r.choice(special)(column, c)
         if column.kind.family == "kept":
             return form(f"{{c}} IS {r.choice(('', 'NOT '))}NULL", c=c)
         v = self.literal(column)
-        if roll < 0.26:
+        if roll < 0.32:
             return form("{c} <=> {v}", c=c, v=r.choice((v, v, both("NULL"))))
         if roll < 0.54:
             return form(f"{{c}} {r.choice(('=',) * 7 + ('<>',))} {{v}}", c=c, v=v)
@@ -72,6 +75,14 @@ class Conditions:
         near, far = self._near(column)
         word = r.choice(("BETWEEN", "BETWEEN", "BETWEEN", "BETWEEN", "NOT BETWEEN"))
         return form(f"{{c}} {word} {{a}} AND {{b}}", c=c, a=near, b=far)
+
+    def _function(self, column: Column, c: Text) -> Text:
+        r, v = self._random, self.literal(column)
+        if column.kind.family == "text" and r.random() < 0.2:
+            return begins(r, c, self._value(column))
+        alike = [o for o in self._columns if o.kind.sql == column.kind.sql and not o.partition]
+        other = self._named(r.choice(alike)) if r.random() < 0.5 else self.literal(column)
+        return compared(r, column.kind.family, c, v, other)
 
     def _named(self, column: Column) -> Text:
         name = column.text
@@ -97,6 +108,9 @@ class Conditions:
             return form(template, c=c, v=v)
         if r.random() < 0.5:
             return form(f"{{c}} {r.choice(('=', '<', '<=>'))} {{o}}", c=c, o=self._named(r.choice(alike)))
+        if column.kind.family == "other text":
+            # Spark's own max of a collated string may be the bytes of another row.
+            return form("{c} >= {v}", c=c, v=v)
         # The extreme of a column may be NaN. DuckDB's min and max treat it as Spark's do.
         sub = form(f"(SELECT {r.choice(('min', 'max'))}({{c}}) FROM {TABLE} WHERE {{c}} < {{v}})", c=c, v=v)
         return form(f"{{c}} {r.choice(('=', '>=', '<'))} {{s}}", c=c, s=sub)
