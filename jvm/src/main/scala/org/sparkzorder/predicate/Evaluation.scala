@@ -15,10 +15,23 @@ object Evaluation {
    * for a file without rows. Of a column without statistics nothing is known, so every outcome is
    * possible.
    */
-  def outcomes(predicate: StatsPredicate, table: StatsTable): Array[Byte] = OutcomeEvaluation(predicate, table)
+  def outcomes(predicate: StatsPredicate, table: StatsTable): Array[Byte] =
+    OutcomeEvaluation(affordable(predicate, table), table)
 
   /** The files that may hold a row for which the predicate is true; all others can be skipped. */
-  def keep(predicate: StatsPredicate, table: StatsTable): BitSet = BitmapEvaluation(predicate, table)
+  def keep(predicate: StatsPredicate, table: StatsTable): BitSet =
+    BitmapEvaluation(affordable(predicate, table), table)
+
+  /** The predicate, or the one without ranges if these would take longer than they can save. */
+  private def affordable(predicate: StatsPredicate, table: StatsTable): StatsPredicate = {
+    val cost = predicate.rangeCost
+    if (cost > FewFunctions && cost.toLong * table.files > MostFunctions) predicate.withoutRanges else predicate
+  }
+
+  private val FewFunctions = 60
+
+  /** Each takes a microsecond or a few. */
+  private val MostFunctions = 100000L
 
   /** The predicate's columns for which the table has no statistics. */
   def withoutStatistics(predicate: StatsPredicate, table: StatsTable): Set[Column] =

@@ -55,6 +55,26 @@ sealed trait StatsPredicate extends Product with Serializable {
     case _                 => ordered ++ children.flatMap(_.columns)
   }
 
+  /** How many columns, literals and functions are evaluated for each file. */
+  private[predicate] def rangeCost: Int = this match {
+    case RangeComparison(a, _, b) => a.size + b.size
+    case RangeIn(range, _)        => range.size
+    case _                        => children.map(_.rangeCost).sum
+  }
+
+  private[predicate] def withoutRanges: StatsPredicate = this match {
+    case _: RangeComparison | _: RangeIn =>
+      Unknown(Reason(ReasonCode.FunctionOfColumn, "too many functions of columns for so many files"))
+    case And(a, b)       => And(a.withoutRanges, b.withoutRanges)
+    case Or(a, b)        => Or(a.withoutRanges, b.withoutRanges)
+    case Not(a)          => Not(a.withoutRanges)
+    case Undefined(a)    => Undefined(a.withoutRanges)
+    case Within(a, b)    => Within(a.withoutRanges, b.withoutRanges)
+    case IsTrue(a)       => IsTrue(a.withoutRanges)
+    case Choice(c, a, b) => Choice(c.withoutRanges, a.withoutRanges, b.withoutRanges)
+    case other           => other
+  }
+
   /** Why parts of it are unknown, in reading order. */
   def reasons: Seq[Reason] = this match {
     case Unknown(reason) => Seq(reason)

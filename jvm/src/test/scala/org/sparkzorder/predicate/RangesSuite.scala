@@ -58,6 +58,18 @@ class RangesSuite extends AnyFunSuite {
     }
   }
 
+  test("many functions for many files are not evaluated") {
+    val columns = (1 to 3).map(i => AttributeReference(s"c$i", LongType)())
+    val schema = columns.foldLeft(new StructType())((s, c) => s.add(c.name, LongType))
+    val file = ModelFile(schema, Seq(InternalRow(1L, 2L, 3L))).exact
+    def sums(n: Int): Expression =
+      (1 to n).map(i => EqualTo(new Add(columns(0), columns(1)), Literal(-i.toLong)): Expression)
+        .reduce(Or(_, _))
+    def kept(n: Int, files: Int) =
+      Evaluation.keep(CatalystTranslator.translate(sums(n), byName), new ModelTable(Seq.fill(files)(file))).cardinality
+    assert(kept(10, 5000) == 0 && kept(100, 50) == 0 && kept(500, 5000) == 5000)
+  }
+
   private val types = RandomFunctions.columns.filter(_ != StringType)
 
   Seq(true, false).foreach { ansi =>
