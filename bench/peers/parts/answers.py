@@ -98,7 +98,7 @@ def _layer(spark: SparkSession, view: str, keys: Sequence[str]) -> int:
         return LATEST_FILES
     spark.conf.set("spark.zorder.skipping.enabled", "false")
     files = spark.sql(
-        f"SELECT min({keys[0]}) AS low, max({keys[0]}) AS high FROM {view} GROUP BY _metadata.file_path"
+        f"SELECT min({keys[0]}) AS low, max({keys[0]}) AS high FROM {view} GROUP BY input_file_name()"
     ).collect()
     least = max(f.low for f in files)
     return sum(f.high >= least for f in files)
