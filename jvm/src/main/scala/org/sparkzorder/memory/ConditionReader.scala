@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.memory.Condition.{End, NotNull, OneOf, Opaque, Range}
-import org.sparkzorder.predicate.Value
+import org.sparkzorder.predicate.{ReaderFilters, Value}
 import org.sparkzorder.stats.OrderedValue
 
 /**
@@ -51,7 +51,8 @@ private[memory] final class ConditionReader(column: Attribute => Option[String])
       high: Option[(Literal, Boolean)]
   ): Option[Condition] = {
     def end(of: (Literal, Boolean)) =
-      if (isWhole(subject.dataType)) value(subject.dataType, of._1).map(End(_, of._2)) else None
+      // A wider range may have cost rows that a narrower one has to find.
+      if (ReaderFilters.areExact(subject.dataType)) value(subject.dataType, of._1).map(End(_, of._2)) else None
     val (l, h) = (low.flatMap(end), high.flatMap(end))
     if (l.isDefined == low.isDefined && h.isDefined == high.isDefined) texts.of(subject).map(Range(_, l, h))
     else opaque(e)
@@ -61,16 +62,6 @@ private[memory] final class ConditionReader(column: Attribute => Option[String])
 private[memory] object ConditionReader {
 
   private def isLiteral(e: Expression): Boolean = e.isInstanceOf[Literal]
-
-  /**
-   * Whether readers leave out parts of files by the same order of values as Spark's. ORC compares strings by UTF-16, a
-   * literal may hold bytes that are no UTF-8, and days that the old calendar lacks are pushed as others. A range of such
-   * values may have cost rows that a narrower one has to find, so it implies none but itself.
-   */
-  private def isWhole(dataType: DataType): Boolean = dataType match {
-    case IntegerType | LongType => true
-    case _                      => false
-  }
 
   /**
    * None if a reader may miss rows of the type by the filter that Spark gives it, or if the literal is null. Then only

@@ -1,8 +1,9 @@
 package org.sparkzorder.predicate
 
 /**
- * A filter, as far as statistics of files can answer it. It holds only names, types and encoded
- * values, so equal filters of two plans are equal predicates, whatever their expression ids.
+ * A filter, as far as statistics of files can answer it. It holds names, types, values and
+ * functions over numbered arguments, so equal filters of two plans are equal predicates, whatever
+ * their expression ids.
  *
  * A predicate *represents* a Catalyst expression when, for every row of a file, the outcome of the
  * expression (true, false or null) is among the outcomes that [[Evaluation]] gives for the file.

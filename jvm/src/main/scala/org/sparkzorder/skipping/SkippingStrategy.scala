@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.planning.ScanOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.datasources.{FileSourceStrategy, HadoopFsRelation, LogicalRelation}
-import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
 
 import org.sparkzorder.memory.learn.MemoryPlanning
+import org.sparkzorder.predicate.ReaderFilters
 
 /**
  * Spark's own strategy for file scans, with three changes: files that cannot hold a matching row are left out, the scan
@@ -26,12 +26,6 @@ object SkippingStrategy extends SparkStrategy {
       methods.extraStrategies = methods.extraStrategies :+ SkippingStrategy
   }
 
-  /**
-   * Whether readers leave out no row of the type that passes a filter, see `docs/design/memory.md`. A choice of files in which
-   * all rows pass stands on the values. If a reader missed some of them, none of the other files would make up for it.
-   */
-  private def isWhole(dataType: DataType): Boolean = dataType == IntegerType || dataType == LongType
-
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case ScanOperation(_, _, filters, l: LogicalRelation) =>
       l.relation match {
@@ -49,7 +43,8 @@ object SkippingStrategy extends SparkStrategy {
         case HadoopFsRelation(index: ReportingIndex, _, _, _, _, _) =>
           FileSourceStrategy(plan).map(_.transform {
             case scan: FileSourceScanExec if scan.relation.location eq index =>
-              val isExact = scan.dataFilters.flatMap(_.references).forall(a => isWhole(a.dataType))
+              // If a reader missed rows of files that were chosen since all rows pass, no other file would make up for it.
+              val isExact = scan.dataFilters.flatMap(_.references).forall(a => ReaderFilters.areExact(a.dataType))
               SkippingDisplay.of(if (isExact) scan else scan.copy(dataFilters = Nil))
           })
         case relation: HadoopFsRelation if filters.nonEmpty && MemoryPlanning.isOn(l, relation) =>

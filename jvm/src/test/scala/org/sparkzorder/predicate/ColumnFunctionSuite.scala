@@ -20,15 +20,10 @@ class ColumnFunctionSuite extends AnyFunSuite {
 
   private def one[A](random: Random, of: Seq[A]): A = of(random.nextInt(of.size))
 
-  /** None if Spark throws: an error is no outcome. */
-  private def evaluated(e: Expression, row: InternalRow): Option[Any] =
-    try Some(e.eval(row))
-    catch { case _: ArithmeticException | _: org.apache.spark.SparkThrowable => None }
-
   private def condition(random: Random, values: RandomFunctions, f: Expression, rows: Seq[InternalRow]): Expression = {
     val bound = f.transform { case a: AttributeReference => BoundReference(0, a.dataType, nullable = true) }
     def literal(): Literal = {
-      val seen = if (rows.isEmpty) None else evaluated(bound, one(random, rows))
+      val seen = if (rows.isEmpty) None else RowOutcomes.evaluated(bound, one(random, rows))
       val of = seen.filter(_ => random.nextInt(4) > 0).getOrElse(if (random.nextInt(20) == 0) null
       else values.value(f.dataType))
       Literal(of, f.dataType)
@@ -67,11 +62,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
           val bound = BindReferences.bindReference(e, Seq(column))
           val masks = Evaluation.outcomes(predicate, new ModelTable(models.map(_.exact)))
           models.zip(masks).foreach { case (model, mask) =>
-            val outcomes = model.rows.flatMap(evaluated(bound, _)).map {
-              case null => Outcomes.Null
-              case true => Outcomes.True
-              case _    => Outcomes.False
-            }
+            val outcomes = RowOutcomes.of(bound, model.rows)
             val real = outcomes.foldLeft(0)(_ | _)
             if ((real & ~mask) != 0) fail(s"rows $real, statistics $mask: $e as $predicate over ${model.rows}")
             files += 1

@@ -15,13 +15,6 @@ class RangesSuite extends AnyFunSuite {
 
   private def one[A](random: Random, of: Seq[A]): A = of(random.nextInt(of.size))
 
-  /** None if Spark throws: an error is no outcome. */
-  private def evaluated(e: Expression, row: InternalRow): Option[Any] =
-    try Some(e.eval(row))
-    catch {
-      case _: ArithmeticException | _: org.apache.spark.SparkThrowable | _: java.time.DateTimeException => None
-    }
-
   private def condition(random: Random, f: Expression, g: Expression, seen: Option[Any]): Expression = {
     val literal = Literal(seen.orNull, f.dataType)
     random.nextInt(10) match {
@@ -93,18 +86,14 @@ class RangesSuite extends AnyFunSuite {
           )
         }
         val bound = BindReferences.bindReference[Expression](f, columns)
-        val e = condition(random, f, g, evaluated(bound, one(random, models.flatMap(_.rows))))
+        val e = condition(random, f, g, RowOutcomes.evaluated(bound, one(random, models.flatMap(_.rows))))
         val predicate = CatalystTranslator.translate(e, byName)
         if (!predicate.isInstanceOf[Unknown]) {
           used += 1
           val whole = BindReferences.bindReference(e, columns)
           val masks = Evaluation.outcomes(predicate, new ModelTable(models.map(_.exact)))
           models.zip(masks).foreach { case (model, mask) =>
-            val real = model.rows.flatMap(evaluated(whole, _)).map {
-              case null => Outcomes.Null
-              case true => Outcomes.True
-              case _    => Outcomes.False
-            }.foldLeft(0)(_ | _)
+            val real = RowOutcomes.of(whole, model.rows).foldLeft(0)(_ | _)
             if ((real & ~mask) != 0)
               fail(s"rows $real, statistics $mask: $e as $predicate over ${model.rows.mkString("; ")}")
             files += 1
