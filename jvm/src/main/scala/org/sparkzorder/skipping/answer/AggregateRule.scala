@@ -29,11 +29,15 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
     case _ => None
   }
 
-  /** The columns of the answers: the groups' and then the slots'. */
+  /**
+   * The columns of the answers: the groups' and then the slots'. A group keeps its id. So no alias is needed, which Spark
+   * would remove from one of two equal aggregates. Their exchange would not be reused then.
+   */
   private def columns(asked: AnswerableAggregate): (Seq[AttributeReference], Seq[AttributeReference]) = {
-    val groups = asked.groups.map { i =>
+    val groups = asked.groups.zip(asked.aggregate.groupingExpressions).map { case (i, grouping) =>
       val f = asked.scan.relation.partitionSchema(i)
-      AttributeReference(f.name, f.dataType, nullable = true, f.metadata)()
+      val id = Some(grouping).collect { case a: Attribute => a.exprId }.getOrElse(NamedExpression.newExprId)
+      AttributeReference(f.name, f.dataType, nullable = true, f.metadata)(id)
     }
     val slots = asked.slots.zipWithIndex.map { case (slot, i) =>
       AttributeReference(s"answer_$i", slot.dataType, nullable = slot.empty == null)()
@@ -117,8 +121,8 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
       case other                                     => other.mapChildren(made)
     }
     made(named) match {
-      case alias: Alias => alias
-      case other        => Alias(other, named.name)(named.exprId, named.qualifier)
+      case same: NamedExpression if same.exprId == named.exprId => same
+      case other => Alias(other, named.name)(named.exprId, named.qualifier)
     }
   }
 }
