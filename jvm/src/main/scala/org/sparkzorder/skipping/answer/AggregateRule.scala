@@ -89,7 +89,10 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
 
   private def together(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
     val (groups, slots) = columns(asked)
-    val ofGroups = asked.aggregate.groupingExpressions.zip(groups).map { case (g, a) => Alias(g, a.name)() }
+    val ofGroups = asked.aggregate.groupingExpressions.zip(groups).map {
+      case (g: Attribute, _) => g
+      case (g, a)            => Alias(g, a.name)()
+    }
     val ofSlots = asked.functions.zip(slots).map { case (f, a) => Alias(f, a.name)() }
     val read = asked.aggregate.copy(
       aggregateExpressions = ofGroups ++ ofSlots,

@@ -114,9 +114,20 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     val joined = counts.as("a").join(counts.as("b"), col("a.count") === col("b.count")).select(col("a.k") + col("b.k"))
     withSettings("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
       joined.collect()
-      assert(collectWithSubqueries(joined.queryExecution.executedPlan) { case e: ReusedExchangeExec => e }.nonEmpty)
+      assert(reuses(joined))
+      t.createOrReplaceTempView("parts")
+      val twice = spark.sql(
+        "WITH c AS (SELECT k, count(*), max(id), k AS again FROM parts WHERE id >= 150 GROUP BY k) " +
+          "SELECT * FROM c UNION ALL SELECT * FROM c"
+      )
+      assert(Answered.findFirstIn(twice.queryExecution.executedPlan.toString).isDefined)
+      twice.collect()
+      assert(reuses(twice))
     }
   }
+
+  private def reuses(query: DataFrame): Boolean =
+    collectWithSubqueries(query.queryExecution.executedPlan) { case e: ReusedExchangeExec => e }.nonEmpty
 
   test("without groups the plan has no more exchanges than Spark's own, and none for few bytes") {
     val t = table(indexed())
