@@ -25,6 +25,7 @@ from fuzz.dialects import Text
 from fuzz.duck import Copy, alike
 from fuzz.held import Held
 from fuzz.history import History, RowsLostError
+from fuzz.joined import Joined
 from fuzz.predicates import TABLE, Conditions
 from fuzz.reuse import both_orders, lost
 from fuzz.tables import FuzzTable
@@ -68,6 +69,11 @@ class Tally:
     """Counts, extremes and first rows."""
     answered: int = 0
     """Those of them for which the index answers for some file."""
+    joins: int = 0
+    """Joins with few rows."""
+    files_joined: int = 0
+    """Files of tables in joins whose keys may leave out some."""
+    kept_joined: int = 0
     by_curve: int = 0
     """Queries that skipped files by their places on the curve."""
     strategies: Counter[str] = field(default_factory=Counter)
@@ -90,9 +96,10 @@ class Tally:
             f"{self.pushed:,} of rewritten files with filters in Spark's readers and without; "
             f"{self.files - self.kept:,} of {self.files:,} files skipped ({self.skipped:.1%}), in "
             f"{self.by_curve:,} queries some by the curve; the index answered for files in {self.answered:,} of "
-            f"{self.asked:,} counts, extremes and first rows; {self.again:,} queries came again, and memory left out "
-            f"{self.kept - self.kept_again:,} of {self.kept:,} files; {self.strategies['incremental']} of "
-            f"{self.strategies.total()} OPTIMIZE were incremental; "
+            f"{self.asked:,} counts, extremes and first rows; {self.joins:,} joins, whose keys left out "
+            f"{self.files_joined - self.kept_joined:,} of {self.files_joined:,} files; "
+            f"{self.again:,} queries came again, and memory left out {self.kept - self.kept_again:,} of {self.kept:,} files; "
+            f"{self.strategies['incremental']} of {self.strategies.total()} OPTIMIZE were incremental; "
             f"{len(self.mismatches)} mismatches, {self.seconds:.0f} seconds"
         )
 
@@ -217,6 +224,7 @@ class Campaign:
                 self._say(f"{table.target}, {files - kept} of {files} files skipped: {answer}, DuckDB {by_duck}")
             self._judge(table, q, condition, answer, by_duck)
         self._ask_index(table, columns, numbers, conditions)
+        self._ask_joins(table, columns, any_case, numbers, conditions)
         self._ask_again(table, questions, numbers, conditions, answers)
         if all(path.name.startswith("zorder-") for path in table.in_any_order()):
             self._ask_readers(table, questions, numbers, conditions)
@@ -237,6 +245,20 @@ class Campaign:
             wrong = asked.wrong(query)
             if wrong is not None:
                 self._mismatch(table.number, q, f"the index says {wrong}; {table.words()}")
+
+    def _ask_joins(
+        self, table: FuzzTable, columns: list[Column], any_case: bool, numbers: list[int], conditions: list[Text]
+    ) -> None:
+        """Check joins with few rows."""
+        for q, condition in zip(numbers, conditions, strict=True):
+            r = self._source(table.number, "joined", q)
+            joined = Joined(table, columns, Conditions(r, columns, table.rows, any_case), r)
+            wrong = joined.wrong(joined.query(condition))
+            self.tally.joins += 1
+            self.tally.files_joined += joined.files
+            self.tally.kept_joined += joined.kept
+            if wrong is not None:
+                self._mismatch(table.number, q, f"a join gives {wrong}; {table.words()}")
 
     def _ask_again(
         self,

@@ -3,7 +3,9 @@ package org.sparkzorder.shim
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
-import org.apache.spark.sql.catalyst.plans.logical.UnresolvedHint
+import org.apache.spark.sql.catalyst.optimizer.{BuildSide, JoinSelectionHelper}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, UnresolvedHint}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, ObjectType}
 
 /** Single names that Spark 3.5 lacks. */
@@ -20,5 +22,12 @@ object SparkShim {
     case column: Column         => column.expr
     case expression: Expression => expression
     case value                  => Literal(value)
+  }
+
+  /** The side of a join that Spark is going to broadcast, as far as its optimizer knows. */
+  def broadcastSide(helper: JoinSelectionHelper, join: Join, conf: SQLConf): Option[BuildSide] = {
+    def side(hintOnly: Boolean) =
+      helper.getBroadcastBuildSide(join.left, join.right, join.joinType, join.hint, hintOnly, conf)
+    side(hintOnly = true).orElse(side(hintOnly = false))
   }
 }

@@ -2,7 +2,9 @@ package org.sparkzorder.shim
 
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.logical.UnresolvedHint
+import org.apache.spark.sql.catalyst.optimizer.{BuildSide, JoinSelectionHelper}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, UnresolvedHint}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types
 
 /** Single names that Spark 3.5 lacks. */
@@ -12,4 +14,11 @@ object SparkShim {
   def conditionOf(error: SparkThrowable): String = error.getCondition
 
   def parametersOf(hint: UnresolvedHint): Seq[Expression] = hint.parameters
+
+  /** The side of a join that Spark is going to broadcast, as far as its optimizer knows. */
+  def broadcastSide(helper: JoinSelectionHelper, join: Join, conf: SQLConf): Option[BuildSide] = {
+    def side(hintOnly: Boolean) =
+      helper.getBroadcastBuildSide(join, hintOnly, conf)
+    side(hintOnly = true).orElse(side(hintOnly = false))
+  }
 }

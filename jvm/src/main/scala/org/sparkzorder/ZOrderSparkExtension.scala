@@ -11,6 +11,7 @@ import org.sparkzorder.scan.{HiveScans, RetryPathResolution, StaleOverwrites, V2
 import org.sparkzorder.shim.EarlyRules
 import org.sparkzorder.skipping.SkippingRule
 import org.sparkzorder.skipping.answer.{AggregateRule, AnswerStrategy, LimitRule, TopKRule}
+import org.sparkzorder.skipping.join.JoinPruningRule
 import org.sparkzorder.stream.StreamRule
 
 /**
@@ -42,6 +43,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     extensions.injectPreCBORule(_ => LimitRule)
     extensions.injectPreCBORule(_ => AggregateRule)
     extensions.injectCheckRule(session => new StaleOverwrites(session))
+    extensions.injectCheckRule(session => _ => JoinPruningRule.install(session))
     extensions.injectPlannerStrategy(session => new V2Scans(session))
     extensions.injectPlannerStrategy(_ => AnswerStrategy)
     FunctionDescriptions.all.foreach(extensions.injectFunction)

@@ -43,6 +43,14 @@ object ZOrderConf {
         "results are the same either way."
   )
 
+  val joinsEnabled: ConfigEntry[Boolean] = flag(
+    key = "spark.zorder.joins.enabled",
+    default = true,
+    description =
+      "Whether a scan leaves out files by the keys of the other side of a join, if Spark broadcasts that side. The results " +
+        "are the same either way."
+  )
+
   val memoryEnabled: ConfigEntry[Boolean] = flag(
     key = "spark.zorder.memory.enabled",
     default = true,

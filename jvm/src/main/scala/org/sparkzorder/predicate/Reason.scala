@@ -30,6 +30,9 @@ object ReasonCode {
   /** Not a reason against use: files were skipped by what earlier queries found. */
   case object Memory extends ReasonCode("MEMORY")
 
+  /** Not a reason against use: files are left out when the query runs, by the keys that a join can find a partner for. */
+  case object Join extends ReasonCode("JOIN")
+
   /** Not a reason against use: an aggregate of the rows of files was answered from the index. */
   case object Answered extends ReasonCode("ANSWERED")
 
@@ -45,6 +48,7 @@ object ReasonCode {
     NoStatistics,
     CurveInterval,
     Memory,
+    Join,
     Answered
   )
 }

@@ -4,7 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression, Literal}
 import org.apache.spark.sql.execution.datasources.{
   CatalogFileIndex,
   FileIndex,
@@ -15,6 +15,7 @@ import org.apache.spark.sql.execution.datasources.{
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.scan.{CorrectedListing, Listing, ScanSnapshot}
+import org.sparkzorder.stats.OrderedValue
 
 /**
  * The file index of a scan until it is planned: it lists all files of the table, but has the size of those that will be
@@ -56,6 +57,17 @@ private[skipping] final class PlannedFileIndex(
     ) this
     else base)
 
+  /** Whether the index may leave out files by the values of an expression that are known when the query runs. */
+  def mayPrune(l: LogicalRelation, key: Expression): Boolean =
+    enabled && views.exists(_.snapshot.isDefined) && OrderedValue.encoding(key.dataType).isDefined && {
+      val of = l.relation.asInstanceOf[HadoopFsRelation]
+      val relation = of.copy(location = base)(of.sparkSession)
+      val some = ScanFilters.evaluable(Seq(EqualTo(key, Literal.default(key.dataType))), l)
+      val predicates = some.map(ScanPredicates.translate(relation, ColumnsByName.whyNot(relation, views), _))
+      val data = predicates.flatMap(_.ordered).filterNot(c => relation.partitionSchema.fieldNames.contains(c.path.head))
+      data.exists(c => views.flatMap(_.snapshot).exists(_.column(c.path, c.dataType).exists(!_.bounded.isEmpty)))
+    }
+
   /** Bytes for the optimizer's estimates; None if Spark's own index would read the same files. */
   def estimate(l: LogicalRelation, filters: Seq[Expression], listing: Listing): Option[Long] = {
     listed = Some(listing).filter(_.of.isInstanceOf[CatalogFileIndex])
@@ -65,7 +77,7 @@ private[skipping] final class PlannedFileIndex(
 
   private def pruned(l: LogicalRelation, filters: Seq[Expression], listing: Listing): Option[SkippingFileIndex] = {
     val evaluable = ScanFilters.evaluable(filters, l)
-    val hasLater = filters.exists(ScanFilters.isLater)
+    val hasLater = filters.exists(f => ScanFilters.isLater(f) || JoinFilters.isOne(f, l))
     made.find(m => m.hasLater == hasLater && PlannedFileIndex.areSame(m.filters, evaluable)).getOrElse {
       val relation = l.relation.asInstanceOf[HadoopFsRelation]
       val index =
@@ -112,7 +124,12 @@ private[skipping] final class PlannedFileIndex(
   override def toString: String = s"PlannedFileIndex($base)"
 }
 
-private object PlannedFileIndex {
+private[skipping] object PlannedFileIndex {
+
+  def of(l: LogicalRelation): Option[PlannedFileIndex] = l.relation match {
+    case HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) => Some(planned)
+    case _                                                          => None
+  }
 
   /** Answers that are kept, by their filters. */
   private val MostKept = 4

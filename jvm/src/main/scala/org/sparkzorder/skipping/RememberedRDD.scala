@@ -15,8 +15,8 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.memory.{ReadFile, RememberedFiles}
 
 /**
- * The partitions of a scan without files in which there is no row. Each row is in the partition in which it would be
- * without memory, since samples, `zip` and ids of rows depend on that.
+ * The partitions of a scan without files in which there is no row. If empty partitions stay, each row is in the partition
+ * in which it would be without memory, since samples, `zip` and ids of rows depend on that.
  *
  * @param without files without rows
  * @param schema of the partitions' values
@@ -27,7 +27,8 @@ private[skipping] final class RememberedRDD[T: ClassTag](
     rows: RDD[T],
     @transient without: Set[ReadFile],
     @transient schema: StructType,
-    policy: Option[String]
+    policy: Option[String],
+    keepsEmpty: Boolean
 ) extends RDD[T](rows) {
 
   override protected def getPartitions: Array[Partition] = {
@@ -35,15 +36,21 @@ private[skipping] final class RememberedRDD[T: ClassTag](
     def values(f: PartitionedFile) =
       texts.computeIfAbsent(f.partitionValues, v => RememberedFiles.valuesOf(v, schema))
     def isRead(f: PartitionedFile) = !without(ReadFile(f.toPath, f.fileSize, f.modificationTime, values(f)))
-    rows.partitions.map {
+    val read = rows.partitions.map {
       case p: FilePartition => FilePartition(p.index, p.files.filter(isRead))
       case other            => other
     }
+    def isEmpty(p: Partition) = p match {
+      case of: FilePartition => of.files.isEmpty
+      case _                 => false
+    }
+    if (keepsEmpty || !read.forall(_.isInstanceOf[FilePartition])) read
+    else read.filterNot(isEmpty).zipWithIndex.map { case (p: FilePartition, i) => p.copy(index = i); case (p, _) => p }
   }
 
-  /** Those with all files: `coalesce` groups partitions by them. */
+  /** Those with all files, if no partition went: `coalesce` groups partitions by them. */
   override protected def getPreferredLocations(split: Partition): Seq[String] =
-    rows.preferredLocations(rows.partitions(split.index))
+    rows.preferredLocations(if (keepsEmpty) rows.partitions(split.index) else split)
 
   override def compute(split: Partition, context: TaskContext): Iterator[T] = {
     policy.foreach { p =>

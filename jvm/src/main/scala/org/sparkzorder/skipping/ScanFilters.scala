@@ -3,6 +3,7 @@ package org.sparkzorder.skipping
 import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
   AttributeSet,
+  DynamicPruningSubquery,
   Expression,
   PythonFuncExpression,
   ScalarSubquery,
@@ -32,6 +33,8 @@ private[skipping] object ScanFilters {
   /** Why a conjunct cannot be evaluated before the query runs; None if it can. */
   def whyNot(f: Expression): Option[Reason] =
     if (isLater(f)) Some(Reason(ReasonCode.Subquery, "files are left out when the query runs and its value is known"))
+    else if (f.isInstanceOf[DynamicPruningSubquery])
+      Some(Reason(ReasonCode.Join, "files are left out when the query runs and the keys of the other side are known"))
     else if (SubqueryExpression.hasSubquery(f))
       Some(Reason(ReasonCode.Subquery, "its value is not known before the query runs"))
     else if (!f.deterministic) Some(Reason(ReasonCode.NotDeterministic, "it may give another value for each row"))
@@ -41,7 +44,12 @@ private[skipping] object ScanFilters {
 
   /** Reports on the conjuncts that cannot be evaluated, in order. */
   def unusable(filters: Seq[Expression]): Seq[ConjunctReport] =
-    filters.flatMap(f => whyNot(f).map(why => ConjunctReport(f.sql, None, Some(why))))
+    filters.flatMap(f => whyNot(f).map(why => ConjunctReport(text(f), None, Some(why))))
+
+  private def text(f: Expression): String = f match {
+    case d: DynamicPruningSubquery => JoinFilters.text(d.pruningKey)
+    case other                     => other.sql
+  }
 
   /** The conjuncts on partition columns alone, and the others. */
   def byPartition(

@@ -34,7 +34,11 @@ private[sparkzorder] object ScanOutcome extends AdaptiveSparkPlanHelper {
     scan.relation.location match {
       case index: ReportingIndex if index.report.isDefined =>
         val r = index.report.get
-        ScanExplanation(name, r.filesTotal, files, r.bytesTotal, bytes, r.pruningMs, r.conjuncts)
+        val joins = scan match {
+          case display: SkippingDisplay => display.joinReports
+          case _                        => Nil
+        }
+        ScanExplanation(name, r.filesTotal, files, r.bytesTotal, bytes, r.pruningMs, r.conjuncts ++ joins)
       case _ => ScanExplanation(name, files, files, bytes, bytes, 0.0, Nil)
     }
   }

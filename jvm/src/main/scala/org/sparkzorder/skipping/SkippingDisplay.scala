@@ -6,14 +6,17 @@ import scala.util.control.NonFatal
 import org.apache.spark.Partition
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, TimestampFormatterHelper}
+import org.apache.spark.sql.catalyst.expressions.{
+  DynamicPruningExpression,
+  Expression,
+  Literal,
+  TimestampFormatterHelper
+}
 import org.apache.spark.sql.execution.{FileSourceScanExec, FileSourceScanLike, SQLExecution, ScalarSubquery}
 import org.apache.spark.sql.execution.datasources.FilePartition
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.vectorized.ColumnarBatch
-
-import org.sparkzorder.memory.ReadFile
 
 /** Spark's scan of files that tells in the plan's text and in the metrics of the SQL tab what was skipped. */
 trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
@@ -43,6 +46,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
       "skippingLeftOutByBounds" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by bounds"),
       "skippingLeftOutByCurve" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by the curve"),
       "skippingLeftOutByMemory" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by memory"),
+      "skippingLeftOutByJoins" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by joins"),
       "skippingAnswered" -> SQLMetrics.createMetric(sparkContext, "skipping: files answered from the index"),
       "skippingTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "skipping: pruning time")
     )
@@ -73,18 +77,30 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
 
   private def remembered[T: ClassTag](rows: RDD[T]): RDD[T] = relation.location match {
     case index: SkippingFileIndex =>
-      val without = filesWithoutRows(index)
-      if (without.isEmpty) rows
+      val later = filesWithoutRows(index)
+      joined = later.joins
+      if (later.without.isEmpty) rows
       else {
         val policy = if (readsTimes) Some(SQLConf.get.legacyTimeParserPolicy.toString) else None
-        val read = new RememberedRDD(rows, without, relation.partitionSchema, policy)
+        // Without partitions that have no file a query has fewer tasks. A join has no order that would depend on them.
+        val keepsEmpty = joined.forall(j => j.kept == j.before) || relation.bucketSpec.isDefined
+        val read = new RememberedRDD(rows, later.without, relation.partitionSchema, policy, keepsEmpty)
         count(read.partitions)
         read
       }
     case _ => rows
   }
 
-  private def filesWithoutRows(index: SkippingFileIndex): Set[ReadFile] =
+  /** What the keys of joins say of the files, once the scan has run. */
+  @transient @volatile private var joined = Option.empty[JoinedFiles]
+
+  private[skipping] def joinReports: Seq[ConjunctReport] =
+    joined.toSeq.flatMap(_.each).map { case (key, kept) => ConjunctReport(key, Some(kept.toLong), None) }
+
+  override def simpleString(maxFields: Int): String =
+    super.simpleString(maxFields) + joined.fold("")(j => s", Joins: ${j.text}")
+
+  private def filesWithoutRows(index: SkippingFileIndex): LaterFiles =
     try {
       // Spark has the values of subqueries when it asks for the rows.
       val later = dataFilters.filter(f => f.deterministic && f.exists(_.isInstanceOf[ScalarSubquery]))
@@ -92,11 +108,12 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
           case s: ScalarSubquery => Literal(s.eval(null), s.dataType)
           case e if e.foldable && e.children.nonEmpty && e.children.forall(_.isInstanceOf[Literal]) => folded(e)
         })
-      index.filesWithoutRows(relation.copy(location = index.base)(relation.sparkSession), later)
+      val of = relation.copy(location = index.base)(relation.sparkSession)
+      index.filesWithoutRows(of, later, JoinFilters.whenRun(dataFilters))
     } catch {
       case NonFatal(e) =>
         SkippingErrors.warn(relation.location.rootPaths, e)
-        Set.empty
+        LaterFiles.none
     }
 
   private def folded(e: Expression): Expression =
@@ -112,7 +129,8 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
     val files = partitions.collect { case p: FilePartition => p.files }.flatten.map(f => f.toPath -> f.fileSize)
     val read = files.distinct
     val numbers = Seq("numFiles" -> read.length.toLong, "filesSize" -> read.map(_._2).sum)
-    val counted = numbers.flatMap { case (name, n) => metrics.get(name).map(m => { m.set(n); m }) }
+    val byJoins = joined.map(j => "skippingLeftOutByJoins" -> (j.before - j.kept).toLong)
+    val counted = (numbers ++ byJoins).flatMap { case (name, n) => metrics.get(name).map(m => { m.set(n); m }) }
     val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
     SQLMetrics.postDriverMetricUpdates(sparkContext, execution, counted)
   }
@@ -120,6 +138,12 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
   abstract override protected def doExecute(): RDD[InternalRow] = remembered(super.doExecute())
   override protected def doExecuteColumnar(): RDD[ColumnarBatch] = remembered(super.doExecuteColumnar())
   abstract override def inputRDDs(): Seq[RDD[InternalRow]] = super.inputRDDs().map(remembered(_))
+
+  /** A filter that a join did not give after all says nothing. Spark looks for such among filters of partitions only. */
+  override def doCanonicalize(): FileSourceScanExec = {
+    val used = dataFilters.filterNot(_ == DynamicPruningExpression(Literal.TrueLiteral))
+    copy(dataFilters = used).canonicalized.asInstanceOf[FileSourceScanExec]
+  }
 
   private def plainSend(): Unit = super.sendDriverMetrics()
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.memory.{ReadFile, RememberedFiles}
+import org.sparkzorder.memory.RememberedFiles
 import org.sparkzorder.predicate.Filters
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, ScanSnapshot}
 
@@ -54,21 +54,35 @@ final class SkippingFileIndex private[skipping] (
   @volatile private var latest = Seq.empty[PartitionDirectory]
 
   /**
-   * Files of the last listing that need not be read, since memory knows that they have no row, or the values of
-   * subqueries say so. They stay in the listing, so that this changes neither a plan nor which rows are in which partition.
+   * Files of the last listing that need not be read, since memory knows that they have no row, or values say so that are
+   * known now. They stay in the listing, so that this changes neither a plan nor which rows are in which partition.
    * [[RememberedRDD]] leaves them out. A plan may run more than once, so they are looked at each time.
    *
    * @param relation that reads through the base
    * @param conjuncts about data, with values in place of scalar subqueries
+   * @param joins keys of joins and the conditions on them
    */
-  private[sparkzorder] def filesWithoutRows(relation: HadoopFsRelation, conjuncts: Seq[Expression]): Set[ReadFile] = {
+  private[sparkzorder] def filesWithoutRows(
+      relation: HadoopFsRelation,
+      conjuncts: Seq[Expression],
+      joins: Seq[(Expression, Expression)]
+  ): LaterFiles = {
     val remembered = memory.filter(_.holdsNow)
-    if (remembered.isEmpty && conjuncts.isEmpty) Set.empty
+    if (remembered.isEmpty && conjuncts.isEmpty && joins.isEmpty) LaterFiles.none
     else {
       val notByName = ColumnsByName.whyNot(relation, views)
-      val predicate = Filters.conjunction(conjuncts.map(ScanPredicates.translate(relation, notByName, _)))
+      def translated(f: Expression) = ScanPredicates.translate(relation, notByName, f)
       val listed = new ListedTable(latest, keepers.map(_.known), partitionSchema)
-      listed.without(listed.selected(predicate, relation), remembered, newLook())
+      val others = listed.selected(Filters.conjunction(conjuncts.map(translated)), relation)
+      val ofJoins = joins.map { case (_, f) => listed.selected(translated(f), relation) }
+      val all = ofJoins.foldLeft(others)((a, b) => a.zip(b).map { case (x, y) => x.and(y) })
+      val byJoins =
+        if (joins.isEmpty) None
+        else {
+          val each = joins.zip(ofJoins).map { case ((key, _), kept) => JoinFilters.text(key) -> listed.count(kept) }
+          Some(JoinedFiles(listed.count(others, remembered), listed.count(all, remembered), each))
+        }
+      LaterFiles(listed.without(all, remembered, newLook()), byJoins)
     }
   }
 

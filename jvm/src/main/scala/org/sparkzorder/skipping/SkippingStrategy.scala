@@ -31,15 +31,17 @@ object SkippingStrategy extends SparkStrategy {
       l.relation match {
         case relation @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) =>
           val location = planned.location(l, filters)
-          val plans = FileSourceStrategy(plan).map(_.transform {
+          val plans = FileSourceStrategy(JoinFilters.without(plan, l)).map(_.transform {
             case scan: FileSourceScanExec if scan.relation.location eq planned =>
               val relation = scan.relation.copy(location = location)(scan.relation.sparkSession)
               val found = scan.copy(relation = relation)
-              if (location.isInstanceOf[SkippingFileIndex]) SkippingDisplay.of(found) else found
+              if (!location.isInstanceOf[SkippingFileIndex]) found
+              else SkippingDisplay.of(found.copy(dataFilters = found.dataFilters ++ JoinFilters.named(filters, l)))
           })
-          if (MemoryPlanning.isOn(l, relation))
-            plans.map(MemoryPlanning.learning(_, l, relation, KeptTables.of(l, relation, planned.views, filters)))
-          else plans
+          if (MemoryPlanning.isOn(l, relation)) {
+            val own = filters.filterNot(JoinFilters.isOne(_, l))
+            plans.map(MemoryPlanning.learning(_, l, relation, KeptTables.of(l, relation, planned.views, own)))
+          } else plans
         case HadoopFsRelation(index: ReportingIndex, _, _, _, _, _) =>
           FileSourceStrategy(plan).map(_.transform {
             case scan: FileSourceScanExec if scan.relation.location eq index =>

@@ -29,7 +29,7 @@ class LaterFiltersSuite extends AnyFunSuite with MemoryTables {
         if (format == "parquet")
           assertReads(0)("SELECT * FROM t WHERE id = (SELECT max(id) FROM other WHERE id > 100)")
         assertReads(8)("SELECT * FROM t WHERE k = (SELECT max(id) - 55 FROM other)")
-        assertReads(8)("SELECT * FROM t WHERE id IN (SELECT id FROM other)")
+        assertReads(1)("SELECT * FROM t WHERE id IN (SELECT id FROM other)")
         assertReads(2)("SELECT count(*) FROM t WHERE id BETWEEN (SELECT 150) AND (SELECT max(id) + 200 FROM other)")
       }
   }

@@ -1,0 +1,56 @@
+package org.sparkzorder.skipping.join
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.{DynamicPruningSubquery, ScalarSubquery}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Subquery}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.datasources.LogicalRelation
+
+import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.skipping.{JoinFilters, PlannedFileIndex, SkippingErrors}
+
+/**
+ * Lets scans leave out files by the keys of joins, as Spark's dynamic pruning does with partitions. A scan gets a filter
+ * that the rows of the other side decide, if these are broadcast for the join anyway. So no query has a job more.
+ *
+ * The rule comes after all of Spark's. Those about partitions would not touch a join that has such a filter.
+ */
+object JoinPruningRule extends Rule[LogicalPlan] {
+
+  /** Puts this rule into a session. Spark has no place in an extension for rules that come last. */
+  def install(session: SparkSession): Unit = session.synchronized {
+    val methods = session.asInstanceOf[classic.SparkSession].experimental
+    if (!methods.extraOptimizations.contains(JoinPruningRule))
+      methods.extraOptimizations = methods.extraOptimizations :+ JoinPruningRule
+  }
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    // Spark still merges subqueries that are alike. They get their filters as a part of the query.
+    case _: Subquery                  => plan
+    case _ if !isOn || isPruned(plan) => plan
+    case _                            =>
+      try everywhere(plan)
+      catch {
+        case NonFatal(e) =>
+          SkippingErrors.warn(Nil, e)
+          plan
+      }
+  }
+
+  private def isOn: Boolean = conf.getConf(ZOrderConf.skippingEnabled) && conf.getConf(ZOrderConf.joinsEnabled) &&
+    conf.dynamicPartitionPruningEnabled && conf.exchangeReuseEnabled
+
+  /** Spark runs these rules until nothing changes. */
+  private def isPruned(plan: LogicalPlan): Boolean = plan.exists {
+    case Filter(condition, l: LogicalRelation) if PlannedFileIndex.of(l).isDefined =>
+      condition.exists { case d: DynamicPruningSubquery => JoinFilters.isOne(d, l); case _ => false }
+    case other => other.expressions.exists(_.exists { case s: ScalarSubquery => isPruned(s.plan); case _ => false })
+  }
+
+  private def everywhere(plan: LogicalPlan): LogicalPlan =
+    new JoinPruning(plan, conf).pruned.transformAllExpressions { case s: ScalarSubquery =>
+      s.withNewPlan(everywhere(s.plan))
+    }
+}

@@ -1,0 +1,105 @@
+"""Compares joins whose keys leave out files with the same joins that read all files."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+from typing import TYPE_CHECKING
+
+from comparison import condition_of, no_skipping
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from fuzz.dialects import Text
+from fuzz.predicates import TABLE, Conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fuzz.columns import Column
+    from fuzz.tables import FuzzTable
+
+_LEFT_OUT = re.compile(r"Joins: (\d+) of (\d+) files")
+
+DROPPING = ("JOIN", "LEFT SEMI JOIN", "IN", "EXISTS", "RIGHT", "TWO", "SAFE", "FUNCTION")
+"""Joins that drop rows without a partner."""
+
+_FUNCTIONS = ("CAST({} AS STRING)", "COALESCE({}, NULL)", "CAST({} AS TIMESTAMP)", "CAST({} AS BIGINT)", "{} + 1")
+
+KEEPING = ("LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT ANTI JOIN", "NOT EXISTS")
+
+
+class Joined:
+    """Draws joins of a table with few rows: literals, or rows of the table itself."""
+
+    def __init__(self, table: FuzzTable, columns: Sequence[Column], conditions: Conditions, r: Random) -> None:
+        self._table = table
+        self._columns = columns
+        self._conditions = conditions
+        self._random = r
+        self.files = 0
+        """Files before and after the keys of joins were known."""
+        self.kept = 0
+
+    def query(self, condition: Text) -> str:
+        """A join of the rows that pass a condition, or of all rows."""
+        r, relation = self._random, self._table.relation()
+        where = "true" if r.random() < 0.6 else condition.spark.replace(TABLE, relation)
+        table = f"(SELECT * FROM {relation} WHERE {where})" if where != "true" else relation
+        form = r.choice(DROPPING if r.random() < 0.8 else KEEPING)
+        column = r.choice(self._columns)
+        few, key = self._few(column), f"t.{column.spark}"
+        match form:
+            case "IN":
+                return f"SELECT id FROM {table} t WHERE {key} IN (SELECT v FROM {few})"
+            case "EXISTS" | "NOT EXISTS":
+                return f"SELECT id FROM {table} t WHERE {form} (SELECT 1 FROM {few} WHERE v = {key})"
+            case "RIGHT":
+                return f"SELECT t.id, w FROM {few} JOIN {table} t ON {key} = v"
+            case "SAFE":
+                return f"SELECT t.id, w FROM {table} t JOIN {few} ON {key} <=> v"
+            case "FUNCTION":
+                f = r.choice(_FUNCTIONS)
+                return f"SELECT t.id, w FROM {table} t JOIN {few} ON {f.format(key)} = {f.format('v')}"
+            case "TWO":
+                other = r.choice(self._columns)
+                second = self._few(other).replace(" AS d", " AS e")
+                return f"SELECT t.id, d.w, e.w FROM {table} t JOIN {few} ON {key} = d.v " + (
+                    f"JOIN {second} ON t.{other.spark} = e.v"
+                )
+            case "LEFT SEMI JOIN" | "LEFT ANTI JOIN":
+                return f"SELECT t.id FROM {table} t {form} {few} ON {key} = v"
+            case _:
+                return f"SELECT t.id, w FROM {table} t {form} {few} ON {key} = v"
+
+    def _few(self, column: Column) -> str:
+        r = self._random
+        if r.random() < 0.5:
+            rows = ", ".join(
+                f"({self._conditions.literal(column).spark}, {n})" for n in range(r.choice((1, 1, 2, 5, 30)))
+            )
+            return f"(SELECT * FROM VALUES {rows}, (NULL, -1) AS x(v, w)) AS d"
+        step = r.choice((11, 37, 151))
+        relation = self._table.relation()
+        return f"(SELECT {column.spark} AS v, id % 5 AS w FROM {relation} WHERE id % {step} = {r.randrange(step)}) AS d"
+
+    def wrong(self, query: str) -> str | None:
+        """What skipping changes; None if nothing, or if Spark raises an error without it."""
+        with no_skipping(self._table.spark):
+            expected = self._rows(query)
+        found = self._rows(query)
+        if isinstance(expected, str) or found == expected:
+            return None
+        return f"{str(found)[:300]}, not {str(expected)[:300]}: {query[:900]}"
+
+    def _rows(self, query: str) -> list[str] | str:
+        try:
+            frame = self._table.spark.sql(query)
+            rows = sorted(str(row) for row in frame.collect())
+        except (PySparkException, Py4JJavaError) as error:
+            return condition_of(error)
+        plan = frame._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0]
+        for kept, files in _LEFT_OUT.findall(plan):
+            self.kept += int(kept)
+            self.files += int(files)
+        return rows
