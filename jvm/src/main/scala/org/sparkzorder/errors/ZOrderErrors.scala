@@ -596,6 +596,9 @@ object ZOrderErrors {
       null
     )
 
+  def fileChanged(file: String): Throwable =
+    new ZOrderRuntimeException("ZORDER_FILE_CHANGED", Map("file" -> file), null)
+
   def wrongJar(compiledFor: String, running: String): Throwable =
     new ZOrderRuntimeException("ZORDER_WRONG_JAR", Map("minor" -> compiledFor, "running" -> running))
 }

@@ -1,6 +1,6 @@
 package org.sparkzorder.predicate
 
-import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
+import org.apache.spark.sql.types._
 
 /** The filters that Spark gives its readers, which leave out parts of files by them. */
 private[sparkzorder] object ReaderFilters {
@@ -13,5 +13,12 @@ private[sparkzorder] object ReaderFilters {
   def areExact(dataType: DataType): Boolean = dataType match {
     case IntegerType | LongType => true
     case _                      => false
+  }
+
+  /** Whether readers are known to leave out rows of recent values that pass. */
+  def mayMiss(dataType: DataType, isOrc: Boolean): Boolean = dataType match {
+    case FloatType | DoubleType | TimestampType | TimestampNTZType => true
+    case _: StringType                                             => isOrc
+    case _                                                         => false
   }
 }

@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.Partition
 import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.classic
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   DynamicPruningExpression,
@@ -17,6 +18,9 @@ import org.apache.spark.sql.execution.datasources.FilePartition
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.vectorized.ColumnarBatch
+import org.apache.spark.util.SerializableConfiguration
+
+import org.sparkzorder.conf.ZOrderConf
 
 /** Spark's scan of files that tells in the plan's text and in the metrics of the SQL tab what was skipped. */
 trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
@@ -88,6 +92,10 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
         count(read.partitions)
         read
       }
+    case index: ReportingIndex if index.mustBeAsListed && !SQLConf.get.getConf(ZOrderConf.trustListing) =>
+      val conf = relation.sparkSession.asInstanceOf[classic.SparkSession].sessionState
+        .newHadoopConfWithOptions(relation.options)
+      new AsListedRDD(rows, sparkContext.broadcast(new SerializableConfiguration(conf)))
     case _ => rows
   }
 

@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.datasources.{FileSourceStrategy, HadoopFsR
 
 import org.sparkzorder.memory.learn.MemoryPlanning
 import org.sparkzorder.predicate.ReaderFilters
+import org.sparkzorder.table.SparkFormat
 
 /**
  * Spark's own strategy for file scans, with three changes: files that cannot hold a matching row are left out, the scan
@@ -45,14 +46,23 @@ object SkippingStrategy extends SparkStrategy {
         case HadoopFsRelation(index: ReportingIndex, _, _, _, _, _) =>
           FileSourceStrategy(plan).map(_.transform {
             case scan: FileSourceScanExec if scan.relation.location eq index =>
-              // If a reader missed rows of files that were chosen since all rows pass, no other file would make up for it.
-              val isExact = scan.dataFilters.flatMap(_.references).forall(a => ReaderFilters.areExact(a.dataType))
-              SkippingDisplay.of(if (isExact) scan else scan.copy(dataFilters = Nil))
+              SkippingDisplay.of(if (mayFilter(scan, index)) scan else scan.copy(dataFilters = Nil))
           })
         case relation: HadoopFsRelation if filters.nonEmpty && MemoryPlanning.isOn(l, relation) =>
           FileSourceStrategy(plan).map(MemoryPlanning.learning(_, l, relation, None))
         case _ => Nil
       }
     case _ => Nil
+  }
+
+  /**
+   * Whether the reader may leave out rows by the scan's filters. If it missed rows of files that were chosen since all rows
+   * pass, no other file would make up for it.
+   */
+  private def mayFilter(scan: FileSourceScanExec, index: ReportingIndex): Boolean = {
+    val isOrc = SparkFormat.of(scan.relation).contains("orc")
+    scan.dataFilters.flatMap(_.references).forall { a =>
+      if (index.areChosen) ReaderFilters.areExact(a.dataType) else !ReaderFilters.mayMiss(a.dataType, isOrc)
+    }
   }
 }

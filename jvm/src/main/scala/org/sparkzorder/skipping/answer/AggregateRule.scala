@@ -63,7 +63,7 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
 
   /** What is below the aggregate, with only the files that are read. */
   private def rest(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
-    val scan = RemainingFiles.of(asked.scan, answers.remaining, answers.report).in(asked.scan.scan)
+    val scan = RemainingFiles.of(asked.scan, answers.remaining, answers.report, areChosen = false).in(asked.scan.scan)
     val below = asked.aggregate.child.transform { case leaf if leaf eq asked.scan.scan => scan }
     val files = answers.remaining.flatMap(_.files)
     val openCost = SQLConf.get.filesOpenCostInBytes
@@ -98,7 +98,9 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
       aggregateExpressions = ofGroups ++ ofSlots,
       child = rest(asked, answers)
     )
-    val union = Union(Seq(LocalRelation(groups ++ slots, answers.rows.map(InternalRow.fromSeq(_))), read))
+    // Spark looks for partitions to prune below the first part of a union.
+    val known = LocalRelation(groups ++ slots, answers.rows.map(InternalRow.fromSeq(_)))
+    val union = Union(Seq(read, Repartition(1, shuffle = false, known)))
     val (unionGroups, unionSlots) = union.output.splitAt(groups.size)
     val named = asked.aggregate.aggregateExpressions.map(replaced(asked, unionGroups, _) { (i, slot) =>
       val column = unionSlots(i)

@@ -39,7 +39,9 @@ private[answer] object FileAnswers {
     if (!facts.mayAnswer) None
     else {
       val listed = facts.listed
-      if (asked.scan.isMoved) None else answered(asked, facts, listed, begin)
+      // The files that are read must be of the same state as those that the index answers for.
+      def isOfNow = asked.scan.changed(listed.flatMap(_.files.map(_.fileStatus))).isEmpty
+      if (asked.scan.isMoved || !isOfNow) None else answered(asked, facts, listed, begin)
     }
   }
 
@@ -57,14 +59,11 @@ private[answer] object FileAnswers {
         if (values.contains(Slot.Unknown)) None else Some(FileFact(facts.table.rows(ordinal) > 0, values))
       }
     val found = listed.zip(facts.ordinals).map { case (d, ordinals) => ordinals.map(factOf(_, d.values)) }
-    val changed = asked.scan.changed(listed.zip(found).flatMap { case (d, f) =>
-      d.files.zip(f).collect { case (file, Some(_)) => file.fileStatus }
-    })
     val groups = mutable.LinkedHashMap.empty[Seq[Any], Seq[Any]]
     var answers = 0L
     val remaining = listed.zip(found).map { case (d, f) =>
       lazy val key = asked.groups.map(i => d.values.get(i, asked.scan.relation.partitionSchema(i).dataType))
-      val (known, read) = d.files.zip(f).partition { case (file, fact) => fact.isDefined && !changed(file.getPath) }
+      val (known, read) = d.files.zip(f).partition(_._2.isDefined)
       answers += known.size
       known.iterator.flatMap(_._2).filter(_.hasRows).foreach { fact =>
         groups(key) = groups.get(key).fold(fact.values)(merged(asked.slots, _, fact.values))

@@ -21,13 +21,15 @@ import org.sparkzorder.skipping.{ConjunctReport, LeftOutBy, ReportingIndex, Skip
  * @param rootPaths of the scan
  * @param files those of the partitions that the query reads
  * @param before the index that also lists the files that are answered for
+ * @param areChosen whether others are not read since these have enough rows
  */
 private[answer] final class RemainingFiles(
     override val rootPaths: Seq[Path],
     override val partitionSchema: StructType,
     private val files: Seq[PartitionDirectory],
     override val report: Option[SkippingReport],
-    override val before: FileIndex
+    override val before: FileIndex,
+    override val areChosen: Boolean
 ) extends ReportingIndex {
 
   /** Spark relies on an index for filters about partitions alone, also for those that it finds later. */
@@ -42,6 +44,8 @@ private[answer] final class RemainingFiles(
     files.filter(d => passes.forall(_.eval(d.values)))
   }
 
+  override def mustBeAsListed: Boolean = true
+
   /** The scan of these files alone. */
   def in(l: LogicalRelation): LogicalRelation = {
     val relation = l.relation.asInstanceOf[HadoopFsRelation]
@@ -53,7 +57,7 @@ private[answer] final class RemainingFiles(
   override lazy val sizeInBytes: Long = files.iterator.flatMap(_.files).map(_.getLen).sum
 
   override def equals(other: Any): Boolean = other match {
-    case that: RemainingFiles => rootPaths == that.rootPaths && files == that.files
+    case that: RemainingFiles => rootPaths == that.rootPaths && files == that.files && areChosen == that.areChosen
     case _                    => false
   }
   override def hashCode: Int = (rootPaths, files.size).hashCode
@@ -62,13 +66,19 @@ private[answer] final class RemainingFiles(
 
 private[answer] object RemainingFiles {
 
-  def of(scan: AnswerableScan, files: Seq[PartitionDirectory], report: SkippingReport): RemainingFiles =
+  def of(
+      scan: AnswerableScan,
+      files: Seq[PartitionDirectory],
+      report: SkippingReport,
+      areChosen: Boolean
+  ): RemainingFiles =
     new RemainingFiles(
       scan.planned.rootPaths,
       scan.relation.partitionSchema,
       files.filter(_.files.nonEmpty),
       Some(report),
-      scan.location
+      scan.location,
+      areChosen
     )
 
   /**

@@ -61,18 +61,17 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
       }.flatten
       for {
         used <- Witnesses.of(wanted, sure, order.ascending)
-        if used.nonEmpty && !scan.isMoved && scan.changed(used.map(w => all(w.file)._1)).isEmpty
+        if used.nonEmpty && !scan.isMoved
         isKept = facts.notAfter(used.last.bound, column, order)
         kept = listed.zip(ordinals).map { case (d, of) =>
           d.copy(files = d.files.zip(of).collect { case (f, ordinal) if isKept(ordinal, d.values) => f })
         }
-        left = kept.iterator.map(_.files.size).sum if left < all.size
-        // A file that changed since it was listed is read.
-        gone = all.map(_._1).filterNot(kept.flatMap(_.files.map(_.fileStatus)).toSet) if scan.changed(gone).isEmpty
+        // The files that are read must be of the same state as the others.
+        if kept.iterator.map(_.files.size).sum < all.size && scan.changed(all.map(_._1)).isEmpty
       } yield {
         val (what, why) = (s"ORDER BY ${by.sql} LIMIT $wanted", "other files hold none of the first rows")
         val millis = (System.nanoTime() - begin) / 1e6
-        RemainingFiles.of(scan, kept, RemainingFiles.report(scan, listed, kept, what, why, millis))
+        RemainingFiles.of(scan, kept, RemainingFiles.report(scan, listed, kept, what, why, millis), areChosen = true)
       }
     }
   }

@@ -1,0 +1,43 @@
+package org.sparkzorder.skipping
+
+import java.io.FileNotFoundException
+
+import scala.reflect.ClassTag
+
+import org.apache.spark.{Partition, TaskContext}
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.execution.datasources.FilePartition
+import org.apache.spark.util.SerializableConfiguration
+
+import org.sparkzorder.errors.ZOrderErrors
+
+/**
+ * The rows of files as they were when the index answered for others. A task fails if one of its files has changed: the
+ * answers and its rows would be of two states. A file that is gone is left to Spark's reader.
+ *
+ * @param rows of a scan of files
+ */
+private[skipping] final class AsListedRDD[T: ClassTag](rows: RDD[T], conf: Broadcast[SerializableConfiguration])
+    extends RDD[T](rows) {
+
+  override protected def getPartitions: Array[Partition] = rows.partitions
+
+  override protected def getPreferredLocations(split: Partition): Seq[String] = rows.preferredLocations(split)
+
+  override def compute(split: Partition, context: TaskContext): Iterator[T] = {
+    split match {
+      case p: FilePartition =>
+        for (f <- p.files if f.start == 0) {
+          val path = f.toPath
+          try {
+            val now = path.getFileSystem(conf.value.value).getFileStatus(path)
+            if (now.getLen != f.fileSize || now.getModificationTime != f.modificationTime)
+              throw ZOrderErrors.fileChanged(path.toString)
+          } catch { case _: FileNotFoundException => () }
+        }
+      case _ => ()
+    }
+    rows.iterator(split, context)
+  }
+}
