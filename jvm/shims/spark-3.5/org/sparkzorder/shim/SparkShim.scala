@@ -24,10 +24,7 @@ object SparkShim {
     case value                  => Literal(value)
   }
 
-  /** The side of a join that Spark is going to broadcast, as far as its optimizer knows. */
-  def broadcastSide(helper: JoinSelectionHelper, join: Join, conf: SQLConf): Option[BuildSide] = {
-    def side(hintOnly: Boolean) =
-      helper.getBroadcastBuildSide(join.left, join.right, join.joinType, join.hint, hintOnly, conf)
-    side(hintOnly = true).orElse(side(hintOnly = false))
-  }
+  /** The side of a join that Spark is going to broadcast, by hints or by sizes. */
+  def broadcastSide(helper: JoinSelectionHelper, join: Join, hintOnly: Boolean, conf: SQLConf): Option[BuildSide] =
+    helper.getBroadcastBuildSide(join.left, join.right, join.joinType, join.hint, hintOnly, conf)
 }

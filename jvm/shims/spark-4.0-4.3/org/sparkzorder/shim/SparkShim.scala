@@ -15,10 +15,7 @@ object SparkShim {
 
   def parametersOf(hint: UnresolvedHint): Seq[Expression] = hint.parameters
 
-  /** The side of a join that Spark is going to broadcast, as far as its optimizer knows. */
-  def broadcastSide(helper: JoinSelectionHelper, join: Join, conf: SQLConf): Option[BuildSide] = {
-    def side(hintOnly: Boolean) =
-      helper.getBroadcastBuildSide(join, hintOnly, conf)
-    side(hintOnly = true).orElse(side(hintOnly = false))
-  }
+  /** The side of a join that Spark is going to broadcast, by hints or by sizes. */
+  def broadcastSide(helper: JoinSelectionHelper, join: Join, hintOnly: Boolean, conf: SQLConf): Option[BuildSide] =
+    helper.getBroadcastBuildSide(join, hintOnly, conf)
 }

@@ -1,18 +1,11 @@
 package org.sparkzorder.skipping
 
-import org.apache.spark.sql.catalyst.expressions.{
-  And,
-  AttributeReference,
-  DynamicPruningExpression,
-  DynamicPruningSubquery,
-  Expression,
-  InSet,
-  Literal,
-  PredicateHelper
-}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.execution.InSubqueryExec
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.types._
 
 /**
  * Filters that a join gives to a scan: a key is one of those of the other side. They rule out files, and are not
@@ -31,7 +24,7 @@ private[skipping] object JoinFilters extends PredicateHelper {
   def text(key: Expression): String = s"${key.sql} IN (keys of a join)"
 
   /** A scan's projections and filters without these filters. */
-  def without(plan: LogicalPlan, l: LogicalRelation): LogicalPlan = plan.transform { case f: Filter =>
+  def without(plan: LogicalPlan, l: LogicalRelation): LogicalPlan = plan.transformUp { case f: Filter =>
     val (joins, others) = splitConjunctivePredicates(f.condition).partition(isOne(_, l))
     if (joins.isEmpty) f else others.reduceOption(And(_, _)).fold(f.child)(c => f.copy(condition = c))
   }
@@ -44,11 +37,34 @@ private[skipping] object JoinFilters extends PredicateHelper {
 
   /** The conditions that such filters of a physical scan have become, with their keys, if the other side is known. */
   def whenRun(dataFilters: Seq[Expression]): Seq[(Expression, Expression)] = dataFilters.collect {
-    case DynamicPruningExpression(in: InSubqueryExec) =>
-      valuesOf(in).map { values =>
-        in.child -> (if (values.isEmpty) Literal.FalseLiteral else InSet(in.child, values.toSet))
-      }
+    case DynamicPruningExpression(in: InSubqueryExec) => valuesOf(in).map(in.child -> condition(in.child, _))
   }.flatten
+
+  private def condition(key: Expression, values: Array[Any]): Expression = key match {
+    // Each value of the wider type is one of the column, or none.
+    case c: Cast if narrow.contains(c.child.dataType) && narrow.contains(c.dataType) && isWider(c) =>
+      condition(c.child, values.flatMap(v => narrow(c.child.dataType)(v.asInstanceOf[Number].longValue)))
+    case _ if values.isEmpty            => Literal.FalseLiteral
+    case _ if values.length > MostAlone =>
+      val order = TypeUtils.getInterpretedOrdering(key.dataType)
+      And(
+        GreaterThanOrEqual(key, Literal(values.min(order), key.dataType)),
+        LessThanOrEqual(key, Literal(values.max(order), key.dataType))
+      )
+    case _ => InSet(key, values.toSet)
+  }
+
+  private def isWider(c: Cast): Boolean = c.dataType.defaultSize >= c.child.dataType.defaultSize
+
+  private val narrow: Map[DataType, Long => Option[Any]] = Map(
+    ByteType -> (n => Some(n.toByte).filter(_ == n)),
+    ShortType -> (n => Some(n.toShort).filter(_ == n)),
+    IntegerType -> (n => Some(n.toInt).filter(_ == n)),
+    LongType -> (n => Some(n))
+  )
+
+  /** Of more values only the least and the greatest are used: to look for each would take longer than it saves. */
+  private val MostAlone = 200000
 
   /** None if they were not asked for. Spark keeps them in a field that has no name for others. */
   private def valuesOf(in: InSubqueryExec): Option[Array[Any]] =

@@ -64,8 +64,11 @@ private[skipping] final class PlannedFileIndex(
       val relation = of.copy(location = base)(of.sparkSession)
       val some = ScanFilters.evaluable(Seq(EqualTo(key, Literal.default(key.dataType))), l)
       val predicates = some.map(ScanPredicates.translate(relation, ColumnsByName.whyNot(relation, views), _))
-      val data = predicates.flatMap(_.ordered).filterNot(c => relation.partitionSchema.fieldNames.contains(c.path.head))
-      data.exists(c => views.flatMap(_.snapshot).exists(_.column(c.path, c.dataType).exists(!_.bounded.isEmpty)))
+      val data = predicates.flatMap(_.columns).filterNot(c => relation.partitionSchema.fieldNames.contains(c.path.head))
+      // Spark's rules about buckets replace our scan by a plain one.
+      relation.bucketSpec.isEmpty && data.exists(c =>
+        views.flatMap(_.snapshot).exists(_.column(c.path, c.dataType).exists(!_.bounded.isEmpty))
+      )
     }
 
   /** Bytes for the optimizer's estimates; None if Spark's own index would read the same files. */

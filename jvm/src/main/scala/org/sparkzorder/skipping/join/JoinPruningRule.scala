@@ -28,11 +28,13 @@ object JoinPruningRule extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     // Spark still merges subqueries that are alike. They get their filters as a part of the query.
-    case _: Subquery                  => plan
-    case _ if !isOn || isPruned(plan) => plan
-    case _                            =>
-      try everywhere(plan)
-      catch {
+    case _: Subquery                                      => plan
+    case _ if !isOn || plan.isStreaming || isPruned(plan) => plan
+    case _                                                =>
+      try {
+        val scans = ScanTwins.count(plan)
+        if (scans.isEmpty) plan else everywhere(plan, scans)
+      } catch {
         case NonFatal(e) =>
           SkippingErrors.warn(Nil, e)
           plan
@@ -49,8 +51,13 @@ object JoinPruningRule extends Rule[LogicalPlan] {
     case other => other.expressions.exists(_.exists { case s: ScalarSubquery => isPruned(s.plan); case _ => false })
   }
 
-  private def everywhere(plan: LogicalPlan): LogicalPlan =
-    new JoinPruning(plan, conf).pruned.transformAllExpressions { case s: ScalarSubquery =>
-      s.withNewPlan(everywhere(s.plan))
+  /** Subqueries come first. Then a filter's copy of a side has the same ones. */
+  private def everywhere(plan: LogicalPlan, scans: Map[LogicalPlan, Int]): LogicalPlan =
+    new JoinPruning(inSubqueries(plan, scans), new ScanTwins(plan, scans), conf).pruned
+
+  private def inSubqueries(plan: LogicalPlan, scans: Map[LogicalPlan, Int]): LogicalPlan =
+    plan.transformAllExpressions {
+      case s: ScalarSubquery         => s.withNewPlan(everywhere(s.plan, scans))
+      case d: DynamicPruningSubquery => d.withNewPlan(inSubqueries(d.buildQuery, scans))
     }
 }

@@ -4,6 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.expressions.DynamicPruning
+import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -31,6 +33,10 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     assert(rows(query) == expected, sql)
     assert(filesOf(query, folder) == files, s"$sql\n${query.queryExecution.executedPlan}")
     assert(SkippingErrors.total == before)
+    // Spark cannot evaluate such a filter in a task.
+    assert(collectWithSubqueries(query.queryExecution.executedPlan) {
+      case f: FilterExec if f.condition.exists(_.isInstanceOf[DynamicPruning]) => f
+    }.isEmpty)
   }
 
   private def indexed(format: String = "parquet", partitionedBy: Seq[String] = Nil): String = {
@@ -225,6 +231,71 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
       Thread.sleep(200)
       started.get - 1
     } finally spark.sparkContext.removeSparkListener(listener)
+  }
+
+  test("plans that Spark copies, merges or does not broadcast") {
+    val t = indexed()
+    keys()
+    spark.sql("SELECT id AS x, id * 2 AS y FROM range(0, 3)").createOrReplaceTempView("e")
+    spark.sql("SELECT id, id + 1 AS w FROM range(0, 30) WHERE id % 7 = 5").write.mode("overwrite").saveAsTable("small")
+    for (aqe <- Seq("true", "false"))
+      withSettings("spark.sql.adaptive.enabled" -> aqe) {
+        // A CTE that is not put into each place has copies with other ids.
+        assertReads(t, 8)(
+          "WITH c AS (SELECT t.id, rand() AS r FROM t JOIN d ON t.id = d.id) SELECT count(*) FROM c a JOIN c b ON a.id = b.id"
+        )
+        assertReads(t, 2)("SELECT t.id FROM t CROSS JOIN d WHERE t.id = d.id")
+        assertReads(t, 2)("SELECT t.id FROM t JOIN d ON t.id = d.id AND d.w < (SELECT max(y) FROM e)")
+        assertReads(t, 1)(
+          "SELECT t.id, small.w FROM t JOIN small ON t.id = small.id WHERE w > (SELECT max(b) - 5 FROM t JOIN d ON t.id = d.id)"
+        )
+        assertReads(
+          t,
+          2
+        )("SELECT (SELECT max(w) FROM t JOIN d ON t.id = d.id), (SELECT count(*) FROM t JOIN d ON t.id = d.id)")
+        // The side that is broadcast has no index that may leave out files.
+        assertReads(t, 2)(
+          "SELECT /*+ BROADCAST(x) */ * FROM range(20) u JOIN (SELECT t.* FROM t JOIN d ON t.id = d.id) x ON u.id = x.k"
+        )
+        assertReads(t, 8)("SELECT /*+ MERGE(t) */ t.id FROM t JOIN d ON t.id = d.id")
+        assertReads(t, 2)("SELECT t.id FROM t JOIN d ON t.id = d.id JOIN d c ON t.id = c.id")
+      }
+    val commands = spark.sql("SHOW TABLES").selectExpr("5L AS id")
+    assert(rows(table(t).join(commands, "id")).distinct.size == 1)
+    spark.sql("DROP TABLE small")
+  }
+
+  test("an equal scan in a subquery") {
+    val t = indexed()
+    keys()
+    val sql = "SELECT * FROM (SELECT k, count(*) c FROM t GROUP BY k) x JOIN e ON x.k = e.x " +
+      "WHERE x.c > (SELECT avg(c) - 1 FROM (SELECT k, count(*) c FROM t GROUP BY k) y)"
+    spark.sql("SELECT id AS x FROM range(0, 3)").createOrReplaceTempView("e")
+    def exchanges = {
+      val query = spark.sql(sql)
+      query.collect()
+      val all = collectWithSubqueries(query.queryExecution.executedPlan) {
+        case e: Exchange => e
+      }
+      (all.size, filesOf(query, t))
+    }
+    assert(exchanges == withSettings(Off)(exchanges))
+  }
+
+  test("many keys, and keys of a wider type") {
+    val path = new java.io.File(dir, "many").toString
+    spark.range(0, 1000000, 1, 20).selectExpr("id", "cast(id AS INT) AS i").write.parquet(path)
+    spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
+    table(path).createOrReplaceTempView("many")
+    def check(files: Int)(keys: String, on: String): Unit =
+      assertReads(path, files)(s"SELECT count(*), sum(many.id) FROM many JOIN ($keys) d ON $on")
+    // Between the keys of two files are others.
+    val far = "SELECT id AS v FROM range(0, 150) UNION ALL SELECT 5000000000L UNION ALL SELECT 999999L"
+    check(2)(far, "many.id = v")
+    check(2)(far, "many.i = v")
+    check(20)("SELECT if(id = 0, 999999L, id) AS v FROM range(0, 210000)", "many.id = v")
+    check(5)("SELECT id AS v FROM range(0, 210000)", "many.id = v")
+    check(5)("SELECT id AS v FROM range(0, 210000)", "many.i = v")
   }
 
   test("the plan, EXPLAIN SKIPPING and its ANALYZE tell of joins") {
