@@ -1,4 +1,4 @@
-"""Measures counts, extremes and the latest rows, which the index may answer, on a table of a thousand files."""
+"""Measures counts, extremes, the latest rows and joins, of which the index knows something, on a thousand files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from peers.engines import ENGINES
 from peers.parts.memory import sum_of_files
-from peers.parts.thousand import ROWS, make
+from peers.parts.thousand import KEYS, ROWS, make
 from peers.progress import Steps
 from peers.results import Check, Figure, Part
 from peers.sessions import start
@@ -24,6 +24,10 @@ FILES = 1000
 WARM_UP = 3
 FASTER, LATEST_FILES, OVER_EMPTY = 5, 3, 20
 WHOLE = ("count(*)", "min and max")
+TWENTY = "s_city BETWEEN 'CITY00340' AND 'CITY00359'"
+JOIN = "SELECT count(*), sum(quantity) FROM {} JOIN cities ON s_city = city WHERE area = 17"
+FLAT = f"SELECT count(*), sum(quantity) FROM {{}} WHERE {TWENTY}"
+OVER_FLAT = 1.2
 LATEST = "SELECT * FROM {} ORDER BY orderkey DESC LIMIT 100"
 
 
@@ -41,8 +45,17 @@ def run(setting: Setting) -> Part:
             "a count of a tenth": f"SELECT count(*) FROM {{}} WHERE orderkey BETWEEN {low} AND {low + tenth - 1}",
             "the latest 100 rows": LATEST,
         },
-        ("orderkey", "s_city", "p_brand"): {"the latest 100 rows of three columns": LATEST},
+        ("orderkey", "s_city", "p_brand"): {
+            "the latest 100 rows of three columns": LATEST,
+            "a filter of 20 cities": FLAT,
+            "a join with 20 of 5,025 cities": JOIN,
+        },
     }
+    cities = setting.work / "answers-cities"
+    spark.range(KEYS["s_city"][2]).selectExpr(
+        "concat('CITY', lpad(CAST(id AS STRING), 5, '0')) AS city", "id DIV 20 AS area"
+    ).coalesce(1).write.mode("overwrite").parquet(str(cities))
+    spark.read.parquet(str(cities)).createOrReplaceTempView("cities")
     steps = Steps(sum(len(ENGINES) + len(q) * (setting.queries + WARM_UP) for q in tables.values()))
     part = Part("answers", f"Counts, extremes and the latest rows, {FILES:,} files, {rows:,} rows")
     empty = _empty(spark, setting.queries)
@@ -55,11 +68,17 @@ def run(setting: Setting) -> Part:
             engine.prepare()
             engine.optimize()
             views[engine.name] = engine.view()
+        flat = 0
         for name, template in questions.items():
             times, files = _asked(spark, views, name, template, setting, steps)
             part.figures.append(Figure(name, "ms", times))
             part.where.append(f"{name}, files read: {', '.join(f'{e} {n:,}' for e, n in files.items())}")
-            part.checks += _checks(name, times, files, _layer(spark, views["ours"], keys), empty)
+            if template == FLAT:
+                flat = files["ours"]
+            elif template == JOIN:
+                part.checks += _joined(name, times, files, flat)
+            else:
+                part.checks += _checks(name, times, files, _layer(spark, views["ours"], keys), empty)
     spark.stop()
     part.settings = {
         "data": f"{rows:,} rows in {FILES:,} files, clustered by one column that rises with time, or by three",
@@ -122,6 +141,17 @@ def _checks(
             ratio = statistics.median(took_by) / ours
             checks.append(Check(f"{name}: {peer} / ours", ratio, FASTER, at_least=True))
     return checks
+
+
+def _joined(name: str, times: dict[str, list[float]], files: dict[str, int], flat: int) -> list[Check]:
+    """The table that is joined is as good as its flattened form. The files of the small table are one more."""
+    ours = statistics.median(times["ours"])
+    faster = [
+        Check(f"{name}: {peer} / ours", statistics.median(took) / ours, 1, at_least=True)
+        for peer, took in times.items()
+        if peer != "ours"
+    ]
+    return [Check(f"{name}: files read, over those of the filter", (files["ours"] - 1) / flat, OVER_FLAT), *faster]
 
 
 def _empty(spark: SparkSession, count: int) -> list[float]:

@@ -98,7 +98,8 @@ class Tally:
             f"{self.by_curve:,} queries some by the curve; the index answered for files in {self.answered:,} of "
             f"{self.asked:,} counts, extremes and first rows; {self.joins:,} joins, whose keys left out "
             f"{self.files_joined - self.kept_joined:,} of {self.files_joined:,} files; "
-            f"{self.again:,} queries came again, and memory left out {self.kept - self.kept_again:,} of {self.kept:,} files; "
+            f"{self.again:,} queries came again, and memory left out "
+            f"{self.kept - self.kept_again:,} of {self.kept:,} files; "
             f"{self.strategies['incremental']} of {self.strategies.total()} OPTIMIZE were incremental; "
             f"{len(self.mismatches)} mismatches, {self.seconds:.0f} seconds"
         )
