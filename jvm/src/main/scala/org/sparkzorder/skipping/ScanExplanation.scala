@@ -45,10 +45,12 @@ object ScanExplanation {
       location(l, relation, filters) match {
         case index: SkippingFileIndex if index.report.isDefined =>
           val changed = changedFiles(index, l, relation, filters)
-          reported(name(l, relation), index.report.get, changed, ScanFilters.unusable(filters))
+          reported(name(l, relation), index.report.get, changed, ScanFilters.unusable(filters) ++ JoinNotes.of(l))
         case index: ReportingIndex if index.report.isDefined =>
           reported(name(l, relation), index.report.get, Nil, Nil)
-        case _ => unskipped(l, relation, filters)
+        case _ =>
+          val e = unskipped(l, relation, filters)
+          e.copy(conjuncts = e.conjuncts ++ JoinNotes.of(l))
       }
     case local: LocalRelation =>
       local.getTagValue(AnsweredScan.Tag).map(of)

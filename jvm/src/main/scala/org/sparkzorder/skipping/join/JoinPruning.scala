@@ -16,8 +16,9 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.internal.SQLConf
 
+import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.shim.{DynamicPruning, SparkShim}
-import org.sparkzorder.skipping.PlannedFileIndex
+import org.sparkzorder.skipping.{JoinNotes, PlannedFileIndex}
 
 /**
  * The filters that the joins of a plan give to its scans.
@@ -56,10 +57,16 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
       .orElse(if (strategies.exists(Others)) None else SparkShim.broadcastSide(this, j, hintOnly = false, conf))
   }
 
-  /** Whether the rows of a side are always the same, and Spark can plan a copy of it whose broadcast it reuses. */
-  private def mayDecide(side: LogicalPlan, keys: Seq[Expression]): Boolean =
-    side.deterministic && !side.exists(n => n.isInstanceOf[CTERelationRef] || n.isInstanceOf[CommandResult]) &&
-      !keys.exists(SubqueryExpression.hasSubquery) && side.stats.sizeInBytes <= MostBytes
+  /** Why a side cannot give a filter; None if its rows are always the same, and Spark reuses a copy's broadcast. */
+  private def whyNot(side: LogicalPlan, keys: Seq[Expression]): Option[String] =
+    if (!side.deterministic || side.exists(_.isInstanceOf[CTERelationRef])) Some("its rows may be others each time")
+    else if (side.exists(_.isInstanceOf[CommandResult])) Some("it is the result of a command")
+    else if (keys.exists(SubqueryExpression.hasSubquery)) Some("a key has a subquery")
+    else if (side.stats.sizeInBytes > MostBytes) Some(s"it has ${size(side)}, above ${ByteSizes.rounded(MostBytes)}")
+    else None
+
+  private def size(side: LogicalPlan): String =
+    "about " + ByteSizes.rounded(side.stats.sizeInBytes.min(BigInt(Long.MaxValue)).toLong)
 
   /** @param allowed the filters that the scan of a place may have; None if it may have all */
   private final class Placing(allowed: Place => Option[Set[Known]]) {
@@ -72,16 +79,21 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
       case _ if copied.nonEmpty && copied.contains(at.canonicalized)                                     => at
       case j @ ExtractEquiJoinKeys(_, left, right, _, _, _, _, _) if j.condition.forall(_.deterministic) =>
         val (l, r) = (next(j, place, 0), next(j, place, 1))
+        val broadcast = broadcastSide(j)
         // The side that is broadcast stays as it is, so that the filter's copy of it is equal.
-        val made = broadcastSide(j) match {
+        val made = broadcast match {
           case Some(BuildRight) if prunesLeft(j.joinType) =>
-            pruned(j.left, l, left, j.right, right)
-              .map(c => Seq(visit(c, l), j.right))
-          case Some(BuildLeft) if j.joinType.isInstanceOf[InnerLike] =>
-            pruned(j.right, r, right, j.left, left)
-              .map(c => Seq(j.left, visit(c, r)))
+            pruned(j.left, l, left, j.right, right).map(c => Seq(visit(c, l), j.right))
+          case Some(BuildLeft) if prunesRight(j.joinType) =>
+            pruned(j.right, r, right, j.left, left).map(c => Seq(j.left, visit(c, r)))
           case _ => None
         }
+        def unused(prunes: JoinType => Boolean, other: LogicalPlan) =
+          if (!prunes(j.joinType)) s"rows without a partner stay in a ${j.joinType.sql} join"
+          else s"Spark does not broadcast the other side, of ${size(other)}"
+        if (broadcast != Some(BuildRight) || !prunesLeft(j.joinType)) say(j.left, l, left, unused(prunesLeft, j.right))
+        if (broadcast != Some(BuildLeft) || !prunesRight(j.joinType))
+          say(j.right, r, right, unused(prunesRight, j.left))
         made.fold(inside(j, place))(j.withNewChildren)
       case other => inside(other, place)
     }
@@ -96,27 +108,44 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
         keys: Seq[Expression],
         broadcast: LogicalPlan,
         broadcastKeys: Seq[Expression]
-    ): Option[LogicalPlan] =
-      if (!mayDecide(broadcast, broadcastKeys)) None
-      else
+    ): Option[LogicalPlan] = whyNot(broadcast, broadcastKeys) match {
+      case Some(why) =>
+        say(side, place, keys, s"the other side is not used: $why")
+        None
+      case None =>
         keys.indices.foldLeft(Option.empty[LogicalPlan]) { (made, i) =>
           down(made.getOrElse(side), place, asWritten(keys(i))) { (l, leaf, key) =>
             val normal = broadcastKeys.map(QueryPlan.normalizeExpressions(_, broadcast.output))
             val known = Known(QueryPlan.normalizeExpressions(key, l.output), broadcast.canonicalized, normal, i)
             val placed = filters.getOrElse(leaf, Set.empty)
-            if (!placed(known) && allowed(leaf).forall(_(known))) {
+            val isAllowed = allowed(leaf).forall(_(known))
+            if (!PlannedFileIndex.of(l).exists(_.mayPrune(l, key))) {
+              JoinNotes.add(l, key, "the index has no bounds for this key")
+              None
+            } else if (placed(known) || !isAllowed) {
+              if (!isAllowed) JoinNotes.add(l, key, "the query reads the table twice in this way, and may read it once")
+              None
+            } else {
               filters(leaf) = placed + known
               Some(Filter(DynamicPruning.ofBroadcast(key, broadcast, broadcastKeys, i), l))
-            } else None
+            }
           }.orElse(made)
         }
+    }
+
+    private def say(side: LogicalPlan, place: Place, keys: Seq[Expression], why: String): Unit = keys.foreach { k =>
+      down(side, place, asWritten(k)) { (l, _, key) =>
+        JoinNotes.add(l, key, why)
+        None
+      }
+    }
 
     /** A plan with a filter right above the scan that has the columns of a key; None if it cannot go there. */
     private def down(at: LogicalPlan, place: Place, key: Expression)(
         make: (LogicalRelation, Place, Expression) => Option[LogicalPlan]
     ): Option[LogicalPlan] = at match {
-      case l: LogicalRelation => if (PlannedFileIndex.of(l).exists(_.mayPrune(l, key))) make(l, place, key) else None
-      case p: Project if p.projectList.forall(_.deterministic) =>
+      case l: LogicalRelation if PlannedFileIndex.of(l).isDefined => make(l, place, key)
+      case p: Project if p.projectList.forall(_.deterministic)    =>
         val replaced = replaceAlias(key, getAliasMap(p))
         down(p.child, next(p, place, 0), replaced)(make).map(c => p.withNewChildren(Seq(c)))
       case f: Filter if f.condition.deterministic =>
@@ -162,6 +191,8 @@ private object JoinPruning {
 
   /** A filter without the ids of a plan: the scan's key, and the keys of the other side. */
   final case class Known(key: Expression, broadcast: LogicalPlan, keys: Seq[Expression], i: Int)
+
+  private def prunesRight(joinType: JoinType): Boolean = joinType.isInstanceOf[InnerLike]
 
   /** Spark gives NaN and zero one form in keys. The index takes their forms for equal. */
   private def asWritten(key: Expression): Expression = key.transform {

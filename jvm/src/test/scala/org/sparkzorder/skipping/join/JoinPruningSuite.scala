@@ -307,6 +307,18 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     assert(query.queryExecution.executedPlan.toString.contains("Joins: 2 of 8 files (t.id IN (keys of a join): 2)"))
     val explained = spark.sql("EXPLAIN SKIPPING SELECT t.*, w FROM t JOIN d ON t.id = d.id").collect().mkString
     assert(explained.contains("JOIN: files are left out when the query runs"), explained)
+    def why(sql: String) = spark.sql(s"EXPLAIN SKIPPING $sql").collect().mkString
+    assert(why("SELECT * FROM t LEFT JOIN d ON t.id = d.id").contains(
+      "t.id IN (keys of a join),null,JOIN: rows without a partner stay in a LEFT OUTER join"
+    ))
+    assert(why(
+      "SELECT /*+ MERGE(d) */ * FROM t JOIN d ON t.id = d.id"
+    ).contains("Spark does not broadcast the other side, of about"))
+    assert(
+      why("SELECT * FROM t JOIN d ON reverse(t.name) = d.w").contains("JOIN: the index has no bounds for this key")
+    )
+    val twice = "SELECT a.id FROM t a JOIN t b ON a.k = b.id JOIN d ON a.id = d.id"
+    assert(!why(s"SELECT id FROM ($twice)").contains("stay in"))
     val analyzed = spark.sql("EXPLAIN SKIPPING ANALYZE SELECT t.*, w FROM t JOIN d ON t.id = d.id").collect()
     assert(analyzed.mkString.contains("id IN (keys of a join),2,"), analyzed.mkString)
     assert(analyzed.head.getAs[Long]("files_kept") == 2)
