@@ -89,7 +89,7 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
           case _ => None
         }
         def unused(prunes: JoinType => Boolean, other: LogicalPlan) =
-          if (!prunes(j.joinType)) s"rows without a partner stay in a ${j.joinType.sql} join"
+          if (!prunes(j.joinType)) s"rows without a partner stay in a ${named(j.joinType)} join"
           else s"Spark does not broadcast the other side, of ${size(other)}"
         if (broadcast != Some(BuildRight) || !prunesLeft(j.joinType)) say(j.left, l, left, unused(prunesLeft, j.right))
         if (broadcast != Some(BuildLeft) || !prunesRight(j.joinType))
@@ -191,6 +191,11 @@ private object JoinPruning {
 
   /** A filter without the ids of a plan: the scan's key, and the keys of the other side. */
   final case class Known(key: Expression, broadcast: LogicalPlan, keys: Seq[Expression], i: Int)
+
+  private def named(joinType: JoinType): String = joinType match {
+    case _: ExistenceJoin => "EXISTENCE"
+    case other            => other.sql
+  }
 
   private def prunesRight(joinType: JoinType): Boolean = joinType.isInstanceOf[InnerLike]
 

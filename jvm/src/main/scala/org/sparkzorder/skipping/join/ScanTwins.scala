@@ -2,7 +2,7 @@ package org.sparkzorder.skipping.join
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{DynamicPruningSubquery, ScalarSubquery}
+import org.apache.spark.sql.catalyst.expressions.{And, DynamicPruningSubquery, PredicateHelper, ScalarSubquery}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.execution.datasources.LogicalRelation
@@ -33,7 +33,7 @@ private final class ScanTwins[F](plan: LogicalPlan, inQuery: Map[LogicalPlan, In
     }.toMap
 }
 
-private object ScanTwins {
+private object ScanTwins extends PredicateHelper {
 
   /** The way from a plan to one of its leaves, by the ordinals of children, the last one first. */
   type Place = List[Int]
@@ -62,11 +62,17 @@ private object ScanTwins {
     val scans = mutable.Buffer.empty[(Place, LogicalPlan)]
     def collect(at: LogicalPlan, place: Place): Unit = at match {
       case operation @ PhysicalOperation(_, _, l: LogicalRelation) =>
-        if (PlannedFileIndex.of(l).isDefined) scans += leaf(operation, place) -> operation.canonicalized
+        if (PlannedFileIndex.of(l).isDefined) scans += leaf(operation, place) -> own(operation).canonicalized
       case other => other.children.zipWithIndex.foreach { case (c, i) => collect(c, next(other, place, i)) }
     }
     collect(plan, Nil)
     scans.toSeq
+  }
+
+  /** Without Spark's filters of joins, which may turn out to be true. */
+  private def own(operation: LogicalPlan): LogicalPlan = operation.transformUp { case f: Filter =>
+    val (joins, others) = splitConjunctivePredicates(f.condition).partition(_.isInstanceOf[DynamicPruningSubquery])
+    if (joins.isEmpty) f else others.reduceOption(And(_, _)).fold(f.child)(c => f.copy(condition = c))
   }
 
   private def leaf(operation: LogicalPlan, place: Place): Place =
