@@ -160,7 +160,7 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
         else down(w.child, next(w, place, 0), key)(make).map(c => w.withNewChildren(Seq(c)))
       case g: Generate if g.generator.deterministic && key.references.subsetOf(g.child.outputSet) =>
         down(g.child, next(g, place, 0), key)(make).map(c => g.withNewChildren(Seq(c)))
-      case u: Union if u.output.distinctBy(_.exprId).size == u.output.size =>
+      case u: Union if u.output.map(_.exprId).distinct.size == u.output.size =>
         val made = u.children.zipWithIndex.map { case (c, i) =>
           val names = AttributeMap(u.output.zip(c.output))
           down(c, next(u, place, i), key.transform { case a: Attribute => names.getOrElse(a, a) })(make)
