@@ -15,7 +15,7 @@ private[sparkzorder] object ReaderFilters {
     case _                      => false
   }
 
-  /** Whether readers are known to leave out rows of recent values that pass. */
+  /** Whether readers are known to leave out rows that pass, other than those of days before the new calendar. */
   def mayMiss(dataType: DataType, isOrc: Boolean): Boolean = dataType match {
     case FloatType | DoubleType | TimestampType | TimestampNTZType => true
     case _: StringType                                             => isOrc

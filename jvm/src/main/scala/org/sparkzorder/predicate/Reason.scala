@@ -30,7 +30,7 @@ object ReasonCode {
   /** Not a reason against use: files were skipped by what earlier queries found. */
   case object Memory extends ReasonCode("MEMORY")
 
-  /** Not a reason against use: files are left out when the query runs, by the keys that a join can find a partner for. */
+  /** Says what a join does for a scan when the query runs, or why it leaves out no files. */
   case object Join extends ReasonCode("JOIN")
 
   /** Not a reason against use: an aggregate of the rows of files was answered from the index. */

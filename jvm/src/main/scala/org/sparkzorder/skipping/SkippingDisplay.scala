@@ -79,7 +79,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
     }
   }
 
-  private def remembered[T: ClassTag](rows: RDD[T]): RDD[T] = relation.location match {
+  private def withoutFiles[T: ClassTag](rows: RDD[T]): RDD[T] = relation.location match {
     case index: SkippingFileIndex =>
       val later = filesWithoutRows(index)
       joined = later.joins
@@ -88,7 +88,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
         val policy = if (readsTimes) Some(SQLConf.get.legacyTimeParserPolicy.toString) else None
         // Without partitions that have no file a query has fewer tasks. A join has no order that would depend on them.
         val keepsEmpty = joined.forall(j => j.kept == j.before) || relation.bucketSpec.isDefined
-        val read = new RememberedRDD(rows, later.without, relation.partitionSchema, policy, keepsEmpty)
+        val read = new PrunedScanRDD(rows, later.without, relation.partitionSchema, policy, keepsEmpty)
         count(read.partitions)
         read
       }
@@ -143,9 +143,9 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
     SQLMetrics.postDriverMetricUpdates(sparkContext, execution, counted)
   }
 
-  abstract override protected def doExecute(): RDD[InternalRow] = remembered(super.doExecute())
-  override protected def doExecuteColumnar(): RDD[ColumnarBatch] = remembered(super.doExecuteColumnar())
-  abstract override def inputRDDs(): Seq[RDD[InternalRow]] = super.inputRDDs().map(remembered(_))
+  abstract override protected def doExecute(): RDD[InternalRow] = withoutFiles(super.doExecute())
+  override protected def doExecuteColumnar(): RDD[ColumnarBatch] = withoutFiles(super.doExecuteColumnar())
+  abstract override def inputRDDs(): Seq[RDD[InternalRow]] = super.inputRDDs().map(withoutFiles(_))
 
   /** A filter that a join did not give after all says nothing. Spark looks for such among filters of partitions only. */
   override def doCanonicalize(): FileSourceScanExec = {

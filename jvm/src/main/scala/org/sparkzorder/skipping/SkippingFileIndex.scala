@@ -56,7 +56,7 @@ final class SkippingFileIndex private[skipping] (
   /**
    * Files of the last listing that need not be read, since memory knows that they have no row, or values say so that are
    * known now. They stay in the listing, so that this changes neither a plan nor which rows are in which partition.
-   * [[RememberedRDD]] leaves them out. A plan may run more than once, so they are looked at each time.
+   * [[PrunedScanRDD]] leaves them out. A plan may run more than once, so they are looked at each time.
    *
    * @param relation that reads through the base
    * @param conjuncts about data, with values in place of scalar subqueries

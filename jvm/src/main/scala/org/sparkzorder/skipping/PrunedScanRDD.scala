@@ -23,7 +23,7 @@ import org.sparkzorder.memory.{ReadFile, RememberedFiles}
  * @param policy the value of `spark.sql.legacy.timeParserPolicy` that tasks must have, if the filter reads texts as times:
  *   they do it by the value of each run, and the files were chosen by that of the first one
  */
-private[skipping] final class RememberedRDD[T: ClassTag](
+private[skipping] final class PrunedScanRDD[T: ClassTag](
     rows: RDD[T],
     @transient without: Set[ReadFile],
     @transient schema: StructType,
