@@ -8,7 +8,7 @@ singleStatement
     ;
 
 statement
-    : OPTIMIZE TABLE? target FULL? (WHERE predicate)? layout? optionList? (DRY RUN)?            #optimize
+    : OPTIMIZE TABLE? target FULL? join* (WHERE predicate)? layout? optionList? (DRY RUN)?      #optimize
     | CREATE (OR REPLACE)? SKIPPING INDEX ON target ('(' column (',' column)* ')')?      #createSkippingIndex
     | REFRESH SKIPPING INDEX ON target                                                   #refreshSkippingIndex
     | DROP SKIPPING INDEX ON target                                                      #dropSkippingIndex
@@ -27,6 +27,14 @@ statement
 target
     : path=STRING
     | identifier ('.' identifier)*
+    ;
+
+join
+    : JOIN dimension ON left=column '=' right=column
+    ;
+
+dimension
+    : identifier ('.' identifier)*
     ;
 
 layout
@@ -87,13 +95,13 @@ nonReserved
     : OPTIMIZE | FULL | FILES | WEIGHT | OPTIONS | SKIPPING | INDEX | CLUSTERING | HISTORY | RESTORE | VACUUM | RETAIN
     | HOUR | HOURS | DAY | DAYS | DETAIL | TIMESTAMP | DRY | RUN | VERSION | AUTO | ZORDER | HILBERT | REPLACE | REFRESH | DESC | DESCRIBE | EXPLAIN | OF | TABLE | TRUE | FALSE
     | ANALYZE | SHOW | OPERATIONS | IN | FROM | CLEAR | MEMORY
-    | CREATE | DROP | BY | AS | OR | ON | ORDER | TO
+    | CREATE | DROP | BY | AS | OR | ON | ORDER | TO | JOIN
     ;
 
 ANALYZE: 'ANALYZE'; AS: 'AS'; AUTO: 'AUTO'; BY: 'BY'; CLEAR: 'CLEAR'; CLUSTERING: 'CLUSTERING'; CREATE: 'CREATE'; DAY: 'DAY'; DAYS: 'DAYS'; DESC: 'DESC';
 DESCRIBE: 'DESCRIBE'; DETAIL: 'DETAIL'; DROP: 'DROP';
 DRY: 'DRY'; EXPLAIN: 'EXPLAIN'; FALSE: 'FALSE'; FILES: 'FILES'; FROM: 'FROM'; FULL: 'FULL'; HILBERT: 'HILBERT'; HISTORY: 'HISTORY'; HOUR: 'HOUR'; HOURS: 'HOURS';
-IN: 'IN'; INDEX: 'INDEX'; MEMORY: 'MEMORY';
+IN: 'IN'; INDEX: 'INDEX'; JOIN: 'JOIN'; MEMORY: 'MEMORY';
 OF: 'OF'; ON: 'ON'; OPTIMIZE: 'OPTIMIZE'; OPERATIONS: 'OPERATIONS'; OPTIONS: 'OPTIONS'; OR: 'OR'; ORDER: 'ORDER'; REFRESH: 'REFRESH';
 REPLACE: 'REPLACE'; RESTORE: 'RESTORE'; RETAIN: 'RETAIN'; RUN: 'RUN'; SHOW: 'SHOW'; SKIPPING: 'SKIPPING'; TABLE: 'TABLE'; TIMESTAMP: 'TIMESTAMP';
 TO: 'TO'; TRUE: 'TRUE';

@@ -9,6 +9,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.compat._
+import org.sparkzorder.layout.JoinSpec
 import org.sparkzorder.memory.learn.PendingScans
 import org.sparkzorder.optimize.LastLayout
 import org.sparkzorder.statement.Target
@@ -38,7 +39,7 @@ final case class DescribeDetailCommand(target: Target) extends NamedCommand {
       catalog.map(t => new Timestamp(t.createTime)).orNull,
       files.map(_.getModificationTime).maxOption.map(new Timestamp(_)).orNull,
       table.partitionSchema.fieldNames.toSeq,
-      layout.fold(Seq.empty[String])(_.columns.map(_._1.mkString("."))),
+      layout.fold(Seq.empty[String])(_.columns.map { case (path, _) => JoinSpec.shown(path).mkString(".") }),
       files.size.toLong,
       files.map(_.getLen).sum,
       catalog.fold(Map.empty[String, String])(_.properties),

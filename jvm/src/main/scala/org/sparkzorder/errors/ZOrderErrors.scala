@@ -26,6 +26,33 @@ object ZOrderErrors {
   def unsupportedColumnType(column: Seq[String], dataType: String): Throwable =
     analysis("ZORDER_INVALID_COLUMN.TYPE", "column" -> quoteNameParts(column), "type" -> dataType)
 
+  /** @param tables that have the column */
+  def ambiguousColumn(column: Seq[String], tables: Seq[String]): Throwable =
+    analysis("ZORDER_INVALID_COLUMN.AMBIGUOUS", "column" -> quoteNameParts(column), "tables" -> tables.mkString(", "))
+
+  def joinWithoutLayout(dimension: Seq[String]): Throwable = invalidJoin("WITHOUT_LAYOUT", dimension)
+
+  def unusedJoin(dimension: Seq[String]): Throwable = invalidJoin("UNUSED", dimension)
+
+  def joinCondition(dimension: Seq[String], reason: String): Throwable =
+    invalidJoin("CONDITION", dimension, "reason" -> reason)
+
+  def refusedDimension(dimension: Seq[String], reason: String): Throwable =
+    invalidJoin("DIMENSION", dimension, "reason" -> reason)
+
+  /** @param value a key that several rows have */
+  def doubledKey(dimension: Seq[String], key: Seq[String], value: String, rows: Long): Throwable =
+    invalidJoin("DOUBLED_KEY", dimension, "key" -> quoteNameParts(key), "value" -> value, "rows" -> rows.toString)
+
+  def unreadableDimension(dimension: Seq[String], cause: Throwable): Throwable = new ZOrderAnalysisException(
+    "ZORDER_INVALID_JOIN.UNREADABLE",
+    Map("dimension" -> quoteNameParts(dimension), "reason" -> rootMessage(cause)),
+    Some(cause)
+  )
+
+  private def invalidJoin(condition: String, dimension: Seq[String], more: (String, String)*): Throwable =
+    analysis(s"ZORDER_INVALID_JOIN.$condition", more :+ ("dimension" -> quoteNameParts(dimension)): _*)
+
   def invalidWeight(column: Seq[String], weight: String): Throwable =
     analysis("ZORDER_INVALID_COLUMN.WEIGHT", "column" -> quoteNameParts(column), "weight" -> weight)
 

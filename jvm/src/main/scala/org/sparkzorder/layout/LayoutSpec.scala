@@ -13,6 +13,7 @@ import org.sparkzorder.compat._
  * @param bytes the settings of the bytes mapping
  * @param queryShare from 0 to 1: the share of the curve that is given to values by how often
  *   queries ask for them
+ * @param joins the dimensions that have some of the columns, see [[JoinSpec.attribute]]
  */
 final case class LayoutSpec(
     curve: String,
@@ -20,7 +21,8 @@ final case class LayoutSpec(
     cuts: String,
     columns: Seq[(Seq[String], Double)],
     bytes: Option[BytesMapping] = None,
-    queryShare: Double = 0
+    queryShare: Double = 0,
+    joins: Seq[JoinSpec] = Nil
 ) {
 
   /** The layout as JSON. Equal layouts give equal texts. */
@@ -36,6 +38,10 @@ final case class LayoutSpec(
       val column = list.addObject()
       Json.addAll(column.putArray("path"), path)
       column.put("weight", weight)
+    }
+    if (joins.nonEmpty) {
+      val dimensions = node.putArray("joins")
+      joins.foreach(_.write(dimensions.addObject()))
     }
     Json.text(node)
   }
@@ -70,11 +76,12 @@ object LayoutSpec {
         val (length, size) = (node.path("varLengthContribution").asInt, node.path("maxOutputSize").asInt)
         Option.when(length >= 1 && size >= 1)(new BytesMapping(length, size))
       }
-      if (columns.isEmpty || columns.exists(_._1.isEmpty) || bytes.contains(None)) None
+      val joins = Json.elements(node.path("joins")).map(JoinSpec.read)
+      if (columns.isEmpty || columns.exists(_._1.isEmpty) || bytes.contains(None) || joins.contains(None)) None
       else {
         val queryShare = math.max(0d, math.min(0.99, node.path("queryShare").asDouble(0)))
         val (curve, cuts) = (node.path("curve").asText, node.path("cuts").asText)
-        Some(LayoutSpec(curve, mapping, cuts, columns, bytes.flatten, queryShare))
+        Some(LayoutSpec(curve, mapping, cuts, columns, bytes.flatten, queryShare, joins.flatten))
       }
     }
 }

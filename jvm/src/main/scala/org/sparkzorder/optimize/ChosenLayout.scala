@@ -4,12 +4,21 @@ import java.util.Locale
 
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
 
-import org.sparkzorder.layout.LayoutSpec
+import org.sparkzorder.layout.{JoinSpec, LayoutSpec}
+import org.sparkzorder.optimize.join.DimensionJoin
 import org.sparkzorder.stats.ColumnKey
 import org.sparkzorder.write.KeyColumn
 
-/** The layout that an OPTIMIZE writes, with its key columns as the table has them. */
-private[sparkzorder] final case class ChosenLayout(spec: LayoutSpec, keys: Seq[KeyColumn]) {
+/**
+ * The layout that an OPTIMIZE writes, with its key columns as the table and its dimensions have them.
+ *
+ * @param joins with the dimensions that have some of the keys
+ */
+private[sparkzorder] final case class ChosenLayout(
+    spec: LayoutSpec,
+    keys: Seq[KeyColumn],
+    joins: Seq[DimensionJoin] = Nil
+) {
 
   def columns: IndexedSeq[ColumnKey] = ChosenLayout.columnsOf(keys)
 }
@@ -19,16 +28,22 @@ private[sparkzorder] object ChosenLayout {
   def columnsOf(keys: Seq[KeyColumn]): IndexedSeq[ColumnKey] =
     keys.map(k => ColumnKey(k.path, k.dataType)).toIndexedSeq
 
-  /** A layout as the clause of a statement. */
+  /** Those of the key columns that the files have. */
+  def ofFiles(keys: Seq[KeyColumn]): IndexedSeq[ColumnKey] = columnsOf(keys.filter(_.isOfFiles))
+
+  /** A layout as the clauses of a statement. */
   def sql(spec: LayoutSpec): String = {
     val columns = spec.columns.map { case (path, w) =>
       name(path) + (if (w == 1) "" else s" WEIGHT ${number(w)}")
     }
-    s"${spec.curve.toUpperCase(Locale.ROOT)} BY ${columns.mkString("(", ", ", ")")}"
+    (spec.joins.map(join) :+ s"${spec.curve.toUpperCase(Locale.ROOT)} BY ${columns.mkString("(", ", ", ")")}")
+      .mkString(" ")
   }
 
+  def join(spec: JoinSpec): String = s"JOIN ${name(spec.dimension)} ON ${name(spec.column)} = ${name(spec.key)}"
+
   /** A column as it is written in SQL. */
-  def name(path: Seq[String]): String = path.map(quoteIfNeeded).mkString(".")
+  def name(path: Seq[String]): String = JoinSpec.shown(path).map(quoteIfNeeded).mkString(".")
 
   private def number(w: Double): String = if (w == math.rint(w)) w.toLong.toString else w.toString
 }

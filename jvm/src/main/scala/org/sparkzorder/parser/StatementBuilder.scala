@@ -29,7 +29,10 @@ private[parser] class StatementBuilder(unquote: String => String, predicate: (St
     Option(ctx.predicate).map(p => predicate(text(p), p.getStart.getStartIndex)),
     Option(ctx.layout).map(l => visit(l).asInstanceOf[LayoutClause]),
     Option(ctx.optionList).toSeq.flatMap(_.option.asScala).map(o => optionKey(o.key) -> optionValue(o.value)),
-    ctx.DRY != null
+    ctx.DRY != null,
+    ctx.join.asScala.map { j =>
+      JoinClause(j.dimension.identifier.asScala.map(name).toVector, column(j.left), column(j.right))
+    }.toVector
   )
 
   override def visitZorderByAuto(ctx: ZorderByAutoContext): LayoutClause = LayoutClause.Auto

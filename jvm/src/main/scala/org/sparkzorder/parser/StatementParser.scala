@@ -48,7 +48,8 @@ object StatementParser {
   /** The syntax of the statement that a text begins like, for its error message. */
   def form(sql: String): String = firstWords(sql, 1) match {
     case "OPTIMIZE" :: Nil =>
-      s"OPTIMIZE [TABLE] <table> [FULL] [WHERE <predicate>] $layout [OPTIONS ('key' = 'value', ..)] [DRY RUN]"
+      s"OPTIMIZE [TABLE] <table> [FULL] [JOIN <dimension> ON a = b ..] [WHERE <predicate>] $layout " +
+        "[OPTIONS ('key' = 'value', ..)] [DRY RUN]"
     case "RESTORE" :: Nil             => "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF '<time>'"
     case "VACUUM" :: Nil              => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
     case "CREATE" :: Nil              => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [(c, ..)]"

@@ -19,8 +19,17 @@ final case class OptimizeStatement(
     where: Option[Predicate],
     layout: Option[LayoutClause],
     options: Seq[(String, String)],
-    dryRun: Boolean = false
+    dryRun: Boolean = false,
+    joins: Seq[JoinClause] = Nil
 ) extends SharedStatement
+
+/**
+ * A dimension, by whose attributes rows are placed.
+ *
+ * @param dimension the parts of its name
+ * @param left the parts of the column before the equals sign, which may be a column of either table
+ */
+final case class JoinClause(dimension: Seq[String], left: Seq[String], right: Seq[String])
 
 sealed trait LayoutClause
 object LayoutClause {

@@ -20,16 +20,26 @@ object KeyColumns {
     val resolver = table.session.sessionState.conf.resolver
     val isPartition = table.partitionSchema.exists(f => resolver(f.name, parts.head))
     if (isPartition && parts.size == 1) throw ZOrderErrors.partitionColumn(parts)
-    val fields = walk(table.dataSchema, parts.toList, resolver).getOrElse(
+    val fields = find(table.dataSchema, parts, resolver).getOrElse(
       throw ZOrderErrors.columnNotFound(parts, table.dataSchema.fieldNames.toSeq)
     )
+    (fields.map(_.name), keyType(fields))
+  }
+
+  /**
+   * The type by which rows are put in order by a column.
+   *
+   * @param fields from the column down to the field of a struct
+   * @throws org.apache.spark.sql.AnalysisException when it is of a type without an order
+   */
+  def keyType(fields: Seq[StructField]): DataType = {
     val keyType = fields.last.dataType match {
       case _: StringType => StringType // any order clusters; the binary one is the one that statistics have
       case other         => other
     }
     if (OrderedValue.encoding(keyType).isEmpty)
       throw ZOrderErrors.unsupportedColumnType(fields.map(_.name), fields.last.dataType.sql)
-    (fields.map(_.name), keyType)
+    keyType
   }
 
   /**
@@ -40,7 +50,7 @@ object KeyColumns {
   def named(table: PlainTable, columns: Seq[Seq[String]]): ColumnKey => Boolean = {
     val resolver = table.session.sessionState.conf.resolver
     val paths = columns.map { parts =>
-      walk(table.dataSchema, parts.toList, resolver).map(_.map(_.name)).getOrElse(
+      find(table.dataSchema, parts, resolver).map(_.map(_.name)).getOrElse(
         throw ZOrderErrors.columnNotFound(parts, table.dataSchema.fieldNames.toSeq)
       )
     }.toSet
@@ -50,22 +60,25 @@ object KeyColumns {
   /** Finds all of them, and refuses a column that is named twice. */
   def resolveAll(table: PlainTable, columns: Seq[Seq[String]]): Seq[(Seq[String], DataType)] = {
     val resolved = columns.map(resolve(table, _))
-    resolved.map(_._1).diff(resolved.map(_._1).distinct).headOption.foreach(c => throw ZOrderErrors.duplicateColumn(c))
+    refuseDoubled(resolved.map(_._1))
     resolved
   }
 
-  private def walk(schema: StructType, parts: List[String], resolver: Resolver): Option[Seq[StructField]] =
-    parts match {
-      case Nil          => None
-      case name :: rest =>
-        schema.fields.filter(f => resolver(f.name, name)) match {
-          case Array(field) if rest.isEmpty => Some(Seq(field))
-          case Array(field)                 =>
-            field.dataType match {
-              case inner: StructType => walk(inner, rest, resolver).map(field +: _)
-              case _                 => None
-            }
-          case _ => None
-        }
+  /** Refuses a column that is there twice. */
+  def refuseDoubled(paths: Seq[Seq[String]]): Unit =
+    paths.diff(paths.distinct).headOption.foreach(c => throw ZOrderErrors.duplicateColumn(c))
+
+  /** The fields from a column down to the field of a struct; None if there is no such one, or if there are two. */
+  def find(schema: StructType, parts: Seq[String], resolver: Resolver): Option[Seq[StructField]] =
+    parts.headOption.flatMap { name =>
+      schema.fields.filter(f => resolver(f.name, name)) match {
+        case Array(field) if parts.size == 1 => Some(Seq(field))
+        case Array(field)                    =>
+          field.dataType match {
+            case inner: StructType => find(inner, parts.tail, resolver).map(field +: _)
+            case _                 => None
+          }
+        case _ => None
+      }
     }
 }

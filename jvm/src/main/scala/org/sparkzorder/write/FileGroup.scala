@@ -3,7 +3,7 @@ package org.sparkzorder.write
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.types.DataType
 
-import org.sparkzorder.layout.Placement
+import org.sparkzorder.layout.{JoinSpec, Placement}
 
 /**
  * The files that are rewritten together: those of one partition, or some of them.
@@ -30,6 +30,13 @@ final case class UnitPlacement(placement: Placement, unplaced: Set[Path])
 
 /**
  * A column to cluster by: names from the row down to the field of a struct, and the weight of
- * lookups by it.
+ * lookups by it. The column of a dimension has a path of its own kind, see [[JoinSpec]].
  */
-final case class KeyColumn(path: Seq[String], dataType: DataType, weight: Double)
+final case class KeyColumn(path: Seq[String], dataType: DataType, weight: Double) {
+
+  /** Whether the files have the column. Else a dimension has it, and readers conclude nothing from it. */
+  def isOfFiles: Boolean = !JoinSpec.isAttribute(path)
+
+  /** The column's name as people write it, without quotes. */
+  def name: String = JoinSpec.shown(path).mkString(".")
+}

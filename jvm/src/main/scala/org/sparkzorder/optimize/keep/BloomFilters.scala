@@ -39,7 +39,7 @@ private[sparkzorder] object BloomFilters {
         model: LayoutModel
     ): Map[String, String] = {
       val wanted = keys.indices.filter { k =>
-        canHave(keys(k).path, keys(k).dataType) && units.zip(model.units).exists { case (unit, layout) =>
+        keys(k).isOfFiles && canHave(keys(k).path, keys(k).dataType) && units.zip(model.units).exists { case (unit, layout) =>
           layout.keys.nonEmpty &&
           DistinctValues.wantBloomFilter(layout.keys(k), unit.rows, layout.cuts.slots, keys.length)
         }

@@ -1,7 +1,7 @@
 package org.sparkzorder.optimize.options
 
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.layout.{BytesMapping, LayoutSpec}
+import org.sparkzorder.layout.{BytesMapping, JoinSpec, LayoutSpec}
 
 /**
  * What a statement's options say about how values get their places on the curve. None where they
@@ -34,7 +34,7 @@ final case class MappingOptions(
       spec.copy(mapping = LayoutSpec.RangeMapping, bytes = None)
     } else {
       if (spec.curve != LayoutSpec.ZOrder) throw ZOrderErrors.curveOfBytesMapping(spec.curve)
-      spec.columns.find(_._2 != 1).foreach { case (path, _) => throw ZOrderErrors.weightInBytesMapping(path) }
+      spec.columns.find(_._2 != 1).foreach { case (path, _) => throw ZOrderErrors.weightInBytesMapping(JoinSpec.shown(path)) }
       val before = spec.bytes.getOrElse(BytesMapping.Default)
       val bytes = BytesMapping(
         varLengthContribution.getOrElse(before.varLengthContribution),

@@ -11,7 +11,7 @@ import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.optimize.{Input, Rewrite}
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.PlainTable
-import org.sparkzorder.write.KeyColumn
+import org.sparkzorder.write.{Dimension, KeyColumn}
 import org.sparkzorder.write.job.RewriteResult
 import org.sparkzorder.write.sample.UnitLayouts
 
@@ -36,6 +36,7 @@ import org.sparkzorder.write.sample.UnitLayouts
  * @param density where the values of the keys are dense, if that does not depend on the data alone
  * @param reappeared files that are back under a name that an operation retired, so their rows are
  *   probably there twice
+ * @param dimensions those that have some of the keys; empty if there is nothing to rewrite
  * @param partitions what the folders are in the catalog, if it is told of new ones; None if files are
  *   exchanged in their folders
  */
@@ -58,6 +59,7 @@ private[sparkzorder] final case class OptimizePlan(
     auto: Option[AutoReport],
     density: Option[UnitLayouts.Density],
     reappeared: Seq[Reappeared],
+    dimensions: Seq[Dimension],
     partitions: Option[Map[Path, CatalogPartition]] = None
 ) {
 

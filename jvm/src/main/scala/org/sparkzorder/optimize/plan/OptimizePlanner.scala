@@ -20,7 +20,7 @@ private[sparkzorder] object OptimizePlanner {
     statement.where.foreach(PartitionPredicate.check(table, _))
     val isAuto = statement.layout.contains(LayoutClause.Auto)
     if (options.hotRanges && !isAuto) throw ZOrderErrors.hotRangesWithoutAuto
-    LayoutChoice.check(table, statement.layout, options)
+    LayoutChoice.check(table, statement.layout, options, statement.joins)
     if (isAuto) AutoLayout.recorded(table)
     BloomFilters.parse(table, options.bloomFilters)
     ()

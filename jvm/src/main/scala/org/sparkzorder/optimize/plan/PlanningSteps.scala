@@ -19,6 +19,7 @@ import org.sparkzorder.optimize.check.{
   PartitionColumns,
   UnsafeTables
 }
+import org.sparkzorder.optimize.join.{DimensionJoin, DimensionRows}
 import org.sparkzorder.optimize.keep.{BloomFilters, KeptByFormat, WriteSettings}
 import org.sparkzorder.optimize.options.{OptimizeOptions, OptionTable}
 import org.sparkzorder.optimize.{ChosenLayout, Input, Rewrite}
@@ -84,6 +85,8 @@ private final class PlanningSteps(context: StatementContext) {
       auto = layout.auto,
       density = layout.chosen.flatMap(AutoLayout.density(table, _)),
       reappeared = TableSideFolder.reappeared(table, state, scope.allFiles),
+      dimensions =
+        if (work.rewrites.isEmpty) Nil else layout.joins.map(DimensionRows.read(table, _, ChosenLayout.columnsOf(layout.keys))),
       partitions = partitions
     )
   }
@@ -104,7 +107,7 @@ private final class PlanningSteps(context: StatementContext) {
       refuseDrift(Input.read(table, scope.files, Nil))
       AutoLayout.choose(table, scope.folders, asked, history)
     }
-    val chosen = LayoutChoice.of(table, statement.layout, asked, history, auto.map(_.layout))
+    val chosen = LayoutChoice.of(table, statement.layout, asked, history, statement.joins, auto.map(_.layout))
     val options = chosen.fold(asked) { layout =>
       val bytes = scope.files.map(_.getLen).sum
       RememberedSize.of(asked, layout.spec, statement.where.fold("")(_.text), bytes, history.iterator)
@@ -131,7 +134,7 @@ private final class PlanningSteps(context: StatementContext) {
           indexed = indexed,
           options = layout.options,
           limited = maxRecords > 0,
-          read = files => Input.read(table, files, chosen.columns).map(input => chosen.columns.map(input.bounds))
+          read = files => Input.read(table, files, ChosenLayout.ofFiles(chosen.keys)).map(input => chosen.columns.map(input.bounds))
         )
         files.clustered(chosen.spec, incremental)
       case None => files.packed(statement.where.map(_.text))
@@ -144,7 +147,7 @@ private final class PlanningSteps(context: StatementContext) {
   /** Reads the footers of the selected files and settles which rewrites are worth their while. */
   private def workOf(selection: Selection, layout: PlannedLayout): Work = {
     val selected = selection.rewrites.flatMap(_.files)
-    val read = Input.read(table, selected, ChosenLayout.columnsOf(layout.keys), withTraits = true)
+    val read = Input.read(table, selected, ChosenLayout.ofFiles(layout.keys), withTraits = true)
     val useful =
       if (layout.chosen.isDefined) selection.rewrites
       else {
@@ -161,7 +164,7 @@ private final class PlanningSteps(context: StatementContext) {
     if (work.rewrites.nonEmpty)
       EncryptedFiles.refuseBefore(table, WriteSettings.options(table, layout.options), work.inputs)
     refuseDrift(work.inputs)
-    val written = MissingColumns.leftOut(table, work.inputs, layout.keys.map(_.path.head).toSet, footerSettings)
+    val written = MissingColumns.leftOut(table, work.inputs, layout.columnsRead.map(_.head).toSet, footerSettings)
     FreeSpace.refuse(table, work.rewrites.map(r => r.folder.path -> r.files.map(_.getLen).sum))
     if (!layout.options.allowNanosecondLoss) refuseNanoseconds(work.inputs)
     refuseAmbiguousClocks(work.inputs)
@@ -212,6 +215,10 @@ private object PlanningSteps {
       auto: Option[AutoReport]
   ) {
     def keys: Seq[KeyColumn] = chosen.toSeq.flatMap(_.keys)
+    def joins: Seq[DimensionJoin] = chosen.toSeq.flatMap(_.joins)
+
+    /** Paths of the files' columns that decide where a row goes. */
+    def columnsRead: Seq[Seq[String]] = keys.filter(_.isOfFiles).map(_.path) ++ joins.map(_.spec.column)
   }
 
   /** The rewrites that were selected by what is known without the files' footers. */

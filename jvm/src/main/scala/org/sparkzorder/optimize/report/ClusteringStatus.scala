@@ -66,12 +66,12 @@ private[sparkzorder] object ClusteringStatus {
 
     def status: ClusteringStatus = {
       val asked = OptimizeOptions.parse(OptionsOfTable.merged(table, Nil), table.formatName, bytes)
-      val chosen = LayoutChoice.of(table, None, asked, history)
+      val chosen = LayoutChoice.withoutDimensions(table, asked, history)
       val options = chosen.fold(asked) { layout =>
         RememberedSize.of(asked, layout.spec, "", bytes, history.iterator)
       }
       val fresh = newFiles(chosen)
-      val clustering = chosen.filter(_ => files.nonEmpty).map(meanAndBound)
+      val clustering = chosen.filter(_.keys.nonEmpty && files.nonEmpty).map(meanAndBound)
       val last = history.find(_.operation == "OPTIMIZE")
       ClusteringStatus(
         files = files.size.toLong,
@@ -111,7 +111,8 @@ private[sparkzorder] object ClusteringStatus {
         ClusteringDepth.of(ofColumn, OrderedValue.hasNaN(layout.columns(c).dataType)).mean
       }
       val mean = means.zip(weights).map { case (m, w) => m * w }.sum / weights.sum
-      Lookups(mean, boundOf(folders.map(_.files.size), layout.keys.size), layout.keys.size)
+      val columns = layout.spec.columns.size
+      Lookups(mean, boundOf(folders.map(_.files.size), columns), columns)
     }
 
     private def boundOf(filesOfFolders: Seq[Int], columns: Int): Double =

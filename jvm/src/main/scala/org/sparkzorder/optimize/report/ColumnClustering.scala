@@ -22,18 +22,21 @@ final case class ColumnClustering(
 private[sparkzorder] object ColumnClustering {
 
   /**
-   * For each key column, by the footers of the inputs and by the statistics of the files that were
-   * written.
+   * For each key column of the files, by the footers of the inputs and by the statistics of the files
+   * that were written.
    */
   def of(plan: OptimizePlan, result: RewriteResult): Seq[ColumnClustering] = {
     val bound = boundOf(plan, result.outputs.map(_.unit))
-    plan.keys.indices.map { k =>
+    ofFiles(plan).map { k =>
       val key = keyOf(plan, k)
       val written = result.outputs.map(o => FileBounds.of(o.stats.columns.getOrElse(key, ColumnStats.unknown), o.rows))
       val mean = new Lookups(plan, result.samples, k)
-      ColumnClustering(plan.keys(k).path.mkString("."), mean.before, mean.after(written), bound)
+      ColumnClustering(plan.keys(k).name, mean.before, mean.after(written), bound)
     }
   }
+
+  /** Which of the keys the files have. Files have no bounds of the attributes of dimensions. */
+  def ofFiles(plan: OptimizePlan): Seq[Int] = plan.keys.indices.filter(plan.keys(_).isOfFiles)
 
   def keyOf(plan: OptimizePlan, k: Int): ColumnKey = ColumnKey(plan.keys(k).path, plan.keys(k).dataType)
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{DoubleType, StringType, StructType}
 
 import org.sparkzorder.commit.log.Reappeared
 import org.sparkzorder.compat._
-import org.sparkzorder.layout.{BytesDistribution, DistributionDrift, ValueDistribution}
+import org.sparkzorder.layout.{BytesDistribution, DistributionDrift, JoinSpec, ValueDistribution}
 import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.stats.KeyEncoding
 
@@ -82,7 +82,7 @@ object OptimizeStrategy {
       }
     }
     columns.map { c =>
-      s"; warning: all sampled values of ${quoteNameParts(plan.keys(c).path)} begin with the same " +
+      s"; warning: all sampled values of ${quoteNameParts(JoinSpec.shown(plan.keys(c).path))} begin with the same " +
         s"${KeyEncoding.MaxBytes} bytes, and a layout compares no more, so it cannot order rows by this column"
     }.mkString
   }

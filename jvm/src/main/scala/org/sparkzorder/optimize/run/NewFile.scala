@@ -62,9 +62,12 @@ private[optimize] object NewFile {
   ): Unit = {
     val statistics = newFiles.map(f => f.id -> EncryptedFiles.shown(f.staged.stats, encryption))
     // The frame of a curve holds sampled values of all keys, so it must not be stored if one of
-    // them is encrypted.
+    // them is encrypted. Attributes of a dimension say something of the column that is joined.
+    val joined = plan.dimensions.map(_.column)
+    val isHidden = plan.keys.exists(key => encryption.hides(key.path)) ||
+      joined.exists(column => encryption.hides(column) || excluded.covers(column))
     val intervals =
-      if (plan.keys.exists(key => encryption.hides(key.path))) Map.empty[FileId, CurveInterval]
+      if (isHidden) Map.empty[FileId, CurveInterval]
       else newFiles.flatMap(f => f.staged.interval.map(f.id -> _)).toMap
     val origin = FileOrigin.of(plan, statement)
     TableIndex.add(

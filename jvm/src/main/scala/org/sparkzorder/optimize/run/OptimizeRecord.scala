@@ -6,6 +6,7 @@ import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.{InputFile, Record}
 import org.sparkzorder.compat._
 import org.sparkzorder.footer.Encryption
+import org.sparkzorder.optimize.ChosenLayout
 import org.sparkzorder.optimize.options.{MappingOptions, OptionTable}
 import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.optimize.report.{OptimizeMetrics, OptimizeStrategy, ReadBackCost}
@@ -71,16 +72,22 @@ private[optimize] final class OptimizeRecord(
 
   private def parameters: Map[String, String] = {
     val zOrderBy = Json.newArray()
-    Json.addAll(zOrderBy, plan.keys.map(_.path.mkString(".")))
+    Json.addAll(zOrderBy, plan.keys.map(_.name))
     Map(
       "predicate" -> statement.where.fold("")(_.text),
       "zOrderBy" -> Json.text(zOrderBy),
       "isFull" -> statement.full.toString
     ) ++ plan.auto.map("auto" -> _.layout) ++ plan.options.asGiven ++
-      plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++
+      plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++ joins ++
       Map(OptionTable.retainHours.key -> plan.options.retainHours.toString) ++
       plan.partitions.map(_ => OptionTable.commitMode.key -> OptionTable.NewLocation)
   }
+
+  private def joins: Map[String, String] = plan.layout.map(_.joins).filter(_.nonEmpty).map { joins =>
+    val texts = Json.newArray()
+    Json.addAll(texts, joins.map(ChosenLayout.join))
+    "joins" -> Json.text(texts)
+  }.toMap
 }
 
 private[optimize] object OptimizeRecord {

@@ -113,7 +113,8 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
         bytes = plan.layout.flatMap(_.bytes),
         maxRecords = plan.maxRecords,
         density = plan.density,
-        uploads = store.map(_ => OpenUploads(operationId, PlanJobs.read))
+        uploads = store.map(_ => OpenUploads(operationId, PlanJobs.read)),
+        dimensions = plan.dimensions
       )
     }
   }

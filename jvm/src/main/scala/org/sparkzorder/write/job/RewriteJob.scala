@@ -43,6 +43,7 @@ import org.sparkzorder.write.sample.{
 import org.sparkzorder.write.task.{FileTask, OpenUploads, OrcZone, SlotLimits, WrittenFile}
 import org.sparkzorder.write.zeros.{FloatLeaf, NotedZerosStrategy, OrcZeros, ZeroSettings}
 import org.sparkzorder.write.{
+  Dimension,
   FileGroup,
   FixedFileIndex,
   KeyColumn,
@@ -79,6 +80,7 @@ import org.sparkzorder.write.{
  * @param hashed whether rows are hashed before the shuffle and when they are written. False only to
  *   measure the cost
  * @param uploads set on an object store
+ * @param dimensions those that have some of the keys
  */
 final class RewriteJob(
     spark: SparkSession,
@@ -99,7 +101,8 @@ final class RewriteJob(
     density: Option[UnitLayouts.Density] = None,
     hashed: Boolean = true,
     kept: Option[PreservedMetadata] = None,
-    uploads: Option[OpenUploads] = None
+    uploads: Option[OpenUploads] = None,
+    dimensions: Seq[Dimension] = Nil
 ) {
   import RewriteJob.SampledLayout
 
@@ -170,7 +173,7 @@ final class RewriteJob(
 
   private def scan(): RewriteScan = {
     val relation = FixedFileIndex.relation(session, format, schema, readOptions, files.map(_._1))
-    new RewriteScan(session, relation, keys, bytes)
+    new RewriteScan(session, relation, keys, bytes, dimensions)
   }
 
   private def sample(isAll: Boolean): Seq[KeySample] = {
@@ -281,7 +284,7 @@ final class RewriteJob(
     else {
       def ownFrame = new CurveFrame(
         UUID.randomUUID().toString,
-        keys.map(k => FrameColumn(ColumnKey(k.path, k.dataType), lasting = true)).toIndexedSeq,
+        keys.map(k => FrameColumn(ColumnKey(k.path, k.dataType), lasting = k.isOfFiles)).toIndexedSeq,
         unit.distributions,
         unit.curve
       )

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StringType, StructType}
 
 import org.sparkzorder.layout.{BytesMapping, LayoutShape}
 import org.sparkzorder.stats.KeyEncoding
-import org.sparkzorder.write.KeyColumn
+import org.sparkzorder.write.{ColumnOf, Dimension, KeyColumn}
 import org.sparkzorder.write.check.{HashedRows, ListedInputs, ReadRows}
 import org.sparkzorder.write.rows.{BroadcastPlan, BytesKey, CurveValue, RowPlan, SlotKey}
 import org.sparkzorder.write.zeros.NotedZeros
@@ -24,12 +24,14 @@ import org.sparkzorder.write.zeros.NotedZeros
  *
  * @param relation of a [[org.sparkzorder.write.FixedFileIndex]]
  * @param bytes set when rows are ordered by one key made of the bytes of all key columns
+ * @param dimensions those that have some of the keys
  */
 private[write] final class RewriteScan(
     session: SparkSession,
     relation: HadoopFsRelation,
     keys: Seq[KeyColumn],
-    bytes: Option[BytesMapping]
+    bytes: Option[BytesMapping],
+    dimensions: Seq[Dimension]
 ) {
   private val table = session.baseRelationToDataFrame(relation).queryExecution.analyzed
   private val data: Seq[Attribute] = table.output.init
@@ -51,37 +53,41 @@ private[write] final class RewriteScan(
    */
   def sampled: LogicalPlan = {
     val sampledKeys = bytesKey.toSeq ++ columns.zipWithIndex.map { case (c, i) => Alias(c, s"key$i")() }
-    Project(file +: tie +: sampledKeys.map(_.toAttribute), withTie(file +: sampledKeys))
+    if (dimensions.nonEmpty) Project(file +: tie +: sampledKeys, joined(read))
+    else Project(file +: tie +: sampledKeys.map(_.toAttribute), Project(file +: sampledKeys :+ tieAlias, table))
   }
 
   /**
    * The rows of each slot in the partition with the slot's number, in the order of the curve. A row
    * has the data columns, then those of [[addedFields]].
    *
-   * @param read set to count and hash the rows before the shuffle, and to look at their files
+   * @param sums set to count and hash the rows before the shuffle, and to look at their files
    * @param zeros whether to note for each task which columns have -0.0
    */
   def ordered(
       plan: Broadcast[RowPlan],
       slots: Int,
       shape: LayoutShape,
-      read: Option[(ReadRows, ListedInputs)],
+      sums: Option[(ReadRows, ListedInputs)],
       zeros: Boolean
   ): LogicalPlan = {
-    val base = withTie(data ++ Seq(file) ++ bytesKey)
+    // Rows are hashed last before the shuffle, so that a change made by the shuffle or by anything
+    // after it is noticed. A join may shuffle rows, and they are hashed before it.
+    def hashed(rows: LogicalPlan) = sums.fold(rows) { case (sums, listed) =>
+      HashedRows(relation.dataSchema, file, sums, listed, rows)
+    }
+    val base = if (dimensions.isEmpty) read else joined(hashed(read))
+    val keyed = bytesKey.fold(base)(key => Project(base.output :+ key, base))
     // Without keys, rows stay in the order of the files, and of the rows in a file: the splits of a
     // file are read in order.
     val curve =
       if (keys.isEmpty) Cast(file, LongType) else CurveValue(BroadcastPlan(plan), file, placedBy)
     val z = Alias(curve, "z")()
-    val placed = Project(data ++ bytesKey.map(_.toAttribute) ++ Seq(tie, z, file), base)
-    // Rows are hashed last before the shuffle, so that a change made by the shuffle or by anything
-    // after it is noticed.
-    val hashed = read.fold[LogicalPlan](placed) { case (sums, listed) =>
-      HashedRows(relation.dataSchema, file, sums, listed, placed)
-    }
+    val attributes = dimensions.flatMap(_.rows.output.tail)
+    val placed = Project(data ++ bytesKey.map(_.toAttribute) ++ Seq(tie, z, file) ++ attributes, keyed)
     val slot = SlotKey(BroadcastPlan(plan), file, z.toAttribute, tie)
-    val exchanged = RepartitionByExpression(Seq(slot), hashed, slots)
+    val exchanged =
+      RepartitionByExpression(Seq(slot), if (dimensions.isEmpty) hashed(placed) else placed, slots)
     // In a sort one value of the curve stands for many values of the columns, so the columns decide
     // among them.
     val within = if (shape.isSort(placedBy.length)) placedBy else Nil
@@ -90,23 +96,26 @@ private[write] final class RewriteScan(
     Sort(order, global = false, noted)
   }
 
-  private def withTie(columns: Seq[NamedExpression]): LogicalPlan = Project(columns :+ tieAlias, table)
+  /** The rows of the files, each with its file and its tie. */
+  private def read: LogicalPlan = Project(data :+ file :+ tieAlias, table)
+
+  /** The rows with the attributes of the dimensions. */
+  private def joined(rows: LogicalPlan): LogicalPlan = dimensions.foldLeft(rows) { (before, dimension) =>
+    dimension.joinedTo(before, ColumnOf(data, dimension.column).getOrElse(throw missing(dimension.column)))
+  }
+
+  private def missing(path: Seq[String]) =
+    new IllegalArgumentException(s"no column ${quoteNameParts(path)} in ${relation.dataSchema.catalogString}")
 
   private def columnOf(key: KeyColumn): Expression = {
-    def missing = new IllegalArgumentException(
-      s"no column ${quoteNameParts(key.path)} ${key.dataType.catalogString} in ${relation.dataSchema.catalogString}"
-    )
-    val top = data.find(_.name == key.path.head).getOrElse(throw missing)
-    val leaf = key.path.tail.foldLeft[Expression](top) { (parent, name) =>
-      parent.dataType match {
-        case s: StructType if s.fieldNames.contains(name) => GetStructField(parent, s.fieldIndex(name), Some(name))
-        case _                                            => throw missing
-      }
-    }
+    val found =
+      if (key.isOfFiles) ColumnOf(data, key.path)
+      else dimensions.flatMap(_.attribute(key.path)).headOption
+    val leaf = found.getOrElse(throw missing(key.path))
     (leaf.dataType, key.dataType) match {
       case (a, b) if a == b            => leaf
       case (_: StringType, StringType) => Cast(leaf, StringType) // by its bytes, whatever its collation
-      case _                           => throw missing
+      case _                           => throw missing(key.path)
     }
   }
 }

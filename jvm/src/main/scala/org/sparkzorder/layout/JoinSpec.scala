@@ -1,0 +1,44 @@
+package org.sparkzorder.layout
+
+import com.fasterxml.jackson.databind.JsonNode
+import com.fasterxml.jackson.databind.node.ObjectNode
+
+import org.sparkzorder.codec.Json
+import org.sparkzorder.compat._
+
+/**
+ * A dimension by whose attributes a layout places the rows of a table. The attributes are not written.
+ *
+ * @param dimension the parts of its name
+ * @param column path of the table's column
+ * @param key path of the dimension's column that is equal to it
+ */
+final case class JoinSpec(dimension: Seq[String], column: Seq[String], key: Seq[String]) {
+
+  /** How attributes are told apart from those of other dimensions. */
+  def name: String = dimension.last
+
+  /** The path of an attribute in a layout. It begins with an empty name, as no column of a file does. */
+  def attribute(path: Seq[String]): Seq[String] = "" +: name +: path
+
+  private[layout] def write(node: ObjectNode): Unit = {
+    Json.addAll(node.putArray("dimension"), dimension)
+    Json.addAll(node.putArray("column"), column)
+    Json.addAll(node.putArray("key"), key)
+  }
+}
+
+object JoinSpec {
+
+  /** Whether a path of a layout is that of an attribute: no file has it, and no index. */
+  def isAttribute(path: Seq[String]): Boolean = path.length > 2 && path.head.isEmpty
+
+  /** A path of a layout as people write it: an attribute comes behind its dimension. */
+  def shown(path: Seq[String]): Seq[String] = if (isAttribute(path)) path.tail else path
+
+  /** None when a part is missing. */
+  private[layout] def read(node: JsonNode): Option[JoinSpec] = {
+    val parts = Seq("dimension", "column", "key").map(field => Json.texts(node.path(field)))
+    Option.when(parts.forall(_.nonEmpty))(JoinSpec(parts(0), parts(1), parts(2)))
+  }
+}

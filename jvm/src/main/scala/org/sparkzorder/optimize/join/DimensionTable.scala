@@ -1,0 +1,77 @@
+package org.sparkzorder.optimize.join
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.analysis.Resolver
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, FileTable}
+import org.apache.spark.sql.types.StructField
+
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.table.{KeyColumns, PlainTable}
+
+/**
+ * A table or view that a statement joins with, whatever its format.
+ *
+ * @param parts of its name, in any session and with any current database
+ * @param plan what a query of it reads
+ */
+private[join] final class DimensionTable(val parts: Seq[String], val plan: LogicalPlan) {
+
+  /** A column, or a field of a struct; None if there is no such one. */
+  def find(column: Seq[String], resolver: Resolver): Option[Seq[StructField]] =
+    KeyColumns.find(plan.schema, column, resolver)
+}
+
+private[join] object DimensionTable {
+
+  /**
+   * Finds a dimension. No job runs.
+   *
+   * @param fact the table to rewrite
+   * @throws org.apache.spark.sql.AnalysisException when there is none, or none that can be joined
+   */
+  def open(fact: PlainTable, parts: Seq[String]): DimensionTable = {
+    val plan =
+      try fact.session.table(quoteNameParts(parts)).queryExecution.analyzed
+      catch { case NonFatal(e) => throw ZOrderErrors.unreadableDimension(parts, e) }
+    if (plan.isStreaming) throw ZOrderErrors.refusedDimension(parts, "It is a stream")
+    if (reads(plan, fact)) throw ZOrderErrors.refusedDimension(parts, s"It reads ${fact.name}, which is to be rewritten")
+    new DimensionTable(qualified(fact.session, parts, plan), plan)
+  }
+
+  /** Only names of tables depend on the current database. A view of the session has no other name than its own. */
+  private def qualified(session: SparkSession, parts: Seq[String], plan: LogicalPlan): Seq[String] = plan match {
+    case SubqueryAlias(alias, _) if !session.sessionState.catalog.isTempView(parts) => alias.qualifier :+ alias.name
+    case _                                                                          => parts
+  }
+
+  /** Whether a plan reads the table, or files in its folder. */
+  private def reads(plan: LogicalPlan, fact: PlainTable): Boolean = plan.collectWithSubqueries {
+    case l: LogicalRelation =>
+      l.catalogTable.exists(isSame(_, fact)) || (l.relation match {
+        case r: HadoopFsRelation => r.location.rootPaths.exists(isIn(_, fact))
+        case _                   => false
+      })
+    case h: HiveTableRelation    => isSame(h.tableMeta, fact)
+    case v: DataSourceV2Relation =>
+      v.table match {
+        case files: FileTable => files.fileIndex.rootPaths.exists(isIn(_, fact))
+        case _                => false
+      }
+  }.contains(true)
+
+  private def isSame(table: CatalogTable, fact: PlainTable): Boolean =
+    fact.catalogTable.exists(_.identifier == table.identifier) ||
+      table.storage.locationUri.exists(uri => isIn(new Path(uri), fact))
+
+  private def isIn(path: Path, fact: PlainTable): Boolean = {
+    def text(folder: Path) = folder.toString.stripSuffix("/") + "/"
+    Seq(fact.root, fact.location).exists(own => text(own).startsWith(text(path)) || text(path).startsWith(text(own)))
+  }
+}

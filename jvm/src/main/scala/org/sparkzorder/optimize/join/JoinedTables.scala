@@ -1,0 +1,88 @@
+package org.sparkzorder.optimize.join
+
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
+import org.apache.spark.sql.types.DataType
+
+import org.sparkzorder.compat._
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.layout.JoinSpec
+import org.sparkzorder.statement.JoinClause
+import org.sparkzorder.table.{KeyColumns, PlainTable}
+
+/** A table and the dimensions that it is joined with. Names of a layout are columns of one of them. */
+private[sparkzorder] final class JoinedTables private (fact: PlainTable, val joins: Seq[DimensionJoin]) {
+  private val names = new JoinedNames(fact)
+
+  /**
+   * Finds the columns of a layout. A column of a dimension has the path that [[JoinSpec]] gives it.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when a name means nothing or several things, or when there is a
+   *   dimension of which no column is named
+   */
+  def resolveAll(columns: Seq[Seq[String]]): Seq[(Seq[String], DataType)] = {
+    val resolved = if (joins.isEmpty) KeyColumns.resolveAll(fact, columns) else columns.map(resolve)
+    KeyColumns.refuseDoubled(resolved.map(_._1))
+    val dimensions = resolved.map(_._1).filter(JoinSpec.isAttribute).map(_(1)).toSet
+    joins.find(j => !dimensions(j.spec.name)).foreach(j => throw ZOrderErrors.unusedJoin(j.spec.dimension))
+    resolved
+  }
+
+  private def resolve(parts: Seq[String]): (Seq[String], DataType) = {
+    val attributes = for {
+      join <- joins
+      fields <- names.inDimension(join.dimension, parts)
+    } yield (join.spec.attribute(fields.map(_.name)), KeyColumns.keyType(fields), quoteNameParts(join.spec.dimension))
+    val own = names.inFact(parts)
+    (attributes, own) match {
+      case (Seq(), Some(fields))               => KeyColumns.resolve(fact, fields.map(_.name))
+      case (Seq(), None)                       => KeyColumns.resolve(fact, parts)
+      case (Seq((path, dataType, _)), None)    => (path, dataType)
+      case (several, _)                        =>
+        throw ZOrderErrors.ambiguousColumn(parts, own.map(_ => fact.name).toSeq ++ several.map(_._3))
+    }
+  }
+
+  /** Finds the columns of an earlier layout by their paths. */
+  def known(paths: Seq[Seq[String]]): Seq[(Seq[String], DataType)] = {
+    val resolved = paths.map(path => attribute(path).getOrElse(KeyColumns.resolve(fact, path)))
+    KeyColumns.refuseDoubled(resolved.map(_._1))
+    resolved
+  }
+
+  private def attribute(path: Seq[String]): Option[(Seq[String], DataType)] =
+    joins.find(j => JoinSpec.isAttribute(path) && j.spec.name == path(1)).map { join =>
+      val fields = names.column(join.dimension, path.drop(2))
+      join.spec.attribute(fields.map(_.name)) -> KeyColumns.keyType(fields)
+    }
+}
+
+private[sparkzorder] object JoinedTables {
+
+  /**
+   * @throws org.apache.spark.sql.AnalysisException when a dimension cannot be read or joined. No job runs
+   */
+  def of(fact: PlainTable, clauses: Seq[JoinClause]): JoinedTables = {
+    val names = new JoinedNames(fact)
+    checked(fact, clauses.map { clause =>
+      val dimension = DimensionTable.open(fact, clause.dimension)
+      val (column, key) = names.sides(dimension, clause)
+      DimensionJoin.of(fact, dimension, column, key)
+    })
+  }
+
+  /** The same, with the dimensions of an earlier layout. */
+  def ofSpec(fact: PlainTable, specs: Seq[JoinSpec]): JoinedTables = {
+    val names = new JoinedNames(fact)
+    checked(fact, specs.map { spec =>
+      val dimension = DimensionTable.open(fact, spec.dimension)
+      DimensionJoin.of(fact, dimension, names.column(spec.column), names.column(dimension, spec.key))
+    })
+  }
+
+  private def checked(fact: PlainTable, joins: Seq[DimensionJoin]): JoinedTables = {
+    joins.map(_.spec).groupBy(_.name.toLowerCase(java.util.Locale.ROOT)).values.find(_.size > 1).foreach { specs =>
+      throw ZOrderErrors.refusedDimension(specs.last.dimension, "Another dimension has the same name. Join a view of it")
+    }
+    new JoinedTables(fact, joins)
+  }
+}

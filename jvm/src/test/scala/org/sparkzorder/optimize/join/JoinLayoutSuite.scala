@@ -1,0 +1,277 @@
+package org.sparkzorder.optimize.join
+
+import java.io.File
+
+import org.apache.spark.sql.DataFrame
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.errors.ZOrderAnalysisException
+import org.sparkzorder.index.IndexSnapshot
+import org.sparkzorder.indexing.TableIndex
+import org.sparkzorder.memory.MemoryTables
+import org.sparkzorder.skipping.SkippingErrors
+import org.sparkzorder.statement.TableTarget
+import org.sparkzorder.table.{PlainTables, TableSideFolder}
+
+/**
+ * Rows that are placed by attributes of dimensions. The table `sales` has 8000 rows in eight files, in which each
+ * customer is. Twenty customers, in the order of their keys, have the same city.
+ */
+class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
+
+  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
+
+  private val rowsOfSales =
+    "SELECT id, if(id % 50 = 0, NULL, cast(id * 7919 % 420 AS INT)) AS customer, cast(id * 31 % 97 AS INT) AS day, " +
+      "concat('n', id) AS note FROM range(0, 8000, 1, 8)"
+
+  /** Customers from 0 to 399: those from 400 to 419 are missing. */
+  private def withTables(format: String = "parquet", more: String = "")(test: => Unit): Unit = {
+    spark.sql(s"CREATE TABLE sales USING $format $more AS $rowsOfSales")
+    spark.sql(
+      "CREATE TABLE customer USING parquet AS SELECT cast(id AS INT) AS key, concat('city', cast(id / 20 AS INT)) " +
+        "AS city, cast(id % 7 AS INT) AS size FROM range(0, 400, 1, 2)"
+    )
+    try test
+    finally Seq("sales", "customer").foreach(t => spark.sql(s"DROP TABLE IF EXISTS $t"))
+  }
+
+  private val Join = "JOIN customer ON customer = key"
+  private val Files = "OPTIONS ('num-files' = '20')"
+
+  private def rows(table: String = "sales"): Seq[String] =
+    spark.table(table).collect().map(_.toString).toVector.sorted
+
+  /** Runs a statement that must keep the rows of `sales`. */
+  private def optimize(words: String): DataFrame = {
+    val before = rows()
+    val result = spark.sql(s"OPTIMIZE sales $words")
+    assert(rows() == before, words)
+    result
+  }
+
+  private def strategy(result: DataFrame): String = result.selectExpr("metrics.strategy.name").head().getString(0)
+
+  private def added(result: DataFrame): Long = result.selectExpr("metrics.numFilesAdded").head().getLong(0)
+
+  private def condition(sql: String): ZOrderAnalysisException = {
+    val before = rows()
+    val error = intercept[ZOrderAnalysisException](spark.sql(sql))
+    assert(rows() == before)
+    error
+  }
+
+  private def assertRefused(name: String, sql: String, words: String*): Unit = {
+    val message = condition(sql).getMessage
+    assert(message.startsWith(s"[$name]"), message)
+    words.foreach(w => assert(message.contains(w), message))
+  }
+
+  private def history(key: String): String =
+    spark.sql("DESCRIBE HISTORY sales").selectExpr(s"operationParameters['$key']").head().getString(0)
+
+  private def snapshot: IndexSnapshot = {
+    val table = PlainTables.open(PlainTables.locate(spark, TableTarget(Seq("sales"))))
+    TableIndex.of(table, TableSideFolder.of(table)).get
+  }
+
+  /** The files of `sales` that a query reads, whose rows must be right. */
+  private def filesOfSales(sql: String): Long = {
+    val expected = withSettings("spark.zorder.skipping.enabled" -> "false")(run(spark.sql(sql))._1)
+    val query = spark.sql(sql)
+    assert(run(query)._1 == expected, sql)
+    scans(query).filter(_.relation.dataSchema.fieldNames.contains("note")).map(_.metrics("numFiles").value).sum
+  }
+
+  test("a join with a filtered dimension reads few files, and rows without a partner are where NULL is") {
+    withTables() {
+      val result = optimize(s"$Join ZORDER BY (city, day) $Files")
+      assert(added(result) >= 16 && added(result) <= 25)
+      assert(SkippingErrors.total == 0)
+      val read = filesOfSales("SELECT note FROM sales JOIN customer ON customer = key WHERE city = 'city3'")
+      assert(read > 0 && read <= 8, s"$read files")
+      // NULL and missing customers are before the first city.
+      val lost = spark.sql("SELECT DISTINCT input_file_name() FROM sales WHERE customer IS NULL OR customer >= 400")
+      assert(lost.count() <= 8, lost.collect().mkString("\n"))
+      assert(history("zOrderBy") == """["customer.city","day"]""")
+      assert(history("joins") == """["JOIN spark_catalog.default.customer ON customer = key"]""")
+      assert(result.selectExpr("metrics.clustering.column").head().getSeq[String](0) == Seq("day"))
+      val shown = spark.sql("SHOW CLUSTERING").where("table = 'sales'").selectExpr("layout").head().getString(0)
+      assert(shown == "JOIN spark_catalog.default.customer ON customer = key ZORDER BY (customer.city, day)")
+    }
+  }
+
+  test("curves, weights, the bytes mapping, a single attribute and two dimensions") {
+    withTables() {
+      spark.sql("SELECT cast(id AS INT) AS d, cast(id / 7 AS INT) AS week FROM range(97)").createOrReplaceTempView("days")
+      for (
+        layout <- Seq(
+          s"$Join ZORDER BY (city)",
+          s"$Join ZORDER BY (city WEIGHT 3, day, size)",
+          s"$Join HILBERT BY (city, size, day)",
+          s"$Join ORDER BY (city, size, note)",
+          s"$Join JOIN days ON d = day ZORDER BY (days.week, customer.city)",
+          s"JOIN days ON days.d = sales.day ORDER BY (week)"
+        )
+      ) {
+        assert(added(optimize(s"$layout $Files")) >= 14, layout)
+        assert(added(optimize(layout)) == 0, layout)
+      }
+      optimize(s"$Join ZORDER BY (city, day) OPTIONS ('num-files' = '20', 'mapping' = 'bytes')")
+      withSettings("spark.sql.files.maxRecordsPerFile" -> "150")(
+        optimize(s"FULL $Join ZORDER BY (city, day) $Files")
+      )
+    }
+  }
+
+  test("a dimension that is not broadcast, and executions in which rows are shuffled to it") {
+    withTables() {
+      withSettings("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+        optimize(s"$Join ZORDER BY (city, day) $Files")
+        withSettings("spark.sql.join.preferSortMergeJoin" -> "false")(optimize(s"FULL $Join HILBERT BY (city, day) $Files"))
+      }
+      val read = filesOfSales("SELECT note FROM sales JOIN customer ON customer = key WHERE city = 'city3'")
+      assert(read > 0 && read <= 8, s"$read files")
+    }
+  }
+
+  test("partitions, ORC, WHERE, and the catalog's locations") {
+    for (format <- Seq("parquet", "orc")) withTables(format, "PARTITIONED BY (day)") {
+      spark.sql("DROP TABLE sales")
+      spark.sql(s"CREATE TABLE sales USING $format PARTITIONED BY (part) AS SELECT *, day % 2 AS part FROM ($rowsOfSales)")
+      assert(added(optimize(s"$Join WHERE part = 1 ZORDER BY (city, day) OPTIONS ('num-files' = '6')")) >= 4)
+      optimize(s"$Join ZORDER BY (city, day) OPTIONS ('num-files' = '12', 'commit.mode' = 'new-location')")
+      assert(added(optimize("")) == 0)
+      assertRefused("ZORDER_INVALID_COLUMN.PARTITION_COLUMN", "OPTIMIZE sales JOIN customer ON part = key ZORDER BY (city)")
+    }
+  }
+
+  test("a dry run changes nothing") {
+    withTables() {
+      val before = files(new File(dir, "warehouse/sales").toString)
+      val result = optimize(s"$Join ZORDER BY (city, day) $Files DRY RUN")
+      assert(added(result) >= 16)
+      assert(files(new File(dir, "warehouse/sales").toString) == before)
+    }
+  }
+
+  test("new rows go to the same places, whatever the dimension has become, and a bare OPTIMIZE repeats the layout") {
+    withTables() {
+      optimize(s"$Join ZORDER BY (city, day) $Files")
+      assert(strategy(optimize("")) == "none")
+      spark.sql("INSERT INTO sales SELECT id + 8000, cast(id % 400 AS INT), cast(id % 97 AS INT), 'new' FROM range(300)")
+      val first = optimize("")
+      assert(strategy(first) == "incremental", first.selectExpr("summary", "metrics.strategy.reason").head())
+      // Other cities, missing customers, and another column.
+      spark.sql("DROP TABLE customer")
+      spark.sql(
+        "CREATE TABLE customer USING parquet AS SELECT cast(id AS INT) AS key, concat('town', id % 9) AS city, 1 AS day " +
+          "FROM range(0, 200)"
+      )
+      spark.sql("INSERT INTO sales SELECT id + 9000, cast(id % 400 AS INT), cast(id % 97 AS INT), 'new' FROM range(300)")
+      optimize("")
+      // Another type: a new layout.
+      spark.sql("DROP TABLE customer")
+      spark.sql("CREATE TABLE customer USING parquet AS SELECT id AS key, id AS city FROM range(400)")
+      spark.sql("INSERT INTO sales SELECT id + 9900, cast(id % 400 AS INT), cast(id % 97 AS INT), 'new' FROM range(300)")
+      assert(strategy(optimize("")) == "full")
+      val joins = history("joins")
+      spark.sql("DROP TABLE customer")
+      assertRefused("ZORDER_INVALID_JOIN.UNREADABLE", "OPTIMIZE sales", "customer", "name a layout")
+      assert(spark.sql("SHOW CLUSTERING").where("table = 'sales'").selectExpr("layout").head().getString(0).nonEmpty)
+      assert(spark.sql("DESCRIBE DETAIL sales").selectExpr("clusteringColumns").head().getSeq[String](0) ==
+        Seq("customer.city", "day"))
+      assert(history("joins") == joins)
+      optimize("ZORDER BY (day)")
+      assert(history("joins") == null)
+    }
+  }
+
+  test("a column of the table with the name of an attribute is never skipped by the attribute") {
+    withTables() {
+      // The table's city is another one than the customer's.
+      spark.sql("DROP TABLE sales")
+      spark.sql(s"CREATE TABLE sales USING parquet AS SELECT *, concat('city', id % 20) AS city FROM ($rowsOfSales)")
+      assertRefused("ZORDER_INVALID_COLUMN.AMBIGUOUS", s"OPTIMIZE sales $Join ZORDER BY (city)", "sales", "customer")
+      optimize(s"$Join ZORDER BY (customer.city, day) $Files")
+      val frames = snapshot.intervals.get.frames
+      assert(frames.flatMap(_.columns).filter(_.key.path.contains("city")).forall(!_.lasting))
+      assert(frames.nonEmpty && frames.flatMap(_.columns).map(_.key.path).contains(Seq("", "customer", "city")))
+      for (city <- Seq(0, 7, 19))
+        assert(filesOfSales(s"SELECT note FROM sales WHERE city = 'city$city'") >= 16)
+      assert(added(optimize("")) == 0)
+      optimize(s"FULL $Join ZORDER BY (sales.city, customer.size) $Files")
+      assert(filesOfSales("SELECT note FROM sales WHERE city = 'city7'") <= 8)
+    }
+    // The column comes later.
+    withTables() {
+      optimize(s"$Join ZORDER BY (city, day) $Files")
+      spark.sql("ALTER TABLE sales ADD COLUMNS (city STRING)")
+      assert(spark.sql("SELECT * FROM sales WHERE city IS NULL").count() == 8000)
+      spark.sql("INSERT INTO sales SELECT id + 8000, 5, 5, 'new', 'city3' FROM range(200)")
+      assert(spark.sql("SELECT * FROM sales WHERE city = 'city3'").count() == 200)
+      optimize("")
+      assert(spark.sql("SELECT * FROM sales WHERE city = 'city3' AND customer = 5").count() == 200)
+      assert(spark.sql("SELECT * FROM sales WHERE city IS NULL").count() == 8000)
+    }
+  }
+
+  test("even a column whose path is that of an attribute is not skipped") {
+    withTables() {
+      optimize(s"$Join ZORDER BY (city, day) $Files")
+      val columns = snapshot.intervals.get.frames.flatMap(_.columns)
+      assert(columns.map(c => c.key.path.last -> c.lasting).toSet == Set("city" -> false, "day" -> true))
+    }
+  }
+
+  test("keys of other types, NULL, NaN and zeros with a sign") {
+    withTables() {
+      def dimension(rows: String): Unit = spark.sql(s"SELECT * FROM VALUES $rows AS d(k, v)").createOrReplaceTempView("d")
+      val layout = "JOIN d ON customer = k ORDER BY (v) OPTIONS ('num-files' = '4')"
+      dimension("(1L, 'a'), (2L, 'b'), (NULL, 'c'), (NULL, 'd')")
+      optimize(s"FULL $layout")
+      dimension("('1', 'a'), ('2', 'b')")
+      optimize(s"FULL $layout")
+      // Both are equal to the number 1.
+      dimension("('1', 'a'), (' 1', 'b')")
+      assertRefused("ZORDER_INVALID_JOIN.DOUBLED_KEY", s"OPTIMIZE sales FULL $layout", "`k`", "2 rows have the value 1")
+      dimension("(0.0D, 'a'), (-0.0D, 'b'), (1D, 'c')")
+      assertRefused("ZORDER_INVALID_JOIN.DOUBLED_KEY", s"OPTIMIZE sales FULL $layout", "0.0")
+      dimension("(double('NaN'), 'a'), (1.0D, 'c')")
+      optimize(s"FULL $layout")
+      dimension("(array(1), 'a')")
+      assertRefused("ZORDER_INVALID_JOIN.CONDITION", s"OPTIMIZE sales $layout", "`customer` of type INT")
+    }
+  }
+
+  test("what is refused, before any job") {
+    withTables() {
+      spark.sql("SELECT * FROM sales").createOrReplaceTempView("copy")
+      spark.sql("SELECT 1 AS key, 'a' AS city").createOrReplaceTempView("other")
+      def refused(condition: String, words: String, hints: String*): Unit =
+        assertRefused(condition, s"OPTIMIZE sales $words", hints: _*)
+      refused("ZORDER_INVALID_JOIN.WITHOUT_LAYOUT", Join, "`customer`")
+      refused("ZORDER_INVALID_JOIN.WITHOUT_LAYOUT", s"$Join ZORDER BY AUTO")
+      refused("ZORDER_INVALID_JOIN.UNUSED", s"$Join ZORDER BY (day)", "`customer`")
+      refused("ZORDER_INVALID_JOIN.UNREADABLE", "JOIN nothing ON customer = key ZORDER BY (city)", "`nothing`")
+      refused("ZORDER_INVALID_JOIN.DIMENSION", "JOIN copy ON customer = day ZORDER BY (copy.day)", "reads")
+      refused("ZORDER_INVALID_JOIN.DIMENSION", "JOIN sales ON customer = day ZORDER BY (day)", "reads")
+      refused("ZORDER_INVALID_JOIN.DIMENSION", s"$Join $Join ZORDER BY (city)", "same name")
+      refused("ZORDER_INVALID_JOIN.CONDITION", "JOIN customer ON id = day ZORDER BY (city)", "`id` = `day`")
+      refused("ZORDER_INVALID_JOIN.CONDITION", "JOIN customer ON key = key ZORDER BY (city)")
+      refused("ZORDER_COLUMN_NOT_FOUND", s"$Join ZORDER BY (town)", "`town`")
+      refused("ZORDER_INVALID_COLUMN.AMBIGUOUS", s"$Join JOIN other ON other.key = day ZORDER BY (city)")
+      refused("ZORDER_INVALID_COLUMN.DUPLICATE", s"$Join ZORDER BY (city, customer.city)")
+      val path = new File(dir, "warehouse/sales").toString
+      refused("ZORDER_INVALID_JOIN.DIMENSION", s"JOIN parquet.`$path` AS s ON customer = day ZORDER BY (day)".replace(" AS s", ""))
+    }
+  }
+
+  test("a doubled key is shown, and nothing is changed") {
+    withTables() {
+      spark.sql("INSERT INTO customer VALUES (17, 'city0', 1)")
+      assertRefused("ZORDER_INVALID_JOIN.DOUBLED_KEY", s"OPTIMIZE sales $Join ZORDER BY (city)", "17", "`key`")
+      assertRefused("ZORDER_INVALID_JOIN.DOUBLED_KEY", s"OPTIMIZE sales $Join ZORDER BY (city) DRY RUN")
+    }
+  }
+}
