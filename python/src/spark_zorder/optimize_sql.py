@@ -60,12 +60,31 @@ def options_clause(keywords: Mapping[str, object | None], options: Mapping[str, 
     return f" OPTIONS ({', '.join(pairs)})" if pairs else ""
 
 
+def joins_clause(joins: Mapping[str, str] | None) -> str:
+    """The clauses of joins, with a blank before each. Empty without any.
+
+    Args:
+        joins: Names of dimensions, each with the equality of a column of either table.
+
+    Raises:
+        TypeError: It is no dict.
+        ValueError: A name is wrong.
+    """
+    if not isinstance(joins, Mapping | None):
+        raise TypeError(f'joins is a dict such as {{"customer": "lo_custkey = c_custkey"}}, not {joins!r}')
+    return "".join(f" JOIN {quote_name(name)} ON {on}{_newline(on)}" for name, on in (joins or {}).items())
+
+
 def where_clause(where: str | None) -> str:
     """The clause of a predicate, with a blank before it. Empty without one."""
     if where is None:
         return ""
-    # A comment in it ends before the next clause. After a backslash it goes on in the next line.
-    return f" WHERE {where}\n\n" if "--" in where else f" WHERE {where}"
+    return f" WHERE {where}{_newline(where)}"
+
+
+def _newline(text: str) -> str:
+    """Ends a comment in a text before the next clause. After a backslash it goes on in the next line."""
+    return "\n\n" if "--" in text else ""
 
 
 def _keys(layout: str, keys: Sequence[str] | Mapping[str, float]) -> str:

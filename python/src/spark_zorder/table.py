@@ -11,7 +11,7 @@ from spark_zorder import targets
 from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.errors import condition_of
 from spark_zorder.names import number_from_zero, quote_name, time_literal, whole_number
-from spark_zorder.optimize_sql import layout_clause, options_clause, where_clause
+from spark_zorder.optimize_sql import joins_clause, layout_clause, options_clause, where_clause
 from spark_zorder.progress import shown
 from spark_zorder.result import OptimizeResult, RestoreResult, VacuumResult
 from spark_zorder.statements import Session, run
@@ -131,6 +131,7 @@ class ZOrderTable:
         hilbert_by: Sequence[str] | Mapping[str, float] | None = None,
         order_by: Sequence[str] | None = None,
         auto: bool = False,
+        joins: Mapping[str, str] | None = None,
         num_files: int | None = None,
         target_file_size: int | str | None = None,
         compression: str | None = None,
@@ -176,6 +177,9 @@ class ZOrderTable:
             order_by: The columns to sort by, one after the other, instead of a curve.
             auto: Choose columns, weights and curve by recorded queries: `ZORDER BY AUTO`. Sessions with
                 `spark.zorder.workload.enabled` record them. `metrics.auto` of the result explains the choice.
+            joins: Other tables, by columns of which rows are placed, each with the equality of its key and a column of
+                this table: `{"customer": "customer_id = id"}`. The layout names their columns beside those of this
+                table. They are not written.
             num_files: The number of files that the statement should write in all, at least one for each partition. The
                 option `num-files`.
             target_file_size: The size that new files should have, in bytes or as text: `"128MB"`. The option
@@ -192,7 +196,7 @@ class ZOrderTable:
             What was done, or would be, in fields and in a few sentences.
 
         Raises:
-            TypeError: The columns are a string, or `order_by` has weights.
+            TypeError: The columns are a string, `order_by` has weights, or `joins` is no dict.
             ValueError: A name is wrong, a weight is not above 0, no column is named, more than one layout is, or an
                 argument and `options` set the same option.
 
@@ -210,7 +214,7 @@ class ZOrderTable:
             "compression": compression,
             "retain_hours": retain_hours,
         }
-        head = f"OPTIMIZE {self._target}{' FULL' if full else ''}{where_clause(where)}"
+        head = f"OPTIMIZE {self._target}{' FULL' if full else ''}{joins_clause(joins)}{where_clause(where)}"
         tail = f"{options_clause(keywords, options)}{' DRY RUN' if dry_run else ''}"
         return OptimizeResult.of(self._long("OPTIMIZE", head + layout + tail))
 

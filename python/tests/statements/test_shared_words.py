@@ -144,7 +144,10 @@ def test_sparks_statements_on_indexes_are_refused_by_spark(spark: SparkSession) 
 @pytest.mark.parametrize(
     ("statement", "form"),
     [
-        ("OPTIMIZE t ZORDER", "OPTIMIZE [TABLE] <table> [FULL] [WHERE <predicate>] [ZORDER BY (c, ..)"),
+        (
+            "OPTIMIZE t ZORDER",
+            "OPTIMIZE [TABLE] <table> [FULL] [JOIN <dimension> ON a = b ..] [WHERE <predicate>] [ZORDER",
+        ),
         ("VACUUM t RETAIN soon HOURS", "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"),
         ("RESTORE t TO VERSION AS OF yesterday", "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF"),
         ("CREATE SKIPPING INDEX t", "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [(c, ..)]"),

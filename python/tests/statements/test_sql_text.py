@@ -54,6 +54,11 @@ def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
         (lambda t: t.optimize(order_by=["a", "b"]), "OPTIMIZE `db`.`t` ORDER BY (`a`, `b`)"),
         (lambda t: t.optimize({"a": 1e-7}), "OPTIMIZE `db`.`t` ZORDER BY (`a` WEIGHT 0.0000001)"),
         (lambda t: t.optimize(["a"], where="day > '2024'"), "OPTIMIZE `db`.`t` WHERE day > '2024' ZORDER BY (`a`)"),
+        (
+            lambda t: t.optimize(["city", "c d.size"], joins={"c d": "a = b", "db.e": "x = e.y -- z"}, where="p = 1"),
+            "OPTIMIZE `db`.`t` JOIN `c d` ON a = b JOIN `db`.`e` ON x = e.y -- z\n\n WHERE p = 1 "
+            "ZORDER BY (`city`, `c d`.`size`)",
+        ),
         (lambda t: t.optimize(where="p = 1 -- x", dry_run=True), "OPTIMIZE `db`.`t` WHERE p = 1 -- x\n\n DRY RUN"),
         (
             lambda t: t.optimize(["a"], options={"num-files": 64, "rewrite-all": True, "compression": "it's"}),
@@ -207,6 +212,8 @@ def test_a_string_is_escaped() -> None:
             "num_files and the option 'Num-Files'",
         ),
         (lambda t: t.restore(), TypeError, "a version or a timestamp, and not both"),
+        (lambda t: t.optimize(["a"], joins="customer"), TypeError, "joins is a dict"),
+        (lambda t: t.optimize(["a"], joins={"c..d": "a = b"}), ValueError, "not a name"),
         (lambda t: t.restore(1, timestamp="2026-03-01"), TypeError, "a version or a timestamp, and not both"),
         (lambda t: t.restore(timestamp=5), TypeError, "timestamp must be a text, a datetime or a date, not 5"),
         (lambda t: t.restore(-1), ValueError, "version"),

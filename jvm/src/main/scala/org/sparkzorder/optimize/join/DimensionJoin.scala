@@ -34,7 +34,12 @@ private[join] object DimensionJoin {
    * @param key the same of the dimension
    * @throws org.apache.spark.sql.AnalysisException when their values cannot be compared
    */
-  def of(fact: PlainTable, dimension: DimensionTable, column: Seq[StructField], key: Seq[StructField]): DimensionJoin = {
+  def of(
+      fact: PlainTable,
+      dimension: DimensionTable,
+      column: Seq[StructField],
+      key: Seq[StructField]
+  ): DimensionJoin = {
     val spec = JoinSpec(dimension.parts, column.map(_.name), key.map(_.name))
     val field = column.last
     val input = AttributeReference(field.name, field.dataType, nullable = true, field.metadata)()

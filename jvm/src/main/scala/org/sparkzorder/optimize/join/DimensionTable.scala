@@ -41,7 +41,8 @@ private[join] object DimensionTable {
       try fact.session.table(quoteNameParts(parts)).queryExecution.analyzed
       catch { case NonFatal(e) => throw ZOrderErrors.unreadableDimension(parts, e) }
     if (plan.isStreaming) throw ZOrderErrors.refusedDimension(parts, "It is a stream")
-    if (reads(plan, fact)) throw ZOrderErrors.refusedDimension(parts, s"It reads ${fact.name}, which is to be rewritten")
+    if (reads(plan, fact))
+      throw ZOrderErrors.refusedDimension(parts, s"It reads ${fact.name}, which is to be rewritten")
     new DimensionTable(qualified(fact.session, parts, plan), plan)
   }
 

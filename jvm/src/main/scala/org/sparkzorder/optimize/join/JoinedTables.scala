@@ -34,10 +34,10 @@ private[sparkzorder] final class JoinedTables private (fact: PlainTable, val joi
     } yield (join.spec.attribute(fields.map(_.name)), KeyColumns.keyType(fields), quoteNameParts(join.spec.dimension))
     val own = names.inFact(parts)
     (attributes, own) match {
-      case (Seq(), Some(fields))               => KeyColumns.resolve(fact, fields.map(_.name))
-      case (Seq(), None)                       => KeyColumns.resolve(fact, parts)
-      case (Seq((path, dataType, _)), None)    => (path, dataType)
-      case (several, _)                        =>
+      case (Seq(), Some(fields))            => KeyColumns.resolve(fact, fields.map(_.name))
+      case (Seq(), None)                    => KeyColumns.resolve(fact, parts)
+      case (Seq((path, dataType, _)), None) => (path, dataType)
+      case (several, _)                     =>
         throw ZOrderErrors.ambiguousColumn(parts, own.map(_ => fact.name).toSeq ++ several.map(_._3))
     }
   }
@@ -63,25 +63,34 @@ private[sparkzorder] object JoinedTables {
    */
   def of(fact: PlainTable, clauses: Seq[JoinClause]): JoinedTables = {
     val names = new JoinedNames(fact)
-    checked(fact, clauses.map { clause =>
-      val dimension = DimensionTable.open(fact, clause.dimension)
-      val (column, key) = names.sides(dimension, clause)
-      DimensionJoin.of(fact, dimension, column, key)
-    })
+    checked(
+      fact,
+      clauses.map { clause =>
+        val dimension = DimensionTable.open(fact, clause.dimension)
+        val (column, key) = names.sides(dimension, clause)
+        DimensionJoin.of(fact, dimension, column, key)
+      }
+    )
   }
 
   /** The same, with the dimensions of an earlier layout. */
   def ofSpec(fact: PlainTable, specs: Seq[JoinSpec]): JoinedTables = {
     val names = new JoinedNames(fact)
-    checked(fact, specs.map { spec =>
-      val dimension = DimensionTable.open(fact, spec.dimension)
-      DimensionJoin.of(fact, dimension, names.column(spec.column), names.column(dimension, spec.key))
-    })
+    checked(
+      fact,
+      specs.map { spec =>
+        val dimension = DimensionTable.open(fact, spec.dimension)
+        DimensionJoin.of(fact, dimension, names.column(spec.column), names.column(dimension, spec.key))
+      }
+    )
   }
 
   private def checked(fact: PlainTable, joins: Seq[DimensionJoin]): JoinedTables = {
     joins.map(_.spec).groupBy(_.name.toLowerCase(java.util.Locale.ROOT)).values.find(_.size > 1).foreach { specs =>
-      throw ZOrderErrors.refusedDimension(specs.last.dimension, "Another dimension has the same name. Join a view of it")
+      throw ZOrderErrors.refusedDimension(
+        specs.last.dimension,
+        "Another dimension has the same name. Join a view of it"
+      )
     }
     new JoinedTables(fact, joins)
   }

@@ -39,9 +39,10 @@ private[sparkzorder] object BloomFilters {
         model: LayoutModel
     ): Map[String, String] = {
       val wanted = keys.indices.filter { k =>
-        keys(k).isOfFiles && canHave(keys(k).path, keys(k).dataType) && units.zip(model.units).exists { case (unit, layout) =>
-          layout.keys.nonEmpty &&
-          DistinctValues.wantBloomFilter(layout.keys(k), unit.rows, layout.cuts.slots, keys.length)
+        keys(k).isOfFiles && canHave(keys(k).path, keys(k).dataType) && units.zip(model.units).exists {
+          case (unit, layout) =>
+            layout.keys.nonEmpty &&
+            DistinctValues.wantBloomFilter(layout.keys(k), unit.rows, layout.cuts.slots, keys.length)
         }
       }
       settings(formatName, wanted.map(keys(_).path))

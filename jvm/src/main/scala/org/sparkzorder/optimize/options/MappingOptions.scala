@@ -34,7 +34,9 @@ final case class MappingOptions(
       spec.copy(mapping = LayoutSpec.RangeMapping, bytes = None)
     } else {
       if (spec.curve != LayoutSpec.ZOrder) throw ZOrderErrors.curveOfBytesMapping(spec.curve)
-      spec.columns.find(_._2 != 1).foreach { case (path, _) => throw ZOrderErrors.weightInBytesMapping(JoinSpec.shown(path)) }
+      spec.columns.find(_._2 != 1).foreach { case (path, _) =>
+        throw ZOrderErrors.weightInBytesMapping(JoinSpec.shown(path))
+      }
       val before = spec.bytes.getOrElse(BytesMapping.Default)
       val bytes = BytesMapping(
         varLengthContribution.getOrElse(before.varLengthContribution),

@@ -86,7 +86,8 @@ private final class PlanningSteps(context: StatementContext) {
       density = layout.chosen.flatMap(AutoLayout.density(table, _)),
       reappeared = TableSideFolder.reappeared(table, state, scope.allFiles),
       dimensions =
-        if (work.rewrites.isEmpty) Nil else layout.joins.map(DimensionRows.read(table, _, ChosenLayout.columnsOf(layout.keys))),
+        if (work.rewrites.isEmpty) Nil
+        else layout.joins.map(DimensionRows.read(table, _, ChosenLayout.columnsOf(layout.keys))),
       partitions = partitions
     )
   }
@@ -134,7 +135,8 @@ private final class PlanningSteps(context: StatementContext) {
           indexed = indexed,
           options = layout.options,
           limited = maxRecords > 0,
-          read = files => Input.read(table, files, ChosenLayout.ofFiles(chosen.keys)).map(input => chosen.columns.map(input.bounds))
+          read = files =>
+            Input.read(table, files, ChosenLayout.ofFiles(chosen.keys)).map(input => chosen.columns.map(input.bounds))
         )
         files.clustered(chosen.spec, incremental)
       case None => files.packed(statement.where.map(_.text))
