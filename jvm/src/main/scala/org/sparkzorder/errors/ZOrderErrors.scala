@@ -46,7 +46,7 @@ object ZOrderErrors {
 
   def unreadableDimension(dimension: Seq[String], cause: Throwable): Throwable = new ZOrderAnalysisException(
     "ZORDER_INVALID_JOIN.UNREADABLE",
-    Map("dimension" -> quoteNameParts(dimension), "reason" -> rootMessage(cause)),
+    Map("dimension" -> quoteNameParts(dimension), "reason" -> rootMessage(cause).stripSuffix(".")),
     Some(cause)
   )
 
