@@ -18,8 +18,8 @@ final case class JoinSpec(dimension: Seq[String], column: Seq[String], key: Seq[
   /** How attributes are told apart from those of other dimensions. */
   def name: String = dimension.last
 
-  /** The path of an attribute in a layout. It begins with an empty name, as no column of a file does. */
-  def attribute(path: Seq[String]): Seq[String] = "" +: name +: path
+  /** The path of an attribute in a layout. It begins with a mark, which is no name that people give to columns. */
+  def attribute(path: Seq[String]): Seq[String] = JoinSpec.Mark +: name +: path
 
   private[layout] def write(node: ObjectNode): Unit = {
     Json.addAll(node.putArray("dimension"), dimension)
@@ -29,9 +29,10 @@ final case class JoinSpec(dimension: Seq[String], column: Seq[String], key: Seq[
 }
 
 object JoinSpec {
+  private val Mark = "\u0000"
 
-  /** Whether a path of a layout is that of an attribute: no file has it, and no index. */
-  def isAttribute(path: Seq[String]): Boolean = path.length > 2 && path.head.isEmpty
+  /** Whether a path of a layout is that of an attribute. Files do not have it. */
+  def isAttribute(path: Seq[String]): Boolean = path.length > 2 && path.head == Mark
 
   /** A path of a layout as people write it: an attribute comes behind its dimension. */
   def shown(path: Seq[String]): Seq[String] = if (isAttribute(path)) path.tail else path

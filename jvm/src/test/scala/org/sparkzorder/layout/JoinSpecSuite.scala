@@ -17,7 +17,7 @@ class JoinSpecSuite extends AnyFunSuite {
   test("the path of an attribute is no column's, and people see it without its mark") {
     assert(JoinSpec.isAttribute(join.attribute(Seq("city"))))
     assert(JoinSpec.shown(join.attribute(Seq("city", "name"))) == Seq("a.b", "city", "name"))
-    for (column <- Seq(Seq("day"), Seq("a.b", "city"), Seq("s", "", "city"), Seq(""))) {
+    for (column <- Seq(Seq("day"), Seq("a.b", "city"), Seq("", "a.b", "city"), Seq("\u0000"))) {
       assert(!JoinSpec.isAttribute(column))
       assert(JoinSpec.shown(column) == column)
     }

@@ -3,7 +3,6 @@ package org.sparkzorder.optimize.join
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.StructField
 
-import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.statement.{JoinClause, PathTarget, TableTarget}
 import org.sparkzorder.table.{KeyColumns, PlainTable}

@@ -3,7 +3,6 @@ package org.sparkzorder.optimize.join
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.DataType
 
-import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.JoinSpec
 import org.sparkzorder.statement.JoinClause

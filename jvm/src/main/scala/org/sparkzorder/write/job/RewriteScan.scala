@@ -83,14 +83,15 @@ private[write] final class RewriteScan(
     val curve =
       if (keys.isEmpty) Cast(file, LongType) else CurveValue(BroadcastPlan(plan), file, placedBy)
     val z = Alias(curve, "z")()
-    val attributes = dimensions.flatMap(_.rows.output.tail)
-    val placed = Project(data ++ bytesKey.map(_.toAttribute) ++ Seq(tie, z, file) ++ attributes, keyed)
-    val slot = SlotKey(BroadcastPlan(plan), file, z.toAttribute, tie)
-    val exchanged =
-      RepartitionByExpression(Seq(slot), if (dimensions.isEmpty) hashed(placed) else placed, slots)
     // In a sort one value of the curve stands for many values of the columns, so the columns decide
     // among them.
     val within = if (shape.isSort(placedBy.length)) placedBy else Nil
+    val attributes =
+      AttributeSet(within.flatMap(_.references)).intersect(AttributeSet(dimensions.flatMap(_.rows.output)))
+    val placed = Project(data ++ bytesKey.map(_.toAttribute) ++ Seq(tie, z, file) ++ attributes.toSeq, keyed)
+    val slot = SlotKey(BroadcastPlan(plan), file, z.toAttribute, tie)
+    val exchanged =
+      RepartitionByExpression(Seq(slot), if (dimensions.isEmpty) hashed(placed) else placed, slots)
     val order = (z.toAttribute +: within :+ tie).map(SortOrder(_, Ascending))
     val noted = if (zeros) NotedZeros(relation.dataSchema, exchanged) else exchanged
     Sort(order, global = false, noted)
