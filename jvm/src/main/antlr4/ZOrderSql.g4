@@ -9,7 +9,8 @@ singleStatement
 
 statement
     : OPTIMIZE TABLE? target FULL? join* (WHERE predicate)? layout? optionList? (DRY RUN)?      #optimize
-    | CREATE (OR REPLACE)? SKIPPING INDEX ON target ('(' column (',' column)* ')')?      #createSkippingIndex
+    | CREATE (OR REPLACE)? SKIPPING INDEX ON target
+      ('(' (STAR ',')? indexColumn (',' indexColumn)* ')')? (DRY RUN)?                   #createSkippingIndex
     | REFRESH SKIPPING INDEX ON target                                                   #refreshSkippingIndex
     | DROP SKIPPING INDEX ON target                                                      #dropSkippingIndex
     | CLEAR SKIPPING MEMORY ON target                                                    #clearSkippingMemory
@@ -48,6 +49,10 @@ layoutColumn
 
 column
     : identifier ('.' identifier)*
+    ;
+
+indexColumn
+    : column kind=(VALUES | BLOOM)?
     ;
 
 optionList
@@ -94,20 +99,22 @@ identifier
 nonReserved
     : OPTIMIZE | FULL | FILES | WEIGHT | OPTIONS | SKIPPING | INDEX | CLUSTERING | HISTORY | RESTORE | VACUUM | RETAIN
     | HOUR | HOURS | DAY | DAYS | DETAIL | TIMESTAMP | DRY | RUN | VERSION | AUTO | ZORDER | HILBERT | REPLACE | REFRESH | DESC | DESCRIBE | EXPLAIN | OF | TABLE | TRUE | FALSE
+    | VALUES | BLOOM
     | ANALYZE | SHOW | OPERATIONS | IN | FROM | CLEAR | MEMORY
     | CREATE | DROP | BY | AS | OR | ON | ORDER | TO | JOIN
     ;
 
-ANALYZE: 'ANALYZE'; AS: 'AS'; AUTO: 'AUTO'; BY: 'BY'; CLEAR: 'CLEAR'; CLUSTERING: 'CLUSTERING'; CREATE: 'CREATE'; DAY: 'DAY'; DAYS: 'DAYS'; DESC: 'DESC';
+ANALYZE: 'ANALYZE'; AS: 'AS'; AUTO: 'AUTO'; BLOOM: 'BLOOM'; BY: 'BY'; CLEAR: 'CLEAR'; CLUSTERING: 'CLUSTERING'; CREATE: 'CREATE'; DAY: 'DAY'; DAYS: 'DAYS'; DESC: 'DESC';
 DESCRIBE: 'DESCRIBE'; DETAIL: 'DETAIL'; DROP: 'DROP';
 DRY: 'DRY'; EXPLAIN: 'EXPLAIN'; FALSE: 'FALSE'; FILES: 'FILES'; FROM: 'FROM'; FULL: 'FULL'; HILBERT: 'HILBERT'; HISTORY: 'HISTORY'; HOUR: 'HOUR'; HOURS: 'HOURS';
 IN: 'IN'; INDEX: 'INDEX'; JOIN: 'JOIN'; MEMORY: 'MEMORY';
 OF: 'OF'; ON: 'ON'; OPTIMIZE: 'OPTIMIZE'; OPERATIONS: 'OPERATIONS'; OPTIONS: 'OPTIONS'; OR: 'OR'; ORDER: 'ORDER'; REFRESH: 'REFRESH';
 REPLACE: 'REPLACE'; RESTORE: 'RESTORE'; RETAIN: 'RETAIN'; RUN: 'RUN'; SHOW: 'SHOW'; SKIPPING: 'SKIPPING'; TABLE: 'TABLE'; TIMESTAMP: 'TIMESTAMP';
 TO: 'TO'; TRUE: 'TRUE';
-VACUUM: 'VACUUM'; VERSION: 'VERSION'; WEIGHT: 'WEIGHT'; WHERE: 'WHERE'; ZORDER: 'ZORDER';
+VACUUM: 'VACUUM'; VALUES: 'VALUES'; VERSION: 'VERSION'; WEIGHT: 'WEIGHT'; WHERE: 'WHERE'; ZORDER: 'ZORDER';
 
 SEMICOLON: ';';
+STAR: '*';
 
 STRING
     : '\'' ( ~('\'' | '\\') | '\\' . | '\'\'' )* '\''

@@ -6,19 +6,26 @@ import org.apache.spark.sql.{Row, SparkSession}
 
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
+import org.sparkzorder.indexing.{ExcludedColumns, MemberColumns, TableIndex}
+import org.sparkzorder.indexing.MemberColumns.Members
+import org.sparkzorder.membership.MembershipKind
 import org.sparkzorder.optimize.plan.FileOrigin
-import org.sparkzorder.statement.Target
-import org.sparkzorder.stats.ColumnKey
+import org.sparkzorder.statement.{IndexColumn, Target}
+import org.sparkzorder.stats.IndexedColumns
 import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, TableSideFolder}
 
 /**
  * `CREATE [OR REPLACE] SKIPPING INDEX`: collects statistics of all files of a table.
  *
- * @param columns names of the columns; empty for all columns that can have statistics
+ * @param columns that are named
+ * @param all whether all columns that can have statistics are indexed, also those that are not named
  */
-final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[String]], replace: Boolean)
-    extends LongCommand {
+final case class CreateSkippingIndexCommand(
+    target: Target,
+    columns: Seq[IndexColumn],
+    all: Boolean,
+    replace: Boolean
+) extends LongCommand {
 
   override def operation: String = "CREATE SKIPPING INDEX"
 
@@ -32,7 +39,8 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
     val place = PlainTables.locate(session, target)
     TableRecovery.settle(place, operation)
     val table = PlainTables.open(place)
-    val chosen = CreateSkippingIndexCommand.chosen(table, columns)
+    val members = CreateSkippingIndexCommand.members(table, columns)
+    val chosen = CreateSkippingIndexCommand.chosen(table, columns, all, members)
     val folder = TableSideFolder.of(table)
     def refuseExisting(): Unit =
       if (!replace && TableIndex.of(table, folder).isDefined) throw ZOrderErrors.indexExists(table.name)
@@ -45,12 +53,12 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
     TableLocking.locked(table, operation, UUID.randomUUID().toString) { lock =>
       refuseExisting()
       val stats = TableIndex.build(table, table.files(), chosen, earlier)
-      val restricted = if (columns.isEmpty) None else Some(chosen.map(_.path))
+      val restricted = if (all) None else Some(chosen.keys.map(_.path))
       val before = TableIndex.of(table, folder)
       val unknown =
         stats.map(_._1).filterNot(id => before.exists(_.ordinalOf(id.path, id.length, id.modificationTime) >= 0))
       val origins = FileOrigin.ofRecords(unknown, History.newestFirst(folder))
-      TableIndex.replace(table, folder, lock, restricted, stats, before, origins)
+      TableIndex.replace(table, folder, lock, restricted, members, stats, before, origins)
       show(session, CreateSkippingIndexCommand.Files.name -> stats.size.toLong)
     }
     Nil
@@ -61,18 +69,32 @@ object CreateSkippingIndexCommand {
   private val Files = LongCommand.Metric("files with statistics")
 
   /** The columns with these names. Refuses columns that cannot have statistics. */
-  private def chosen(table: PlainTable, columns: Seq[Seq[String]]): Seq[ColumnKey] = {
+  private def chosen(
+      table: PlainTable,
+      columns: Seq[IndexColumn],
+      all: Boolean,
+      members: Members
+  ): IndexedColumns = {
     val usable = TableIndex.usableColumns(table)
-    if (columns.isEmpty) usable
-    else {
-      val byPath = usable.map(c => c.path -> c).toMap
-      KeyColumns.resolveAll(table, columns).map { case (path, dataType) =>
-        byPath.getOrElse(
-          path,
-          throw (if (ExcludedColumns.of(table)(path)) ZOrderErrors.excludedColumn(path, ExcludedColumns.Property)
-                 else ZOrderErrors.unsupportedColumnType(path, dataType.sql))
-        )
-      }
+    val byPath = usable.map(c => c.path -> c).toMap
+    val named = KeyColumns.resolveAll(table, columns.map(_.parts)).map { case (path, dataType) =>
+      byPath.getOrElse(
+        path,
+        throw (if (ExcludedColumns.of(table)(path)) ZOrderErrors.excludedColumn(path, ExcludedColumns.Property)
+               else ZOrderErrors.unsupportedColumnType(path, dataType.sql))
+      )
     }
+    IndexedColumns(if (all) usable else named, MemberColumns.keys(members, named))
   }
+
+  /** The columns whose values are kept. Refuses columns of which they cannot be. */
+  private def members(table: PlainTable, columns: Seq[IndexColumn]): Members = {
+    for {
+      column <- columns
+      kind <- column.kind.flatMap(MembershipKind.of)
+    } yield {
+      val (path, _) = KeyColumns.resolve(table, column.parts)
+      MemberColumns.checked(table, path).path -> kind
+    }
+  }.toMap
 }

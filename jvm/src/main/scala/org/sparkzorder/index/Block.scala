@@ -29,6 +29,24 @@ private[index] object Block {
   /** The most bytes that a block of so many bytes in memory may have in the file. */
   def maxLength(rawLength: Long): Long = IdSize + Zstd.compressBound(rawLength)
 
+  /**
+   * @param blocksEnd the first byte behind all blocks
+   * @param limit bytes that the block may have in memory
+   * @throws IndexFormatException for a block that cannot be in the file
+   */
+  def checked(offset: Long, length: Long, rawLength: Long, crc: Long, blocksEnd: Long, limit: Long): Block = {
+    if (offset < 0 || length < IdSize || length > Int.MaxValue || offset > blocksEnd - length) {
+      throw new IndexFormatException(s"a block at $offset of $length bytes is outside of the file")
+    }
+    if (rawLength < 0 || rawLength > math.min(limit, RawBytes.MaxSize)) {
+      throw new IndexFormatException(s"a block of $rawLength bytes is more than the $limit that it may take in memory")
+    }
+    if (length > maxLength(rawLength)) {
+      throw new IndexFormatException(s"a block of $length bytes cannot hold only $rawLength")
+    }
+    Block(offset, length.toInt, rawLength.toInt, crc)
+  }
+
   /** @throws IndexFormatException when the bytes are not those that the footer was written for */
   def unpack(id: Array[Byte], block: Block, bytes: Array[Byte]): Array[Byte] = {
     def bad(why: String) = throw new IndexFormatException(s"the block at ${block.offset} $why")

@@ -25,6 +25,12 @@ sealed trait IndexContents {
   def origins: IndexedSeq[Option[String]]
 
   private[index] def column(key: ColumnKey): ColumnData
+
+  /** The columns of which values are kept. */
+  def members: Seq[ColumnKey]
+
+  /** The values of a column in a file, if they are known. */
+  private[index] def membersOf(key: ColumnKey, file: Int): Option[Array[Byte]]
 }
 
 object IndexContents {
@@ -40,7 +46,10 @@ object IndexContents {
       properties: Map[String, String] = Map.empty,
       placed: Map[FileId, CurveInterval] = Map.empty,
       origins: Map[FileId, String] = Map.empty
-  ): IndexContents = new Merged(None, Array.emptyIntArray, files, properties, placed, origins)
+  ): IndexContents =
+    new Merged(None, Array.emptyIntArray, files, properties, placed, origins, members = membersOf(files))
+
+  private def membersOf(files: Seq[(FileId, FileStats)]): Seq[ColumnKey] = files.flatMap(_._2.members.keys).distinct
 
   /**
    * An index of the files of `old` for which `keep` is true, and of `added`. An added file replaces
@@ -52,6 +61,7 @@ object IndexContents {
    * @param copied files of `old` of which there are copies, with the copies: these get the same
    *   statistics
    * @param origins of added files
+   * @param keepMembers whether a column's values are kept
    */
   def merge(
       old: IndexSnapshot,
@@ -61,7 +71,8 @@ object IndexContents {
       placed: Map[FileId, CurveInterval] = Map.empty,
       properties: Map[String, String] = Map.empty,
       copied: Map[FileId, FileId] = Map.empty,
-      origins: Map[FileId, String] = Map.empty
+      origins: Map[FileId, String] = Map.empty,
+      keepMembers: ColumnKey => Boolean = _ => true
   ): IndexContents = {
     val replaced = added.iterator.map(_._1).toSet
     val kept = Array.range(0, old.files).filter { i =>
@@ -71,7 +82,8 @@ object IndexContents {
     val copies =
       if (copied.isEmpty) Array.empty[(Int, FileId)]
       else Array.range(0, old.files).flatMap(i => copied.get(old.fileId(i)).filterNot(replaced).map(i -> _))
-    new Merged(Some(old), kept, added, old.properties ++ properties, placed, origins, keepColumn, copies)
+    val members = (old.memberColumns ++ membersOf(added)).distinct.filter(c => keepColumn(c) && keepMembers(c))
+    new Merged(Some(old), kept, added, old.properties ++ properties, placed, origins, keepColumn, copies, members)
   }
 
   private final class Merged(
@@ -82,7 +94,8 @@ object IndexContents {
       placed: Map[FileId, CurveInterval],
       originOf: Map[FileId, String],
       keepColumn: ColumnKey => Boolean = _ => true,
-      copies: Array[(Int, FileId)] = Array.empty
+      copies: Array[(Int, FileId)] = Array.empty,
+      val members: Seq[ColumnKey]
   ) extends IndexContents {
     private val kept = stay ++ copies.map(_._1)
     private val added = mutable.LinkedHashMap.from(addedTwice).toArray
@@ -124,5 +137,9 @@ object IndexContents {
       addedColumns.getOrElse(key, Nil).foreach { case (i, s) => builder.put(kept.length + i, rows(i), s) }
       builder.result()
     }
+
+    private[index] def membersOf(key: ColumnKey, file: Int): Option[Array[Byte]] =
+      if (file < kept.length) old.flatMap(_.memberBlocks(key)).flatMap(_.bytes(kept(file)))
+      else added(file - kept.length)._2.members.get(key)
   }
 }

@@ -3,7 +3,11 @@ package org.sparkzorder.index
 import java.io.OutputStream
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.US_ASCII
-import java.util.{Arrays, UUID}
+import java.util.{Arrays, BitSet, UUID}
+
+import scala.collection.mutable
+
+import org.slf4j.LoggerFactory
 
 import org.sparkzorder.codec.Checksum
 import org.sparkzorder.compat.ByteArrays
@@ -14,6 +18,8 @@ import org.sparkzorder.stats.ColumnKey
  * {{{
  *   "ZORDIDX\n"
  *   a block for each column                                      -- see Block, ColumnBlock
+ *   a block for each file, for each column of which values are kept, and one that
+ *   tells where these are                                        -- see MemberBlocks
  *   a block of intervals of the curve, if a file has one         -- see CurveIntervals
  *   a block of the files' origins, if a file has one             -- see FileOrigins
  *   a block of the files' names, lengths, times and rows         -- see FileTable
@@ -29,8 +35,17 @@ object IndexFile {
   // One read gets the footer, and the block of files too if there are no more than some thousand.
   private val FirstRead = 256 * 1024
 
-  /** Writes an index, one column after the other. The stream is flushed, but not closed. */
-  def write(out: OutputStream, contents: IndexContents): Unit = {
+  private val log = LoggerFactory.getLogger(IndexFile.getClass)
+
+  /** The driver makes an index in memory. */
+  private val MostBytes = 256L << 20
+
+  /**
+   * Writes an index, one column after the other. The stream is flushed, but not closed.
+   *
+   * @param mostBytes behind so many bytes, no more values of columns are written
+   */
+  def write(out: OutputStream, contents: IndexContents, mostBytes: Long = MostBytes): Unit = {
     val uuid = UUID.randomUUID()
     val id = ByteBuffer.allocate(Block.IdSize)
       .putLong(uuid.getMostSignificantBits).putLong(uuid.getLeastSignificantBits).array
@@ -46,14 +61,27 @@ object IndexFile {
       at
     }
     put(Magic)
-    val columns = contents.columns.filter(c => isSameWhenRead(c)).map { key =>
-      IndexedColumn(key, block(ColumnBlock.write(key.dataType, contents.column(key))))
-    }
     val files = contents.files
+    val withMembers = contents.members.toSet
+    val bounded = mutable.HashMap.empty[ColumnKey, BitSet]
+    val columns = contents.columns.filter(c => isSameWhenRead(c)).map { key =>
+      val column = contents.column(key)
+      if (withMembers(key)) bounded(key) = column.stats.bounded
+      IndexedColumn(key, block(ColumnBlock.write(key.dataType, column)))
+    }
+    // What makes bounds unknown makes values unknown too, so values without bounds are not kept.
+    val members = for (key <- contents.members; known <- bounded.get(key)) yield {
+      val blocks = Array.tabulate(files.files) { i =>
+        if (!known.get(i) || offset > mostBytes) null else contents.membersOf(key, i).map(block).orNull
+      }
+      if (offset > mostBytes) log.warn(s"The index keeps the values of ${key.path.mkString(".")} only for " +
+        s"${blocks.count(_ != null)} of ${files.files} files: it would have more than $mostBytes bytes")
+      IndexedColumn(key, block(MemberBlocks.toRaw(blocks)))
+    }
     val intervals = CurveIntervals.toRaw(contents.intervals, files.length(_)).map(block)
     val origins = FileOrigins.toRaw(contents.origins).map(block)
     val footer =
-      IndexFooter(id, files.files, block(files.toRaw), columns, contents.properties, intervals, origins).toJson
+      IndexFooter(id, files.files, block(files.toRaw), columns, contents.properties, intervals, origins, members).toJson
     require(footer.length <= IndexFooter.MaxBytes, s"${columns.length} columns are too many for an index")
     put(footer)
     put(ByteBuffer.allocate(8).putInt(footer.length).putInt(Checksum.crc32(footer).toInt).array)

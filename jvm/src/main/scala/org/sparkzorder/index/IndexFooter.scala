@@ -4,7 +4,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
-import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
+import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
 import org.apache.spark.sql.types.DataType
 import org.slf4j.LoggerFactory
 
@@ -21,7 +21,8 @@ private[index] final case class IndexFooter(
     columns: Seq[IndexedColumn],
     properties: Map[String, String],
     intervals: Option[Block] = None,
-    origins: Option[Block] = None
+    origins: Option[Block] = None,
+    members: Seq[IndexedColumn] = Nil
 ) {
 
   def toJson: Array[Byte] = {
@@ -32,9 +33,8 @@ private[index] final case class IndexFooter(
     put(node.putObject("fileBlock"), fileBlock)
     intervals.foreach(put(node.putObject("intervals"), _))
     origins.foreach(put(node.putObject("origins"), _))
-    val array = node.putArray("columns")
     val textsOf = IndexFooter.memo(TypeTexts.of)
-    columns.foreach { c =>
+    def putAll(array: ArrayNode, columns: Seq[IndexedColumn]): Unit = columns.foreach { c =>
       val column = array.addObject()
       val path = column.putArray("path")
       c.key.path.foreach(path.add)
@@ -43,6 +43,8 @@ private[index] final case class IndexFooter(
       field.foreach(column.put("field", _))
       put(column.putObject("block"), c.block)
     }
+    putAll(node.putArray("columns"), columns)
+    if (members.nonEmpty) putAll(node.putArray("members"), members)
     IndexJson.mapper.writeValueAsBytes(node)
   }
 
@@ -69,15 +71,26 @@ private[index] object IndexFooter {
     val root = tree(json)
     checkVersion(number(root, "version"))
     val files = filesOf(root)
-    val columns = columnsOf(root, blocksEnd, limit)
+    val columns = columnsOf(array(root, "columns"), blocksEnd, limit)
     val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
     val id = unhex(text(field(root, "id"), "id"))
     def optional(field: String, most: Long) = optionalBlock(root, field, blocksEnd, math.min(limit, most), name)
     val intervals = optional("intervals", CurveIntervals.maxBytes(files.toLong))
     val origins = optional("origins", FileOrigins.maxBytes(files.toLong))
     val fileBlock = block(field(root, "fileBlock"), blocksEnd, limit)
-    IndexFooter(id, files, fileBlock, columns, properties, intervals, origins)
+    IndexFooter(id, files, fileBlock, columns, properties, intervals, origins, membersOf(root, blocksEnd, limit, name))
   }
+
+  /** The directories of the columns' values. The index is of use without them. */
+  private def membersOf(root: JsonNode, blocksEnd: Long, limit: Long, name: String): Seq[IndexedColumn] =
+    if (!root.has("members")) Nil
+    else
+      try columnsOf(array(root, "members"), blocksEnd, limit)
+      catch {
+        case e: IndexFormatException =>
+          log.warn(s"The columns' values in the index $name are not used: ${e.getMessage}")
+          Nil
+      }
 
   private def checkVersion(version: Long): Unit = {
     if (version > Version) {
@@ -94,32 +107,24 @@ private[index] object IndexFooter {
     files.toInt
   }
 
-  private def block(node: JsonNode, blocksEnd: Long, limit: Long): Block = {
-    val offset = number(node, "offset")
-    val length = number(node, "length")
-    val rawLength = number(node, "rawLength")
-    val crc = number(node, "crc")
-    if (offset < 0 || length < Block.IdSize || length > Int.MaxValue || offset > blocksEnd - length) {
-      throw new IndexFormatException(s"a block at $offset of $length bytes is outside of the file")
-    }
-    if (rawLength < 0 || rawLength > math.min(limit, RawBytes.MaxSize)) {
-      throw new IndexFormatException(s"a block of $rawLength bytes is more than the $limit that it may take in memory")
-    }
-    if (length > Block.maxLength(rawLength)) {
-      throw new IndexFormatException(s"a block of $length bytes cannot hold only $rawLength")
-    }
-    Block(offset, length.toInt, rawLength.toInt, crc)
-  }
+  private def block(node: JsonNode, blocksEnd: Long, limit: Long): Block = Block.checked(
+    number(node, "offset"),
+    number(node, "length"),
+    number(node, "rawLength"),
+    number(node, "crc"),
+    blocksEnd,
+    limit
+  )
 
   /**
    * The columns whose types this Spark has, and stores in the same way. The others are left out.
    */
-  private def columnsOf(root: JsonNode, blocksEnd: Long, limit: Long): Seq[IndexedColumn] = {
+  private def columnsOf(nodes: Seq[JsonNode], blocksEnd: Long, limit: Long): Seq[IndexedColumn] = {
     // There may be thousands of columns, but only of a few types.
     val typeOf = memo[(String, Option[String]), Option[DataType]] { case (json, field) =>
       TypeTexts.dataType(json, field)
     }
-    array(root, "columns").flatMap { node =>
+    nodes.flatMap { node =>
       val path = array(node, "path").map(p => text(p, "path"))
       if (path.isEmpty) throw new IndexFormatException("a column without a name")
       val at = block(field(node, "block"), blocksEnd, limit)

@@ -8,6 +8,7 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.compat._
 import org.sparkzorder.layout.CurveInterval
+import org.sparkzorder.membership.{ColumnMembers, MembershipFormat}
 import org.sparkzorder.stats._
 
 /**
@@ -61,7 +62,7 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
 
   def fileId(i: Int): FileId = table.id(i)
 
-  /** All statistics of a file. Loads every column. */
+  /** All statistics of a file, without the values of columns. Loads every column. */
   def fileStats(i: Int): FileStats =
     FileStats(rows(i), columns.flatMap(key => byKey(key).get.flatMap(_.of(i)).map(key -> _)).toMap)
 
@@ -70,6 +71,23 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
 
   def column(path: Seq[String], dataType: DataType): Option[StatsColumn] =
     byKey.get(ColumnKey(path, dataType)).flatMap(_.get).map(_.stats)
+
+  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] =
+    memberBlocks(ColumnKey(path, dataType))
+
+  /** The columns of which values are kept. */
+  def memberColumns: Seq[ColumnKey] = footer.members.map(_.key)
+
+  private[sparkzorder] def memberBlocks(key: ColumnKey): Option[MemberBlocks] = byMember.get(key).flatMap(_.get)
+
+  private val byMember: Map[ColumnKey, Lazy[MemberBlocks]] = footer.members.map { c =>
+    val shown = quoteNameParts(c.key.path)
+    def read(raw: Array[Byte]) = {
+      val blocks = MemberBlocks.fromRaw(files, raw, source.length, MembershipFormat.MostBytes.toLong)
+      new MemberBlocks(source, footer.id, blocks, shown)
+    }
+    c.key -> new Lazy[MemberBlocks](c.block, s"The directory of the values of $shown", read, _ => 40L * files)
+  }.toMap
 
   /** The files' intervals of the curves that they were written along; None when no file has one. */
   def intervals: Option[CurveIntervals] = placed.flatMap(_.get)
@@ -123,7 +141,7 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
   def memoryBytes: Long =
     table.memoryBytes + placed.fold(0L)(_.memoryBytes) + writtenFor.fold(0L)(_.memoryBytes) + byKey.valuesIterator.map(
       _.memoryBytes
-    ).sum
+    ).sum + byMember.valuesIterator.map(_.memoryBytes).sum
 
   private[index] def sourceOnFileSystem: Option[HadoopSource] = source match {
     case s: HadoopSource => Some(s)

@@ -2,7 +2,7 @@ package org.sparkzorder.indexing
 
 import scala.collection.mutable
 
-import org.apache.hadoop.fs.FileStatus
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.{StructField, StructType}
 
 import org.sparkzorder.compat._
 import org.sparkzorder.footer.DataFormat
-import org.sparkzorder.stats.{ColumnKey, FileStats, StatsCollector, StatsMerge}
+import org.sparkzorder.stats.{FileStats, IndexedColumns, StatsCollector, StatsMerge}
 
 /**
  * Collects statistics from the rows, where footers cannot be trusted. One Spark job reads the
@@ -37,10 +37,11 @@ object FileScan {
       files: Seq[(Int, FileStatus)],
       format: DataFormat,
       schema: StructType,
-      columns: Seq[ColumnKey],
+      indexed: IndexedColumns,
       options: Map[String, String] = Map.empty
   ): Map[Int, FileStats] = if (files.isEmpty) Map.empty
   else {
+    val columns = indexed.keys
     val session = strict(spark.asInstanceOf[ClassicSession])
     // ORC may find columns by position, so it needs all of them. Parquet finds them by name, so
     // other fields can be left out.
@@ -50,7 +51,7 @@ object FileScan {
       OrdinalFileIndex.schema,
       visible,
       None,
-      reader(format),
+      reader(format, isWhole = indexed.members.nonEmpty),
       strictOptions(options)
     )(session)
     val names = visible.fieldNames.filter(n => columns.exists(_.path.head == n)).toSeq
@@ -59,35 +60,49 @@ object FileScan {
     ): _*)
     val rowSchema = StructType(names.map(n => visible(n)) ++ OrdinalFileIndex.schema.fields)
     val unit = names.size
-    val asked = columns.toArray
     val parts =
-      rows.asInstanceOf[Dataset[_]].queryExecution.toRdd.mapPartitions(collect(_, rowSchema, asked, unit)).collect()
+      rows.asInstanceOf[Dataset[_]].queryExecution.toRdd.mapPartitions(collect(_, rowSchema, indexed, unit)).collect()
     parts.groupMapReduce(_._1)(_._2)(StatsMerge.merge)
   }
 
   private def collect(
       rows: Iterator[InternalRow],
       schema: StructType,
-      columns: Array[ColumnKey],
+      columns: IndexedColumns,
       unit: Int
   ): Iterator[(Int, FileStats)] = {
-    val collectors = mutable.LinkedHashMap.empty[Int, StatsCollector]
+    val found = mutable.ArrayBuffer.empty[(Int, FileStats)]
     var last = -1
     var current: StatsCollector = null
+    // The rows of a part of a file come one after the other, and its values take much memory until they are encoded.
+    def finish(): Unit = if (current != null) found += ((last, current.result()))
     rows.foreach { row =>
       val ordinal = row.getInt(unit)
       if (current == null || ordinal != last) {
-        current = collectors.getOrElseUpdate(ordinal, new StatsCollector(schema, columns.toIndexedSeq))
+        finish()
+        current = new StatsCollector(schema, columns.keys, columns.members)
         last = ordinal
       }
       current.add(row)
     }
-    collectors.iterator.map { case (ordinal, c) => ordinal -> c.result() }
+    finish()
+    found.iterator
   }
 
-  private def reader(format: DataFormat): FileFormat = format match {
-    case DataFormat.Parquet => new ParquetFileFormat
-    case DataFormat.Orc     => new OrcFileFormat
+  /** @param isWhole whether each file is read by one task: the values of two parts cannot be put together */
+  private def reader(format: DataFormat, isWhole: Boolean): FileFormat = (format, isWhole) match {
+    case (DataFormat.Parquet, false) => new ParquetFileFormat
+    case (DataFormat.Parquet, true)  => new WholeParquetFiles
+    case (DataFormat.Orc, false)     => new OrcFileFormat
+    case (DataFormat.Orc, true)      => new WholeOrcFiles
+  }
+
+  private final class WholeParquetFiles extends ParquetFileFormat {
+    override def isSplitable(spark: SparkSession, options: Map[String, String], path: Path): Boolean = false
+  }
+
+  private final class WholeOrcFiles extends OrcFileFormat {
+    override def isSplitable(spark: SparkSession, options: Map[String, String], path: Path): Boolean = false
   }
 
   private val ignored = Seq("ignoreCorruptFiles", "ignoreMissingFiles")

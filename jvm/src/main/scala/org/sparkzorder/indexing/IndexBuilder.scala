@@ -10,6 +10,7 @@ import org.apache.spark.sql.types.StructType
 import org.sparkzorder.footer.files.{Footers, UnchangedFiles}
 import org.sparkzorder.footer.orc.StripeFooters
 import org.sparkzorder.footer.{Calendar, DataFormat, FileFooter, SessionBound}
+import org.sparkzorder.membership.MembershipKind
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.stats.{ColumnDefaults, ColumnKey, ColumnStats, FileId, FileStats}
 
@@ -24,10 +25,12 @@ object IndexBuilder extends Logging {
    *
    * @param options of the table, as its reader takes them
    * @param leftOut called for each file without statistics, with the reason
+   * @param members those of the columns whose values are collected, too. Their rows are read
    * @param progress called with the number of footers that are read so far
    */
   final case class Setting(
       options: Map[String, String] = Map.empty,
+      members: Map[ColumnKey, MembershipKind] = Map.empty,
       leftOut: (FileStatus, String) => Unit = (f, why) => logWarning(s"No statistics for ${f.getPath}: $why"),
       progress: Int => Unit = _ => ()
   )
@@ -94,7 +97,7 @@ private final class IndexBuilder(
   /** The statistics of the files that stay as they are until their rows are read. */
   def statistics(files: IndexedSeq[IntactFile]): Seq[(FileStatus, FileStats)] = {
     val scanned =
-      try new RowScans(spark, format, schema, setting.options).of(files)
+      try new RowScans(spark, format, schema, setting.options, setting.members).of(files)
       catch {
         case e: SparkException =>
           StripeFooters.explain(conf, format, e)
@@ -122,7 +125,8 @@ private final class IndexBuilder(
     val all = footer.loose ++ footer.stats ++ absent ++ fromRows
     FileStats(
       footer.rows,
-      all.flatMap { case (key, stats) => lasting(key, stats, footer.sessionBound.get(key)).map(key -> _) }
+      all.flatMap { case (key, stats) => lasting(key, stats, footer.sessionBound.get(key)).map(key -> _) },
+      scanned.fold(Map.empty[ColumnKey, Array[Byte]])(_.members)
     )
   }
 

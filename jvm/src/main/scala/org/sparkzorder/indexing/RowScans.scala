@@ -7,14 +7,15 @@ import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.compat._
 import org.sparkzorder.footer.{DataFormat, FileFooter, SchemaCheck, SessionBound}
+import org.sparkzorder.membership.MembershipKind
 import org.sparkzorder.progress.{Phase, StatementProgress}
-import org.sparkzorder.stats.{ColumnKey, FileStats}
+import org.sparkzorder.stats.{ColumnKey, FileStats, IndexedColumns}
 
 /** A listed file with a readable footer. */
 private[indexing] final case class IntactFile(status: FileStatus, footer: FileFooter)
 
 /**
- * Reads rows for the statistics that footers lack.
+ * Reads rows for the statistics that footers lack, and for the values of some columns.
  *
  * One job reads the files that need the same columns. Files of the same writer usually need the
  * same ones, so there are few jobs. If there would be many, one job reads the union of the columns
@@ -24,7 +25,8 @@ private[indexing] final class RowScans(
     spark: SparkSession,
     format: DataFormat,
     schema: StructType,
-    options: Map[String, String]
+    options: Map[String, String],
+    members: Map[ColumnKey, MembershipKind]
 ) {
   import RowScans._
 
@@ -38,7 +40,8 @@ private[indexing] final class RowScans(
     val progress = StatementProgress.current.filter(_ => jobs.nonEmpty)
     progress.foreach(_.enter(Phase.Scanning, until = 0.98, files = jobs.map(_.files.size.toLong).sum))
     jobs.flatMap { job =>
-      val columns = job.columns.toSeq.sortBy(_.path.mkString("."))
+      val keys = job.columns.toSeq.sortBy(_.path.mkString("."))
+      val columns = IndexedColumns(keys, members.filter { case (key, _) => job.columns(key) })
       val scanned = FileScan.scan(spark, job.files.map(i => (i, files(i).status)), format, schema, columns, options)
       progress.foreach(_.done(Phase.Scanning, files = job.files.size.toLong))
       scanned
@@ -49,7 +52,9 @@ private[indexing] final class RowScans(
     val scannable = files.map(f => SchemaCheck.scannable(schema, f.footer, caseSensitive))
     def canScan(file: Int, key: ColumnKey) = scannable(file)(key.path)
     val needed = files.indices.map { i =>
-      val lasting = files(i).footer.onlyRowsTell.filterNot(isSessionBound(files(i).footer, _))
+      val footer = files(i).footer
+      val asked = footer.onlyRowsTell ++ (members.keySet -- footer.missing)
+      val lasting = asked.filterNot(isSessionBound(footer, _))
       FileColumns(i, lasting.filter(canScan(i, _)))
     }.filter(n => n.columns.nonEmpty && files(n.file).footer.rows > 0)
     val jobs = byColumns(needed)

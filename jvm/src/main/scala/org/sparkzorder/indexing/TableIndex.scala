@@ -17,7 +17,8 @@ import org.sparkzorder.footer.DataFormat
 import org.sparkzorder.footer.orc.NamelessColumns
 import org.sparkzorder.index.{IndexContents, IndexFile, IndexMemory, IndexSnapshot, IndexStore}
 import org.sparkzorder.layout.{CurveFrame, CurveInterval}
-import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}
+import org.sparkzorder.indexing.MemberColumns.Members
+import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns, IndexedColumns}
 import org.sparkzorder.table.{ExcludedNames, PlainTable, TableLocation}
 
 /** The index of one table: finds it, decides on its columns, and adds files to it. */
@@ -46,12 +47,22 @@ object TableIndex {
    * The columns to collect statistics of: all that can have some, or those that the index is
    * restricted to.
    */
-  def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot]): Seq[ColumnKey] =
+  def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot]): IndexedColumns =
     columnsOf(table, snapshot, ExcludedColumns.checked(table))
 
-  def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot], excluded: ExcludedNames): Seq[ColumnKey] = {
+  /** @param asked the columns whose values are to be kept; None for those of the index */
+  def columnsOf(
+      table: PlainTable,
+      snapshot: Option[IndexSnapshot],
+      excluded: ExcludedNames,
+      asked: Option[Members] = None
+  ): IndexedColumns = {
     val usable = usableColumns(table, excluded)
-    snapshot.flatMap(restriction).fold(usable)(paths => usable.filter(c => paths.contains(c.path)))
+    val members = asked.orElse(snapshot.map(MemberColumns.of)).getOrElse(Map.empty: Members)
+    val keys = snapshot.flatMap(restriction).fold(usable)(paths =>
+      usable.filter(c => paths.contains(c.path) || members.contains(c.path))
+    )
+    IndexedColumns(keys, MemberColumns.keys(members, keys.filter(MemberColumns.canBe(table, _))))
   }
 
   /**
@@ -77,16 +88,16 @@ object TableIndex {
   def build(
       table: PlainTable,
       files: Seq[FileStatus],
-      columns: Seq[ColumnKey],
+      columns: IndexedColumns,
       earlier: Seq[(FileId, FileStats)] = Nil
   ): Seq[(FileId, FileStats)] = {
     val known = earlier.toMap
     val (old, late) = files.partition(f => known.contains(idOf(table, f)))
     val format = DataFormat.of(table.formatName).get
-    val setting = IndexBuilder.Setting(options = table.relation.options)
+    val setting = IndexBuilder.Setting(options = table.relation.options, members = columns.members)
     val added =
       UnreadableFiles.told(table) {
-        IndexBuilder.build(table.session, late, format, table.dataSchema, columns, idOf(table, _), setting)
+        IndexBuilder.build(table.session, late, format, table.dataSchema, columns.keys, idOf(table, _), setting)
       }
     old.map(f => idOf(table, f)).map(id => id -> known(id)) ++ added
   }
@@ -99,6 +110,7 @@ object TableIndex {
    * @param copied files of which the operation made copies, with the copies
    * @param known the excluded columns, if the operation has asked for them under the lock
    * @param origins what wrote the added files, see [[IndexSnapshot.originOf]]
+   * @param members the columns whose values are kept from now on; None for those of the index
    */
   def add(
       table: PlainTable,
@@ -111,9 +123,12 @@ object TableIndex {
       namesInAnyCase: Boolean = false,
       copied: Map[FileId, FileId] = Map.empty,
       known: Option[ExcludedNames] = None,
-      origins: Map[FileId, String] = Map.empty
+      origins: Map[FileId, String] = Map.empty,
+      members: Option[Members] = None
   ): Unit = {
-    val properties = if (namesInAnyCase) Map(IndexSnapshot.NamesInAnyCase -> "true") else Map.empty[String, String]
+    val spelling = if (namesInAnyCase) Map(IndexSnapshot.NamesInAnyCase -> "true") else Map.empty[String, String]
+    val properties = spelling ++ members.fold(Map.empty[String, String])(MemberColumns.properties)
+    val kept = members.orElse(snapshot.map(MemberColumns.of)).getOrElse(Map.empty: Members)
     val columnNames = table.dataSchema.fieldNames.toIndexedSeq
     val lasting = added.map { case (id, stats) => id -> lastingInOrc(table, columnNames, stats) }
     val excluded = known.getOrElse(ExcludedColumns.checked(table))
@@ -128,7 +143,8 @@ object TableIndex {
           frames,
           properties,
           copied,
-          origins
+          origins,
+          c => kept.contains(c.path)
         )
       case None => IndexContents(lasting, properties, frames, origins)
     }
@@ -202,6 +218,7 @@ object TableIndex {
       folder: TableFolder,
       lock: Lock,
       columns: Option[Seq[Seq[String]]],
+      members: Members,
       files: Seq[(FileId, FileStats)],
       before: Option[IndexSnapshot],
       origins: Map[FileId, String]
@@ -221,7 +238,7 @@ object TableIndex {
       table,
       folder,
       lock,
-      IndexContents(files, properties.toMap ++ spelling, lastingFrames(table, hints, excluded), origin),
+      IndexContents(files, properties.toMap ++ MemberColumns.properties(members) ++ spelling, lastingFrames(table, hints, excluded), origin),
       files.map(_._1),
       excluded
     )

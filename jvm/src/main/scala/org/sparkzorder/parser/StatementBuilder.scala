@@ -1,5 +1,7 @@
 package org.sparkzorder.parser
 
+import java.util.Locale.ROOT
+
 import scala.jdk.CollectionConverters._
 
 import org.antlr.v4.runtime.ParserRuleContext
@@ -47,7 +49,13 @@ private[parser] class StatementBuilder(unquote: String => String, predicate: (St
   }
 
   override def visitCreateSkippingIndex(ctx: CreateSkippingIndexContext): Statement =
-    CreateSkippingIndexStatement(target(ctx.target), ctx.column.asScala.map(column).toVector, ctx.REPLACE != null)
+    CreateSkippingIndexStatement(
+      target(ctx.target),
+      ctx.indexColumn.asScala.map(c => IndexColumn(column(c.column), Option(c.kind).map(_.getText.toUpperCase(ROOT)))).toVector,
+      all = ctx.STAR != null || ctx.indexColumn.isEmpty,
+      ctx.REPLACE != null,
+      ctx.DRY != null
+    )
 
   override def visitRefreshSkippingIndex(ctx: RefreshSkippingIndexContext): Statement =
     RefreshSkippingIndexStatement(target(ctx.target))

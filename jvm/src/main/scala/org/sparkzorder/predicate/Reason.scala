@@ -27,6 +27,9 @@ object ReasonCode {
   /** Not a reason against use: files were skipped by their intervals of the curve. */
   case object CurveInterval extends ReasonCode("CURVE_INTERVAL")
 
+  /** Not a reason against use: files were skipped by the values that columns have in them. */
+  case object Membership extends ReasonCode("MEMBERSHIP")
+
   /** Not a reason against use: files were skipped by what earlier queries found. */
   case object Memory extends ReasonCode("MEMORY")
 
@@ -47,6 +50,7 @@ object ReasonCode {
     UnsupportedExpression,
     NoStatistics,
     CurveInterval,
+    Membership,
     Memory,
     Join,
     Answered

@@ -101,6 +101,20 @@ private[skipping] final class ListedTable(
   def selected(predicate: StatsPredicate, relation: HadoopFsRelation): Seq[SelectedFiles] =
     known.indices.map(k => SelectedFiles(known(k), predicate, relation, partitions(k)))
 
+  /** The same files without those that the values of their columns rule out, see [[SelectedFiles.byMembers]]. */
+  def byMembers(
+      keepers: Seq[SelectedFiles],
+      predicate: StatsPredicate,
+      relation: HadoopFsRelation
+  ): Seq[SelectedFiles] =
+    keepers.zipWithIndex.map { case (keeper, k) => keeper.byMembers(predicate, relation, ordinals(k)) }
+
+  private lazy val ordinals: Seq[BitSet] = known.indices.map { k =>
+    val all = new BitSet
+    directories.foreach(_.listed(k).ordinals.foreach(o => if (o >= 0) all.set(o)))
+    all
+  }
+
   private lazy val partitions: Seq[Array[InternalRow]] = known.indices.map { k =>
     ListedTable.partitionsOf(directories.map(d => (d.directory.values, d.listed(k))), known(k).snapshot.files)
   }

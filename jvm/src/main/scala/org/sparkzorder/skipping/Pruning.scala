@@ -7,9 +7,9 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.sparkzorder.compat._
 import org.sparkzorder.memory.RememberedFiles
 import org.sparkzorder.memory.learn.{MemoryPlanning, PendingScans}
-import org.sparkzorder.predicate.{Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
+import org.sparkzorder.predicate.{Column, Filters, MembershipEvaluation, Reason, ReasonCode, StatsPredicate, Unknown}
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, Listing, ScanSnapshot}
-import org.sparkzorder.stats.StatsColumn
+import org.sparkzorder.stats.{StatsColumn, StatsWithDefaults}
 
 /** Chooses the files that a scan reads, by its filters. */
 private[skipping] object Pruning {
@@ -64,21 +64,30 @@ private[skipping] object Pruning {
       val byBounds = ofConjuncts
         .reduceLeftOption((a, b) => a.zip(b).map { case (x, y) => x.and(y) })
         .getOrElse(listed.selected(predicate, relation))
-      val keepers = byBounds.map(_.byCurve(ofFiles))
+      val byCurve = byBounds.map(_.byCurve(ofFiles))
+      val keepers = listed.byMembers(byCurve, ofFiles, relation)
       val beforeMemory = listed.count(keepers)
       val kept = if (remembered.isEmpty) beforeMemory else listed.count(keepers, remembered)
       val bytesBeforeMemory = listed.bytes(keepers, None)
       val bytesKept = if (remembered.isEmpty) bytesBeforeMemory else listed.bytes(keepers, remembered)
       val elapsed = (System.nanoTime() - start) / 1e6
-      val leftOutByCurve =
-        if (byBounds.zip(keepers).forall { case (b, k) => b.keepsAsMuchAs(k) }) 0
-        else listed.count(byBounds) - beforeMemory
+      def fewer(before: Seq[SelectedFiles], after: Seq[SelectedFiles]): Int =
+        if (before.zip(after).forall { case (b, k) => b.keepsAsMuchAs(k) }) 0
+        else listed.count(before) - listed.count(after)
+      val leftOutByCurve = fewer(byBounds, byCurve)
+      val leftOutByMembers = fewer(byCurve, keepers)
       val reports = conjuncts.zip(ofConjuncts).map { case ((f, p), k) => report(relation, f, p, k, listed, views) } ++
-        curveReport(conjuncts, views, beforeMemory, leftOutByCurve) ++
+        curveReport(conjuncts, views, beforeMemory + leftOutByMembers, leftOutByCurve) ++
+        membersReport(conjuncts, relation, views, beforeMemory, leftOutByMembers) ++
         remembered.map(memoryReport(dataFilters, _, listed, beforeMemory - kept))
       val summary =
         if (usable || remembered.isDefined) {
-          val leftOut = LeftOutBy(listed.files - beforeMemory - leftOutByCurve, leftOutByCurve, beforeMemory - kept)
+          val leftOut = LeftOutBy(
+            bounds = listed.files - beforeMemory - leftOutByCurve - leftOutByMembers,
+            curve = leftOutByCurve,
+            members = leftOutByMembers,
+            memory = beforeMemory - kept
+          )
           Some(SkippingReport(listed.files, kept, listed.bytes, bytesKept, elapsed, leftOut, reports))
         } else None
       def look = FileRevalidation.of(relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
@@ -101,6 +110,24 @@ private[skipping] object Pruning {
       ofCurve.map(_.sql).mkString(" AND "),
       Some(kept.toLong),
       Some(Reason(ReasonCode.CurveInterval, words))
+    )
+  }
+
+  /** Reports the conjuncts that ask for values, if the values of columns rule out files that the bounds do not. */
+  private def membersReport(
+      conjuncts: Seq[(Expression, StatsPredicate)],
+      relation: HadoopFsRelation,
+      views: Seq[ScanSnapshot],
+      kept: Int,
+      leftOut: Int
+  ): Option[ConjunctReport] = Option.when(leftOut > 0) {
+    val tables = views.flatMap(_.snapshot).map(StatsWithDefaults.of(_, relation.dataSchema))
+    val ofMembers = conjuncts.collect { case (f, p) if tables.exists(MembershipEvaluation.isUseful(p, _)) => f }
+    val words = s"$leftOut more files do not have the values"
+    ConjunctReport(
+      ofMembers.map(_.sql).mkString(" AND "),
+      Some(kept.toLong),
+      Some(Reason(ReasonCode.Membership, words))
     )
   }
 

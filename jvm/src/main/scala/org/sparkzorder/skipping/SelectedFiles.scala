@@ -5,7 +5,7 @@ import java.util.BitSet
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 
-import org.sparkzorder.predicate.{Evaluation, StatsPredicate}
+import org.sparkzorder.predicate.{Evaluation, MembershipEvaluation, StatsPredicate}
 import org.sparkzorder.stats.{StatsWithDefaults, StatsWithPartitions}
 
 /**
@@ -46,6 +46,32 @@ private[skipping] final class SelectedFiles(
   /** Without the files that [[CurvePruning]] rules out. */
   def byCurve(predicate: StatsPredicate): SelectedFiles =
     changed(CurvePruning.leaveOut(_, predicate, known.snapshot), assumed)
+
+  /**
+   * Without those of some files that the values of their columns rule out.
+   *
+   * @param predicate that is not about partition columns
+   */
+  def byMembers(predicate: StatsPredicate, relation: HadoopFsRelation, files: BitSet): SelectedFiles =
+    if (known.snapshot.memberColumns.isEmpty) this
+    else {
+      val asked = files.clone().asInstanceOf[BitSet]
+      asked.and(keep)
+      val found = MembershipEvaluation.keep(predicate, StatsWithDefaults.of(known.snapshot, relation.dataSchema), asked)
+      asked.andNot(found)
+      if (asked.isEmpty) this else changed(_.andNot(asked), assumed)
+    }
+
+  /** The files that this one keeps, and those that `before` does not keep either. */
+  def orNot(before: SelectedFiles): SelectedFiles = changed(
+    { own =>
+      val out = new BitSet
+      out.set(0, known.snapshot.files)
+      out.andNot(before.keep)
+      own.or(out)
+    },
+    assumed
+  )
 
   def keepsAsMuchAs(other: SelectedFiles): Boolean = keep == other.keep
 

@@ -49,6 +49,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
       "skippingBytesKept" -> SQLMetrics.createSizeMetric(sparkContext, "skipping: bytes kept"),
       "skippingLeftOutByBounds" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by bounds"),
       "skippingLeftOutByCurve" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by the curve"),
+      "skippingLeftOutByMembers" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by values"),
       "skippingLeftOutByMemory" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by memory"),
       "skippingLeftOutByJoins" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by joins"),
       "skippingAnswered" -> SQLMetrics.createMetric(sparkContext, "skipping: files answered from the index"),
@@ -71,6 +72,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
       skippingMetrics("skippingBytesKept").set(r.bytesKept + changed.map(_.getLen).sum)
       skippingMetrics("skippingLeftOutByBounds").set(r.leftOut.bounds)
       skippingMetrics("skippingLeftOutByCurve").set(r.leftOut.curve)
+      skippingMetrics("skippingLeftOutByMembers").set(r.leftOut.members)
       skippingMetrics("skippingLeftOutByMemory").set(r.leftOut.memory)
       skippingMetrics("skippingAnswered").set(r.leftOut.answers)
       skippingMetrics("skippingTime").set((r.pruningMs * 1e6).toLong)

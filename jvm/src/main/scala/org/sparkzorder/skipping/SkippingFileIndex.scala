@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, 
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.memory.RememberedFiles
-import org.sparkzorder.predicate.Filters
+import org.sparkzorder.predicate.{Filters, StatsPredicate}
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, ScanSnapshot}
 
 /**
@@ -71,11 +71,20 @@ final class SkippingFileIndex private[skipping] (
     if (remembered.isEmpty && conjuncts.isEmpty && joins.isEmpty) LaterFiles.none
     else {
       val notByName = ColumnsByName.whyNot(relation, views)
-      def translated(f: Expression) = ScanPredicates.translate(relation, notByName, f)
       val listed = new ListedTable(latest, keepers.map(_.known), partitionSchema)
-      val others = listed.selected(Filters.conjunction(conjuncts.map(translated)), relation)
-      val ofJoins = joins.map { case (_, f) => listed.selected(translated(f), relation) }
-      val all = ofJoins.foldLeft(others)((a, b) => a.zip(b).map { case (x, y) => x.and(y) })
+      def both(a: Seq[SelectedFiles], b: Seq[SelectedFiles]) = a.zip(b).map { case (x, y) => x.and(y) }
+      def selected(p: StatsPredicate) = listed.selected(p, relation)
+      val ofConjuncts = conjuncts.map(ScanPredicates.translate(relation, notByName, _))
+      val ofKeys = joins.map { case (_, f) => ScanPredicates.translate(relation, notByName, f) }
+      val byConjuncts = selected(Filters.conjunction(ofConjuncts))
+      val byBounds = ofKeys.map(selected).foldLeft(byConjuncts)(both)
+      // Values are looked for only in files that the bounds of all conditions keep.
+      def byMembers(p: StatsPredicate): Seq[SelectedFiles] =
+        if (ScanPredicates.isAboutPartitions(relation, p)) byBounds else listed.byMembers(byBounds, p, relation)
+      def notRuledOut(p: StatsPredicate) = byMembers(p).zip(byBounds).map { case (kept, all) => kept.orNot(all) }
+      val others = ofConjuncts.map(notRuledOut).foldLeft(byConjuncts)(both)
+      val ofJoins = ofKeys.map(p => both(selected(p), notRuledOut(p)))
+      val all = ofJoins.foldLeft(others)(both)
       val byJoins =
         if (joins.isEmpty) None
         else {

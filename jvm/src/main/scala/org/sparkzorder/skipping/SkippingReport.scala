@@ -6,9 +6,10 @@ import org.sparkzorder.predicate.Reason
 /**
  * Files that a scan does not read, by the first means that ruled them out.
  *
+ * @param members files that do not have the values that are asked for
  * @param answers files whose rows the index has counted for an aggregate
  */
-final case class LeftOutBy(bounds: Long, curve: Long, memory: Long, answers: Long = 0)
+final case class LeftOutBy(bounds: Long, curve: Long, members: Long, memory: Long, answers: Long = 0)
 
 /**
  * What skipping did for one scan, after partition pruning.

@@ -49,8 +49,21 @@ object RestorePoint {
 /** The parts of a key column's name, and the text of its weight. */
 final case class WeightedColumn(parts: Seq[String], weight: Option[String])
 
-final case class CreateSkippingIndexStatement(target: Target, columns: Seq[Seq[String]], replace: Boolean)
-    extends TableStatement
+/**
+ * A column of an index.
+ *
+ * @param kind how its values are kept for each file, in capitals; None for bounds only
+ */
+final case class IndexColumn(parts: Seq[String], kind: Option[String])
+
+/** @param all whether the index is of all columns, also of those that are not named */
+final case class CreateSkippingIndexStatement(
+    target: Target,
+    columns: Seq[IndexColumn],
+    all: Boolean,
+    replace: Boolean,
+    dryRun: Boolean = false
+) extends TableStatement
 final case class RefreshSkippingIndexStatement(target: Target) extends TableStatement
 final case class DropSkippingIndexStatement(target: Target) extends TableStatement
 final case class ClearSkippingMemoryStatement(target: Target) extends TableStatement

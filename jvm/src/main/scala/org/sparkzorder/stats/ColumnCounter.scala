@@ -8,6 +8,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
+import org.sparkzorder.membership.{MembershipBuilder, MembershipKind}
+
 /**
  * Collects the statistics of one field of a row or struct. There is one class for each way of
  * getting the value out of the row: this runs for each value that is written, so it neither boxes
@@ -15,6 +17,9 @@ import org.apache.spark.unsafe.Platform
  */
 private[stats] abstract class ColumnCounter(ordinal: Int) {
   private[stats] var nulls = 0L
+
+  /** Collects the values too, if set. It is without values if one of them cannot be encoded. */
+  private[stats] var members: MembershipBuilder = null
 
   final def add(row: InternalRow): Unit = if (row.isNullAt(ordinal)) addNull() else addValue(row)
 
@@ -29,7 +34,14 @@ private[stats] abstract class ColumnCounter(ordinal: Int) {
 
 private[stats] object ColumnCounter {
 
-  def apply(ordinal: Int, dt: DataType): ColumnCounter = dt match {
+  def apply(ordinal: Int, dt: DataType, kind: Option[MembershipKind]): ColumnCounter = {
+    val counter = of(ordinal, dt)
+    for (k <- kind; encoding <- OrderedValue.encoding(dt))
+      counter.members = new MembershipBuilder(k, areHashes = encoding == Encoding.Bytes)
+    counter
+  }
+
+  private def of(ordinal: Int, dt: DataType): ColumnCounter = dt match {
     case BooleanType                                                         => new OfBoolean(ordinal)
     case ByteType                                                            => new OfByte(ordinal)
     case ShortType                                                           => new OfShort(ordinal)
@@ -62,10 +74,14 @@ private[stats] object ColumnCounter {
     protected final def take(v: Long): Unit = {
       if (v < min) min = v
       if (v > max) max = v
+      if (members != null) members.add(v)
     }
 
     /** Notes that a value cannot be encoded, so there are no bounds. */
-    protected final def lose(): Unit = lost = true
+    protected final def lose(): Unit = {
+      lost = true
+      members = null
+    }
 
     def result(): ColumnStats =
       if (lost || min > max) ColumnStats(null, null, nulls, 0L)
@@ -124,6 +140,7 @@ private[stats] object ColumnCounter {
       else {
         if (v < min) min = v
         if (v > max) max = v
+        if (members != null) members.add(OrderedValue.ofDouble(v))
       }
 
     def result(): ColumnStats =
@@ -140,7 +157,8 @@ private[stats] object ColumnCounter {
     private var lost = false
 
     protected def addValue(row: InternalRow): Unit =
-      exactly(dt, row.getDecimal(ordinal, dt.precision, dt.scale)).fold { lost = true } { v =>
+      exactly(dt, row.getDecimal(ordinal, dt.precision, dt.scale)).fold { lost = true; members = null } { v =>
+        if (members != null) members.add(OrderedValue.ofBigInteger(v))
         if (min == null) { min = v; max = v }
         else if (v.compareTo(min) < 0) min = v
         else if (v.compareTo(max) > 0) max = v
@@ -161,13 +179,18 @@ private[stats] object ColumnCounter {
     protected def addValue(row: InternalRow): Unit = row match {
       case u: UnsafeRow =>
         val place = u.getLong(ordinal)
-        range.add(u.getBaseObject, u.getBaseOffset + (place >>> 32), place.toInt)
+        take(u.getBaseObject, u.getBaseOffset + (place >>> 32), place.toInt)
       case _ if isString =>
         val v = row.getUTF8String(ordinal)
-        range.add(v.getBaseObject, v.getBaseOffset, v.numBytes)
+        take(v.getBaseObject, v.getBaseOffset, v.numBytes)
       case _ =>
         val v = row.getBinary(ordinal)
-        range.add(v, Platform.BYTE_ARRAY_OFFSET.toLong, v.length)
+        take(v, Platform.BYTE_ARRAY_OFFSET.toLong, v.length)
+    }
+
+    private def take(base: AnyRef, offset: Long, length: Int): Unit = {
+      range.add(base, offset, length)
+      if (members != null) members.add(base, offset, length)
     }
 
     def result(): ColumnStats = range.result(nulls)

@@ -2,6 +2,8 @@ package org.sparkzorder.stats
 
 import org.apache.spark.sql.types._
 
+import org.sparkzorder.membership.ColumnMembers
+
 /**
  * The defaults of columns in the schema of a reader. Of a column that a file lacks, Spark returns
  * the default that the column had when it was added, or null if it had none. So the reader's schema
@@ -60,6 +62,8 @@ final class StatsWithDefaults private (table: StatsTable, defaults: ColumnDefaul
     val found = table.column(path, dataType)
     if (defaults.concern(path)) found.map(withoutAllNull) else found
   }
+
+  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] = table.members(path, dataType)
 
   private def withoutAllNull(column: StatsColumn): StatsColumn = {
     def unknown(counts: Array[Long]): Array[Long] =

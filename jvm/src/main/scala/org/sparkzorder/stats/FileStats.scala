@@ -2,6 +2,8 @@ package org.sparkzorder.stats
 
 import org.apache.spark.sql.types.DataType
 
+import org.sparkzorder.membership.MembershipKind
+
 /**
  * A file as the file system knows it. Two files are the same file only if all three agree.
  *
@@ -49,5 +51,20 @@ object ColumnStats {
   val unknown: ColumnStats = ColumnStats(null, null, -1L, -1L)
 }
 
-/** What is known of one file. A column that is not in the map is unknown. */
-final case class FileStats(rows: Long, columns: Map[ColumnKey, ColumnStats])
+/**
+ * What is known of one file. A column that is not in the map is unknown.
+ *
+ * @param members which values columns have, see [[org.sparkzorder.membership.MembershipFormat]]
+ */
+final case class FileStats(
+    rows: Long,
+    columns: Map[ColumnKey, ColumnStats],
+    members: Map[ColumnKey, Array[Byte]] = Map.empty
+)
+
+/**
+ * The columns to collect statistics of.
+ *
+ * @param members those of which the values are kept too
+ */
+final case class IndexedColumns(keys: Seq[ColumnKey], members: Map[ColumnKey, MembershipKind] = Map.empty)

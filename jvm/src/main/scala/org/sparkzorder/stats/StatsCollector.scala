@@ -6,17 +6,23 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.{DataType, StructType}
 
+import org.sparkzorder.membership.MembershipKind
+
 /**
  * Collects the statistics of one file's rows while they are written. Not thread-safe.
  *
  * @param schema of the rows
  * @param columns the columns to watch: fields of the schema or of its structs, by exact name and
  *   type. Of a type without order only the nulls are counted
+ * @param members those columns of which the values are collected too
  * @throws IllegalArgumentException for a column that is not in the schema under this path and type
  */
-final class StatsCollector(schema: StructType, columns: Seq[ColumnKey]) {
+final class StatsCollector(schema: StructType, columns: Seq[ColumnKey], members: Map[ColumnKey, MembershipKind]) {
+  def this(schema: StructType, columns: Seq[ColumnKey]) = this(schema, columns, Map.empty)
+
   private val counters = mutable.LinkedHashMap.empty[ColumnKey, ColumnCounter]
-  private val level = new StatsCollector.Level(schema, columns.distinct.map(c => (c.path.toList, c)), counters)
+  private val level =
+    new StatsCollector.Level(schema, columns.distinct.map(c => (c.path.toList, c)), members, counters)
   private var rows = 0L
 
   def add(row: InternalRow): Unit = {
@@ -28,7 +34,11 @@ final class StatsCollector(schema: StructType, columns: Seq[ColumnKey]) {
    * The statistics of all rows added so far. Bounds leave out nulls and NaN; byte bounds have at
    * most 128 bytes.
    */
-  def result(): FileStats = FileStats(rows, counters.iterator.map { case (key, c) => key -> c.result() }.toMap)
+  def result(): FileStats = FileStats(
+    rows,
+    counters.iterator.map { case (key, c) => key -> c.result() }.toMap,
+    counters.iterator.flatMap { case (key, c) => Option(c.members).flatMap(_.result()).map(key -> _) }.toMap
+  )
 }
 
 private object StatsCollector {
@@ -37,6 +47,7 @@ private object StatsCollector {
   private final class Level(
       schema: StructType,
       watched: Seq[(List[String], ColumnKey)],
+      members: Map[ColumnKey, MembershipKind],
       found: mutable.Map[ColumnKey, ColumnCounter]
   ) {
 
@@ -50,7 +61,7 @@ private object StatsCollector {
           s"column ${quoteNameParts(key.path)} is ${dt.catalogString} in the rows, not ${key.dataType.catalogString}"
         )
       }
-      val counter = ColumnCounter(i, dt)
+      val counter = ColumnCounter(i, dt, members.get(key))
       found.put(key, counter)
       counter
     }.toArray
@@ -60,7 +71,7 @@ private object StatsCollector {
       .groupBy(_._1).toSeq.sortBy(_._1)
       .map { case (i, below) =>
         schema(i).dataType match {
-          case struct: StructType => new Inner(i, struct.length, new Level(struct, below.map(_._2), found))
+          case struct: StructType => new Inner(i, struct.length, new Level(struct, below.map(_._2), members, found))
           case other              =>
             val column = quoteNameParts(below.head._2._2.path)
             throw new IllegalArgumentException(s"column $column lies in a ${other.catalogString}")

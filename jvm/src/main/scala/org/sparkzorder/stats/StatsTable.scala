@@ -2,6 +2,8 @@ package org.sparkzorder.stats
 
 import org.apache.spark.sql.types.DataType
 
+import org.sparkzorder.membership.ColumnMembers
+
 /**
  * The statistics of many files, column by column. A file is identified by its ordinal, 0 until
  * `files`.
@@ -25,6 +27,12 @@ trait StatsTable {
    * are none, so that every file is read.
    */
   def column(path: Seq[String], dataType: DataType): Option[StatsColumn]
+
+  /**
+   * Which values the files have in a column, under exactly this path and type. They may be used only
+   * for files that have bounds in [[column]]: what makes bounds unknown makes the values unknown too.
+   */
+  def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] = None
 }
 
 /**

@@ -10,7 +10,7 @@ import org.scalatest.{Assertions, BeforeAndAfterAll, Suite}
 
 import org.sparkzorder.footer.files.FooterReaders
 import org.sparkzorder.indexing.FileScan
-import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, IndexableColumns}
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, IndexableColumns, IndexedColumns}
 
 /** A Spark session, a temporary folder, and a comparison of footers with rows. */
 trait FooterFixture extends BeforeAndAfterAll { this: Suite with Assertions =>
@@ -65,7 +65,7 @@ trait FooterFixture extends BeforeAndAfterAll { this: Suite with Assertions =>
     FooterReaders.of(format, conf, schema, columns, settings).read(status)
 
   def scanned(status: FileStatus, format: DataFormat, schema: StructType): FileStats =
-    FileScan.scan(spark, Seq((0, status)), format, schema, IndexableColumns.of(schema)).getOrElse(
+    FileScan.scan(spark, Seq((0, status)), format, schema, IndexedColumns(IndexableColumns.of(schema))).getOrElse(
       0,
       FileStats(0, Map.empty)
     )

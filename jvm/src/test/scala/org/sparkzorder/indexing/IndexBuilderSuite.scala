@@ -9,7 +9,7 @@ import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.footer.{DataFormat, EncodedOrder, FooterFixture, NotDataFileException, Samples}
-import org.sparkzorder.stats.{FileId, IndexableColumns}
+import org.sparkzorder.stats.{FileId, IndexableColumns, IndexedColumns}
 
 class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
 
@@ -166,7 +166,7 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
         Seq((0, statusOf(path))),
         DataFormat.Parquet,
         schema,
-        IndexableColumns.of(schema),
+        IndexedColumns(IndexableColumns.of(schema)),
         Map("ignorecorruptfiles" -> "true")
       ))
       assert(spark.conf.get("spark.sql.files.ignoreCorruptFiles") == "true")

@@ -4,6 +4,7 @@ import java.util.BitSet
 
 import org.apache.spark.sql.types.DataType
 
+import org.sparkzorder.membership.{ColumnMembers, MembershipFormat}
 import org.sparkzorder.stats._
 
 /** The statistics of a table, made of those of each file. A column that no file has is missing. */
@@ -28,6 +29,13 @@ final class ModelTable(stats: Seq[FileStats]) extends StatsTable {
           val nans = if (OrderedValue.hasNaN(dataType)) cells.map(_.nanCount).toArray else null
           Some(new LongStatsColumn(longs(_.min), longs(_.max), bounded, nulls, nans))
       }
+    }
+  }
+
+  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] = {
+    val key = ColumnKey(path, dataType)
+    Option.when(stats.exists(_.members.contains(key))) { (_: BitSet) => (i: Int) =>
+      stats(i).members.get(key).map(MembershipFormat.read)
     }
   }
 }

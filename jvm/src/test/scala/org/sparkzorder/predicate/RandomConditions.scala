@@ -54,7 +54,8 @@ final class RandomConditions(random: Random) {
     }
     FileStats(
       stats.rows,
-      loose.filter(_ => chance(0.9)).map { case (k, s) => k -> (if (chance(0.05)) ColumnStats.unknown else s) }
+      loose.filter(_ => chance(0.9)).map { case (k, s) => k -> (if (chance(0.05)) ColumnStats.unknown else s) },
+      stats.members
     )
   }
 

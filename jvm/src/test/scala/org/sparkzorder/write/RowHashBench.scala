@@ -8,7 +8,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 
 import org.sparkzorder.layout.{LayoutShape, LayoutSpec}
-import org.sparkzorder.stats.IndexableColumns
+import org.sparkzorder.stats.{IndexableColumns, IndexedColumns}
 import org.sparkzorder.write.check.RowHash
 import org.sparkzorder.write.job.{RewriteJob, RewriteResult}
 
@@ -101,7 +101,7 @@ object RowHashBench {
           Seq(FileGroup(counted, files)),
           columns,
           new Path(staging),
-          IndexableColumns.of(table.schema),
+          IndexedColumns(IndexableColumns.of(table.schema)),
           "OPTIMIZE bench",
           LayoutShape(LayoutSpec.ZOrder, aligned = true),
           hashed = hashed

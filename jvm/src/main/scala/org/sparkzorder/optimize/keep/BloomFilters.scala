@@ -1,6 +1,5 @@
 package org.sparkzorder.optimize.keep
 
-import org.apache.spark.sql.catalyst.parser.{CatalystSqlParser, ParseException}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
@@ -8,7 +7,7 @@ import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.{DistinctValues, LayoutModel}
 import org.sparkzorder.optimize.options.OptionTable
-import org.sparkzorder.table.{KeyColumns, PlainTable}
+import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.{FileGroup, KeyColumn}
 
 /**
@@ -65,23 +64,13 @@ private[sparkzorder] object BloomFilters {
     case Some(t) if t.equalsIgnoreCase("none") => Off
     case Some(t) if t.equalsIgnoreCase("auto") => Auto
     case Some(names)                           =>
-      val columns = KeyColumns.resolveAll(table, names.split(BetweenNames).toSeq.map(parts(table, names, _)))
+      val columns = ColumnLists.parse(table, option, names)
       columns.find { case (path, dataType) => !canHave(path, dataType) }.foreach { case (path, dataType) =>
         val why = if (dataType == BooleanType) "of a type with more than two values" else "without dots in their names"
         throw ZOrderErrors.invalidOptionValue(option.key, quoteNameParts(path), s"columns $why")
       }
       Of(columns.map(_._1))
   }
-
-  // Commas in backquotes belong to a name.
-  private val BetweenNames = ",(?=(?:[^`]*`[^`]*`)*[^`]*$)"
-
-  private def parts(table: PlainTable, all: String, name: String): Seq[String] =
-    try CatalystSqlParser.parseMultipartIdentifier(name.trim)
-    catch {
-      case _: ParseException =>
-        throw ZOrderErrors.invalidOptionValue(option.key, all, option.valueType.expected(table.formatName))
-    }
 
   // The writers take a column as its path with dots between the names, so a name with a dot would
   // be another path.

@@ -13,6 +13,7 @@ import org.sparkzorder.layout.LayoutSpec
  * @param numFiles of all files that the statement writes; overrides the size
  * @param sampleRows rows of the sample, of all folders together
  * @param bloomFilters columns that get Bloom filters, as the statement lists them
+ * @param members columns whose values the index keeps, as the statement lists them
  * @param alignedCuts whether files end at borders of cells; None if the statement does not say
  * @param mapping how values get their places on the curve
  * @param fileGroups how much is rewritten and committed at once
@@ -31,6 +32,7 @@ final case class OptimizeOptions(
     rowGroupSize: Option[Long],
     retainHours: Long,
     bloomFilters: Option[String],
+    members: Option[String],
     alignedCuts: Option[Boolean],
     mapping: MappingOptions,
     fileGroups: FileGroupOptions,
@@ -126,6 +128,7 @@ object OptimizeOptions {
       rowGroupSize = values(OptionTable.rowGroupSize),
       retainHours = values(OptionTable.retainHours),
       bloomFilters = values(OptionTable.bloomFilterColumns),
+      members = values(OptionTable.membershipColumns),
       alignedCuts = values(OptionTable.cuts).map(_ == LayoutSpec.AlignedCuts),
       mapping = mapping(values),
       fileGroups = fileGroups(values),

@@ -175,6 +175,16 @@ private[sparkzorder] object OptionTable {
     example = "user_id, address.city"
   )
 
+  val membershipColumns = new OptionWithoutDefault(
+    key = "membership-columns",
+    group = Files,
+    valueType = ColumnNames("column names separated by commas, or `none`"),
+    default = "the columns whose values the index keeps already",
+    description = "The columns whose values the index keeps for each new file, as `CREATE SKIPPING INDEX` with " +
+      "`VALUES` does. A query for a value then skips files that do not have it, also within their bounds.",
+    example = "user_id, session_id"
+  )
+
   val allowNanosecondLoss = new OptionWithDefault(
     key = "allow-nanosecond-loss",
     group = Files,
@@ -261,6 +271,7 @@ private[sparkzorder] object OptionTable {
     compression,
     rowGroupSize,
     bloomFilterColumns,
+    membershipColumns,
     allowNanosecondLoss,
     maxConcurrentRewrites,
     maxGroupSize,

@@ -4,6 +4,7 @@ import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit.{CatalogPartition, TableFolder}
 import org.sparkzorder.commit.log.Reappeared
+import org.sparkzorder.indexing.MemberColumns.Members
 import org.sparkzorder.layout.{FileBounds, LayoutSpec}
 import org.sparkzorder.optimize.auto.AutoReport
 import org.sparkzorder.optimize.keep.{BloomFilters, KeptFromInputs}
@@ -27,6 +28,7 @@ import org.sparkzorder.write.sample.UnitLayouts
  * @param writeConf session settings to write with
  * @param writeOptions options for the file writer
  * @param bloomFilters the columns that get Bloom filters, as the statement says
+ * @param members the columns whose values the index keeps, if the statement says it
  * @param kept what the new files take over from the inputs beside the rows
  * @param maxRecords how many rows a file may have at most, by `spark.sql.files.maxRecordsPerFile`;
  *   0 for any number
@@ -53,6 +55,7 @@ private[sparkzorder] final case class OptimizePlan(
     writeConf: Map[String, String],
     writeOptions: Map[String, String],
     bloomFilters: BloomFilters,
+    members: Option[Members],
     kept: KeptFromInputs,
     maxRecords: Long,
     untouched: Seq[IndexedSeq[FileBounds]],

@@ -5,7 +5,7 @@ import org.apache.spark.SparkException
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.footer.SchemaDrift
 import org.sparkzorder.optimize.auto.AutoLayout
-import org.sparkzorder.optimize.keep.BloomFilters
+import org.sparkzorder.optimize.keep.{BloomFilters, ColumnLists}
 import org.sparkzorder.statement.LayoutClause
 import org.sparkzorder.table.{FolderColumns, PartitionPredicate, PlainTable, PlainTables}
 
@@ -23,6 +23,7 @@ private[sparkzorder] object OptimizePlanner {
     LayoutChoice.check(table, statement.layout, options, statement.joins)
     if (isAuto) AutoLayout.recorded(table)
     BloomFilters.parse(table, options.bloomFilters)
+    ColumnLists.members(table, options.members)
     ()
   }
 

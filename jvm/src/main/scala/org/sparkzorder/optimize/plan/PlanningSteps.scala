@@ -20,7 +20,7 @@ import org.sparkzorder.optimize.check.{
   UnsafeTables
 }
 import org.sparkzorder.optimize.join.{DimensionJoin, DimensionRows}
-import org.sparkzorder.optimize.keep.{BloomFilters, KeptByFormat, WriteSettings}
+import org.sparkzorder.optimize.keep.{BloomFilters, ColumnLists, KeptByFormat, WriteSettings}
 import org.sparkzorder.optimize.options.{OptimizeOptions, OptionTable}
 import org.sparkzorder.optimize.{ChosenLayout, Input, Rewrite}
 import org.sparkzorder.statement.LayoutClause
@@ -79,6 +79,7 @@ private final class PlanningSteps(context: StatementContext) {
       writeConf = writeConf,
       writeOptions = WriteSettings.options(table, layout.options),
       bloomFilters = BloomFilters.parse(table, layout.options.bloomFilters),
+      members = ColumnLists.members(table, layout.options.members),
       kept = UnreadableFiles.told(table)(KeptByFormat.of(written, inputs, writeConf)),
       maxRecords = maxRecords,
       untouched = work.rewrites.flatMap(_.rest).map(f => selection.indexed.of(TableIndex.idOf(table, f))),

@@ -81,7 +81,8 @@ private[optimize] object NewFile {
       namesInAnyCase = plan.kept.namesInAnyCase,
       copied = copied,
       known = Some(excluded),
-      origins = newFiles.map(_.id -> origin).toMap
+      origins = newFiles.map(_.id -> origin).toMap,
+      members = plan.members
     )
   }
 }

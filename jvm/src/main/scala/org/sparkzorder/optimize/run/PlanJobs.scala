@@ -15,7 +15,7 @@ import org.sparkzorder.layout.{LayoutModel, LayoutShape}
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.keep.BloomFilters
 import org.sparkzorder.optimize.plan.OptimizePlan
-import org.sparkzorder.stats.ColumnKey
+import org.sparkzorder.stats.IndexedColumns
 import org.sparkzorder.table.TableSideFolder
 import org.sparkzorder.write._
 import org.sparkzorder.write.check.{FileExchangedException, ReadBackException}
@@ -40,7 +40,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
   def run(
       folder: TableFolder,
       operationId: String,
-      indexed: Seq[ColumnKey],
+      indexed: IndexedColumns,
       store: Option[ObjectStore] = None,
       stagingOf: Option[Rewrite => Path] = None
   ): RewriteResult =
@@ -62,7 +62,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
 
   /** Predicts what [[run]] would write. Nothing is written. */
   def predict(): Seq[RewritePrediction] =
-    try jobs(TableSideFolder.of(plan.table), UUID.randomUUID().toString, Nil, None, None).map(_.predict())
+    try jobs(TableSideFolder.of(plan.table), UUID.randomUUID().toString, IndexedColumns(Nil), None, None).map(_.predict())
     catch {
       case e: SparkException =>
         explain(e)
@@ -78,7 +78,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
   private def jobs(
       folder: TableFolder,
       operationId: String,
-      indexed: Seq[ColumnKey],
+      indexed: IndexedColumns,
       store: Option[ObjectStore],
       stagingOf: Option[Rewrite => Path]
   ): Seq[RewriteJob] = {

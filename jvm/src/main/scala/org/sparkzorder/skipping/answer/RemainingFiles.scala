@@ -102,7 +102,7 @@ private[answer] object RemainingFiles {
       case _                           => None
     }
     val known = before.getOrElse(
-      SkippingReport(number(listed), number(listed), bytes(listed), bytes(listed), 0, LeftOutBy(0, 0, 0), Nil)
+      SkippingReport(number(listed), number(listed), bytes(listed), bytes(listed), 0, LeftOutBy(0, 0, 0, 0), Nil)
     )
     known.copy(
       filesKept = number(files),

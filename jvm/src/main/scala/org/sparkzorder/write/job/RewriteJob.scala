@@ -19,7 +19,7 @@ import org.apache.spark.util.SerializableConfiguration
 import org.sparkzorder.compat._
 import org.sparkzorder.layout._
 import org.sparkzorder.progress.StatementProgress
-import org.sparkzorder.stats.{ColumnKey, KeyEncoding}
+import org.sparkzorder.stats.{ColumnKey, IndexedColumns, KeyEncoding}
 import org.sparkzorder.write.check.{
   HashedRowsStrategy,
   ListedInputs,
@@ -92,7 +92,7 @@ final class RewriteJob(
     units: Seq[FileGroup],
     keys: Seq[KeyColumn],
     stagingDir: Path,
-    indexed: Seq[ColumnKey],
+    indexed: IndexedColumns,
     description: String,
     shape: LayoutShape,
     sampleRows: Option[Long] = None,

@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.stats.{ColumnKey, FileStats, StatsCollector}
+import org.sparkzorder.stats.{FileStats, IndexedColumns, StatsCollector}
 import org.sparkzorder.write.WrittenNames
 import org.sparkzorder.write.check.{ReadBack, ReadBackRows, RowHash}
 import org.sparkzorder.write.zeros.{FloatLeaf, NotedZeros, ZeroSettings, ZerosFound}
@@ -63,7 +63,7 @@ private[write] final class FileTask(
     directories: IndexedSeq[String],
     jobId: String,
     schema: StructType,
-    indexed: Seq[ColumnKey],
+    indexed: IndexedColumns,
     keepEmpty: Set[Int],
     limits: Option[SlotLimits],
     hash: Option[RowHash],
@@ -93,7 +93,7 @@ private[write] final class FileTask(
   private def writeFile(slot: Int, part: Int, task: TaskContext, rows: Iterator[InternalRow]): WrittenFile = {
     val context = attempt(slot, task)
     val path = pathOf(slot, part, task, factory.getFileExtension(context))
-    val collector = new StatsCollector(schema, indexed)
+    val collector = new StatsCollector(schema, indexed.keys, indexed.members)
     val rowHash = hash.orNull
     val check = readBack.map(_.begin()).orNull
     var sum = 0L

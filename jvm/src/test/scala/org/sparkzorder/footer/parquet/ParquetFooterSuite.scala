@@ -15,7 +15,7 @@ import org.sparkzorder.footer.{
   TimestampKind
 }
 import org.sparkzorder.indexing.FileScan
-import org.sparkzorder.stats.{ColumnStats, IndexableColumns}
+import org.sparkzorder.stats.{ColumnStats, IndexableColumns, IndexedColumns}
 
 class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
   private val parquet = DataFormat.Parquet
@@ -69,7 +69,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
       val status = written(df, parquet, name)
       val all = IndexableColumns.all(df.schema)
       val f = footer(status, parquet, df.schema, all)
-      val truth = FileScan.scan(spark, Seq((0, status)), parquet, df.schema, all)(0)
+      val truth = FileScan.scan(spark, Seq((0, status)), parquet, df.schema, IndexedColumns(all))(0)
       f.stats.foreach { case (k, s) => assert(s.nullCount == truth.columns(k).nullCount, k) }
       f.stats.collect { case (k, s) if k.path.length == 1 => k.path.head -> s.nullCount }
     }

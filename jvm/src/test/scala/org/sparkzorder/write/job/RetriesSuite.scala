@@ -21,6 +21,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.implicits._
 import org.sparkzorder.layout.{BytesMapping, LayoutShape, LayoutSpec}
+import org.sparkzorder.stats.IndexedColumns
 import org.sparkzorder.write.check.FileExchangedException
 import org.sparkzorder.write.{FileGroup, KeyColumn}
 
@@ -85,7 +86,7 @@ class RetriesSuite extends AnyFunSuite with BeforeAndAfterAll {
       Seq(FileGroup(files.toSeq.map(f => f -> spark.read.parquet(f.getPath.toString).count()), 6)),
       Seq(KeyColumn(Seq("a"), IntegerType, 1d), KeyColumn(Seq("s"), StringType, 1d)),
       new Path(new File(dir, staging).toURI),
-      Nil,
+      IndexedColumns(Nil),
       "OPTIMIZE test",
       shape,
       bytes = bytes

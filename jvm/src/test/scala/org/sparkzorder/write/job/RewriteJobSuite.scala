@@ -16,7 +16,7 @@ import org.scalatest.time.{Seconds, Span}
 
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.layout.{FileBounds, FilesTouched, FrameBudget, LayoutShape, LayoutSpec, UnitLayout}
-import org.sparkzorder.stats.{ColumnKey, IndexableColumns, KeyEncoding, OrderedValue}
+import org.sparkzorder.stats.{ColumnKey, IndexableColumns, IndexedColumns, KeyEncoding, OrderedValue}
 import org.sparkzorder.write.rows.RowPlan
 import org.sparkzorder.write.task.FileTask
 import org.sparkzorder.write.{FileGroup, KeyColumn}
@@ -64,7 +64,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
       units,
       keys,
       folder(),
-      IndexableColumns.of(schema),
+      IndexedColumns(IndexableColumns.of(schema)),
       "OPTIMIZE test",
       shape,
       sampleRows,
@@ -412,7 +412,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
       Seq(unit(path, "parquet", 2)),
       Seq(KeyColumn(Seq("id"), LongType, 1d)),
       staging,
-      Nil,
+      IndexedColumns(Nil),
       "OPTIMIZE test",
       LayoutShape(LayoutSpec.ZOrder, aligned = true)
     )

@@ -1,0 +1,108 @@
+package org.sparkzorder.membership
+
+import java.io.IOException
+import java.nio.{BufferUnderflowException, ByteBuffer}
+
+import org.apache.parquet.column.values.bloomfilter.BlockSplitBloomFilter
+import org.roaringbitmap.{InvalidRoaringFormat, RoaringBitmap}
+
+/**
+ * A [[Membership]] as bytes: a byte that says its kind, then
+ *  - 0: the values in ascending order, 8 bytes each (big-endian);
+ *  - 1: the least value, then a Roaring bitmap of the distances from it, in Roaring's own format;
+ *  - 2: the blocks of a split block Bloom filter, 32 bytes each, as in the format of Parquet.
+ *
+ * The smallest one is taken. A set is taken also if it is larger than the filter, but small.
+ */
+object MembershipFormat {
+  private val Listed: Byte = 0
+  private val Bitmap: Byte = 1
+  private val Filter: Byte = 2
+
+  private val BlockBytes = 32
+
+  /** A set of so many bytes is preferred to a smaller filter, since it is exact. */
+  val SmallSet: Int = 4096
+
+  /** Bits of a filter for each value: of a hundred values that are not there, it finds one. */
+  private val BitsPerValue = 10.5
+
+  /** A file with more values has no set. Its task has up to 16 bytes for each in memory. */
+  val MostValues: Int = 4 << 20
+
+  /** The most bytes of one file's values. */
+  lazy val MostBytes: Int = 1 + filterBytes(MostValues)
+
+  /** The bytes of a filter for so many values. */
+  def filterBytes(values: Int): Int =
+    math.max(1, math.ceil(values * BitsPerValue / 8 / BlockBytes).toInt) * BlockBytes
+
+  /**
+   * @param numbers ascending and distinct: the values, or the hashes of byte strings
+   * @param areHashes whether they are hashes
+   * @param onlyFilter whether a Bloom filter is wanted even if a set is smaller
+   */
+  def write(numbers: Array[Long], areHashes: Boolean, onlyFilter: Boolean): Array[Byte] = {
+    val most = if (onlyFilter) -1 else math.max(filterBytes(numbers.length), SmallSet)
+    val listed = Option.when(8L * numbers.length <= most)(8 * numbers.length)
+    val distances = if (areHashes || onlyFilter) None else distancesOf(numbers)
+    val bitmap = distances.map(d => 8 + d.serializedSizeInBytes).filter(_ <= most)
+    (listed, bitmap) match {
+      case (Some(l), b) if b.forall(l <= _) =>
+        val out = ByteBuffer.allocate(1 + l).put(Listed)
+        numbers.foreach(out.putLong)
+        out.array
+      case (_, Some(b)) =>
+        val out = ByteBuffer.allocate(1 + b).put(Bitmap).putLong(numbers.head)
+        distances.get.serialize(out)
+        out.array
+      case _ =>
+        val bits = new Array[Byte](filterBytes(numbers.length))
+        val filter = new BlockSplitBloomFilter(bits)
+        numbers.foreach(n => filter.insertHash(if (areHashes) n else ValueHash.of(n)))
+        Filter +: bits
+    }
+  }
+
+  private def distancesOf(numbers: Array[Long]): Option[RoaringBitmap] =
+    Option.when(numbers.nonEmpty && isNear(numbers.head, numbers.last)) {
+      val distances = new RoaringBitmap
+      numbers.foreach(n => distances.add((n - numbers.head).toInt))
+      distances.runOptimize()
+      distances
+    }
+
+  private def isNear(least: Long, most: Long): Boolean = most - least >= 0 && most - least < (1L << 32)
+
+  /** @throws IllegalArgumentException unless [[write]] could have made these bytes */
+  def read(bytes: Array[Byte]): Membership = {
+    def bad(why: String) = throw new IllegalArgumentException(s"a set of values $why")
+    if (bytes.isEmpty) bad("without bytes")
+    val in = ByteBuffer.wrap(bytes, 1, bytes.length - 1)
+    bytes(0) match {
+      case Listed =>
+        if (in.remaining % 8 != 0) bad(s"of ${in.remaining} bytes")
+        val values = Array.fill(in.remaining / 8)(in.getLong)
+        if ((1 until values.length).exists(i => values(i - 1) >= values(i))) bad("that is not in order")
+        new Membership.Listed(values)
+      case Bitmap =>
+        try {
+          val least = in.getLong
+          val distances = new RoaringBitmap
+          distances.deserialize(in.slice())
+          if (distances.serializedSizeInBytes != in.remaining) bad("that is longer than its contents")
+          new Membership.Bitmap(least, distances)
+        } catch {
+          case e @ (_: IOException | _: BufferUnderflowException | _: InvalidRoaringFormat |
+              _: IndexOutOfBoundsException | _: NegativeArraySizeException) =>
+            throw new IllegalArgumentException(s"a bitmap that cannot be read: ${e.getMessage}", e)
+        }
+      case Filter =>
+        if (in.remaining == 0 || in.remaining % BlockBytes != 0) bad(s"in a filter of ${in.remaining} bytes")
+        val bits = new Array[Byte](in.remaining)
+        in.get(bits)
+        new Membership.Filter(new BlockSplitBloomFilter(bits))
+      case other => bad(s"of the unknown kind $other")
+    }
+  }
+}

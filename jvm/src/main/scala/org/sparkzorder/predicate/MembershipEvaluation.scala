@@ -1,0 +1,126 @@
+package org.sparkzorder.predicate
+
+import java.util.BitSet
+
+import org.sparkzorder.membership.{ColumnMembers, Membership}
+import org.sparkzorder.stats._
+
+/**
+ * Leaves out files by the values that columns have in them, where bounds do not decide.
+ *
+ * `column = v` is true for no row of a file that does not have v. The same holds for `<=>` with a
+ * value, and for `IN` if the file has none of the values. Nothing else is concluded: nulls and NaN
+ * are not among a file's values, and a file that may have v may also have any other value.
+ */
+object MembershipEvaluation {
+
+  /** Whether values that the table knows could rule out files. */
+  def isUseful(predicate: StatsPredicate, table: StatsTable): Boolean = predicate match {
+    case Equality(column, _) => table.members(column.path, column.dataType).isDefined
+    case _                   => predicate.children.exists(isUseful(_, table))
+  }
+
+  /**
+   * Those of the files that may have a row for which the predicate is true.
+   *
+   * @param files that the bounds do not rule out
+   */
+  def keep(predicate: StatsPredicate, table: StatsTable, files: BitSet): BitSet =
+    if (files.isEmpty || !isUseful(predicate, table)) files else new MembershipEvaluation(table).keep(predicate, files)
+
+  /** A condition that is true only for rows with one of these values in the column. */
+  private object Equality {
+    def unapply(p: StatsPredicate): Option[(Column, Seq[Value])] = p match {
+      case Comparison(c, Operator.Equal | Operator.NullSafeEqual, v) => Some((c, Vector(v)))
+      case In(c, values, _) if values.nonEmpty                       => Some((c, values))
+      case _                                                         => None
+    }
+  }
+}
+
+private final class MembershipEvaluation(table: StatsTable) {
+  import MembershipEvaluation.Equality
+
+  def keep(predicate: StatsPredicate, files: BitSet): BitSet = predicate match {
+    case And(left, right) => keep(right, keep(left, files))
+    case Or(left, right)  =>
+      // The bounds have ruled out files for both sides at once.
+      val ofLeft = keep(left, both(files, Evaluation.keep(left, table)))
+      val others = files.clone().asInstanceOf[BitSet]
+      others.andNot(ofLeft)
+      either(ofLeft, keep(right, both(others, Evaluation.keep(right, table))))
+    case IsTrue(child)         => keep(child, files)
+    case Within(domain, child) => either(keep(child, files), both(files, Evaluation.keep(Not(domain), table)))
+    case Equality(column, values) =>
+      val kept = for {
+        members <- table.members(column.path, column.dataType)
+        stats <- table.column(column.path, column.dataType)
+        if !values.exists(isNaN(column, _))
+      } yield having(values.toArray, members, stats, files)
+      kept.getOrElse(files)
+    case _ => files
+  }
+
+  private def having(values: Array[Value], members: ColumnMembers, stats: StatsColumn, files: BitSet): BitSet = {
+    val known = both(files, stats.bounded)
+    val within = valuesWithin(values, stats)
+    val reader = members.reader(known)
+    val kept = files.clone().asInstanceOf[BitSet]
+    var i = known.nextSetBit(0)
+    while (i >= 0) {
+      val (from, until) = within(i)
+      if (from == until || reader(i).exists(m => until - from <= m.mostLookups && !hasOne(m, values, from, until)))
+        kept.clear(i)
+      i = known.nextSetBit(i + 1)
+    }
+    kept
+  }
+
+  private def hasOne(members: Membership, values: Array[Value], from: Int, until: Int): Boolean = {
+    var i = from
+    while (i < until && !has(members, values(i))) i += 1
+    i < until
+  }
+
+  private def has(members: Membership, value: Value): Boolean = value match {
+    case LongValue(v)  => members.mayHave(v)
+    case b: BytesValue => members.mayHave(b.bytes)
+  }
+
+  /** The part of the values, which ascend, that is within the bounds of a file. */
+  private def valuesWithin(values: Array[Value], stats: StatsColumn): Int => (Int, Int) = {
+    def first(isAtOrAbove: Value => Boolean): Int = {
+      var (low, high) = (0, values.length)
+      while (low < high) {
+        val middle = (low + high) >>> 1
+        if (isAtOrAbove(values(middle))) high = middle else low = middle + 1
+      }
+      low
+    }
+    val order = Value.ordering
+    stats match {
+      case c: LongStatsColumn =>
+        i => (first(order.gteq(_, LongValue(c.min(i)))), first(order.gt(_, LongValue(c.max(i)))))
+      case c: BytesStatsColumn =>
+        i => {
+          val (min, max) = (new BytesValue(c.min(i)), new BytesValue(c.max(i)))
+          (first(order.gteq(_, min)), first(order.gt(_, max)))
+        }
+    }
+  }
+
+  private def isNaN(column: Column, value: Value): Boolean =
+    OrderedValue.hasNaN(column.dataType) && value == LongValue(OrderedValue.ofDouble(Double.NaN))
+
+  private def both(a: BitSet, b: BitSet): BitSet = {
+    val c = a.clone().asInstanceOf[BitSet]
+    c.and(b)
+    c
+  }
+
+  private def either(a: BitSet, b: BitSet): BitSet = {
+    val c = a.clone().asInstanceOf[BitSet]
+    c.or(b)
+    c
+  }
+}

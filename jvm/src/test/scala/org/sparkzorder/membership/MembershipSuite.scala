@@ -1,0 +1,103 @@
+package org.sparkzorder.membership
+
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Sets of values in each of their forms, with values of many distributions. */
+class MembershipSuite extends AnyFunSuite {
+
+  private def collected(values: Seq[Long], kind: MembershipKind): Membership = {
+    val builder = new MembershipBuilder(kind, areHashes = false)
+    values.foreach(builder.add)
+    MembershipFormat.read(builder.result().get)
+  }
+
+  private def bytesOf(values: Seq[Long], kind: MembershipKind): Array[Byte] = {
+    val builder = new MembershipBuilder(kind, areHashes = false)
+    values.foreach(builder.add)
+    builder.result().get
+  }
+
+  private def some(random: Random): Seq[Long] = {
+    val n = random.nextInt(3000)
+    val start = random.nextLong()
+    random.nextInt(6) match {
+      case 0 => Seq.tabulate(n)(start + _)
+      case 1 => Seq.fill(n)(start + random.nextInt(1 << 20))
+      case 2 => Seq.fill(n)(random.nextLong())
+      case 3 => Seq.fill(n)(start + (random.nextLong() & 0xffffffffL))
+      case 4 => Seq(Long.MinValue, -1L, 0L, 1L, Long.MaxValue).take(random.nextInt(6))
+      case _ => Seq.fill(n)(random.nextInt(5).toLong)
+    }
+  }
+
+  test("a set has the values that were added, and says no for others if it is exact") {
+    val random = new Random(1)
+    (1 to 2000).foreach { _ =>
+      val values = some(random)
+      val has = values.toSet
+      MembershipKind.all.foreach { kind =>
+        val members = collected(values, kind)
+        assert(members.isSet || kind == MembershipKind.Bloom || values.distinct.size > MembershipFormat.SmallSet / 8)
+        assert(values.forall(members.mayHave))
+        val others = Seq.fill(50)(if (random.nextBoolean()) random.nextLong() else values.headOption.getOrElse(0L) + 7)
+        if (members.isSet) others.foreach(v => assert(members.mayHave(v) == has(v), s"$v in ${has.size} values"))
+      }
+    }
+  }
+
+  test("dense values take little room, and a filter at most 11 bits for each") {
+    val dense = bytesOf(5000000L until 6000000L, MembershipKind.Values)
+    assert(dense.length < 2000 && MembershipFormat.read(dense).isSet)
+    val random = new Random(2)
+    val scattered = Seq.fill(100000)(random.nextLong())
+    val filter = bytesOf(scattered, MembershipKind.Values)
+    assert(!MembershipFormat.read(filter).isSet && filter.length <= 100000 * 11 / 8)
+  }
+
+  test("one in a hundred values that are not there is found in a filter") {
+    val random = new Random(3)
+    Seq(100, 5000, 200000).foreach { n =>
+      val members = collected(Seq.fill(n)(random.nextLong()), MembershipKind.Bloom)
+      val found = Seq.fill(100000)(random.nextLong()).count(members.mayHave)
+      info(s"$n values: ${found / 1000.0} % found")
+      assert(found <= 1300)
+    }
+  }
+
+  test("byte strings are known by their hashes") {
+    val random = new Random(4)
+    MembershipKind.all.foreach { kind =>
+      val strings = Seq.fill(3000)(random.alphanumeric.take(random.nextInt(300)).mkString.getBytes)
+      val builder = new MembershipBuilder(kind, areHashes = true)
+      strings.foreach(builder.add)
+      val members = MembershipFormat.read(builder.result().get)
+      assert(strings.forall(members.mayHave))
+      assert(Seq.fill(1000)(random.nextString(9).getBytes).count(members.mayHave) < 40)
+    }
+  }
+
+  test("too many values give no set") {
+    val builder = new MembershipBuilder(MembershipKind.Values, areHashes = false)
+    (0 to MembershipFormat.MostValues).foreach(v => builder.add(v * 3L))
+    assert(builder.result().isEmpty)
+  }
+
+  test("damaged bytes give a set or an error of ours, and never more memory than their length asks for") {
+    val random = new Random(5)
+    val whole = Seq.fill(60)(bytesOf(some(random), if (random.nextBoolean()) MembershipKind.Values else MembershipKind.Bloom))
+    (1 to 20000).foreach { _ =>
+      val bytes = whole(random.nextInt(whole.size)).clone()
+      val damaged = random.nextInt(3) match {
+        case 0 => bytes.take(random.nextInt(bytes.length + 1))
+        case 1 => bytes ++ Array.fill(1 + random.nextInt(9))(random.nextInt().toByte)
+        case _ =>
+          (0 to random.nextInt(4)).foreach(_ => bytes(random.nextInt(math.min(bytes.length, 40))) = random.nextInt().toByte)
+          bytes
+      }
+      try MembershipFormat.read(damaged).mayHave(random.nextLong())
+      catch { case _: IllegalArgumentException => () }
+    }
+  }
+}
