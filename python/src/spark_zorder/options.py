@@ -184,6 +184,18 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
         example="user_id, address.city",
     ),
     OptimizeOption(
+        key="membership-columns",
+        type="column names",
+        default="the columns whose values the index keeps already",
+        range="column names separated by commas, or `none`",
+        description=(
+            "The columns whose values the index keeps for each new file, as `CREATE SKIPPING INDEX` "
+            "with `VALUES` does. A query for a value then skips files that do not have it, also within "
+            "their bounds."
+        ),
+        example="user_id, session_id",
+    ),
+    OptimizeOption(
         key="allow-nanosecond-loss",
         type="boolean",
         default="`false`",
@@ -275,6 +287,7 @@ OptimizeOptions = TypedDict(
         "compression": str,
         "row-group-size-bytes": int | str,
         "bloom-filter-columns": str,
+        "membership-columns": str,
         "allow-nanosecond-loss": bool,
         "max-concurrent-file-group-rewrites": int,
         "max-file-group-size-bytes": int | str,

@@ -218,22 +218,57 @@ class ZOrderTable:
         tail = f"{options_clause(keywords, options)}{' DRY RUN' if dry_run else ''}"
         return OptimizeResult.of(self._long("OPTIMIZE", head + layout + tail))
 
-    def create_skipping_index(self, *columns: str, replace: bool = False) -> None:
+    def create_skipping_index(
+        self, *columns: str, values: Sequence[str] = (), bloom: Sequence[str] = (), replace: bool = False
+    ) -> None:
         """Collect the statistics that queries skip files by: `CREATE SKIPPING INDEX`.
 
         `optimize` does this too. So call it for tables whose files are well placed already.
 
         Args:
             columns: The columns. By default, all columns that an index can have.
+            values: Those columns of which the index keeps the values of each file: a set, or a Bloom filter if that is
+                much smaller. They need not be among `columns`.
+            bloom: The same, but always as a Bloom filter.
             replace: Replace the index if there is one. Otherwise an existing index is an error.
 
         Examples:
             >>> events.create_skipping_index("user", "day")
             >>> events.describe_skipping_index("day").count()
             8
+            >>> events.create_skipping_index(values=["user"], replace=True)
+            >>> print(explain_skipping(spark, "SELECT * FROM events WHERE user = 77"))
+            scan 0 of spark_catalog.default.events: reads 1 of 8 files
         """
         create = "CREATE OR REPLACE" if replace else "CREATE"
-        self._long("CREATE SKIPPING INDEX", f"{create} SKIPPING INDEX ON {self._target}{_columns(columns)}")
+        named = _indexed(columns, values, bloom)
+        self._long("CREATE SKIPPING INDEX", f"{create} SKIPPING INDEX ON {self._target}{named}")
+
+    def forecast_skipping_index(
+        self, *columns: str, values: Sequence[str] = (), bloom: Sequence[str] = ()
+    ) -> DataFrame:
+        """Say what an index would take and save: `CREATE SKIPPING INDEX .. DRY RUN`. Nothing is written.
+
+        Args:
+            columns: As for `create_skipping_index`.
+            values: As for `create_skipping_index`.
+            bloom: As for `create_skipping_index`.
+
+        Returns:
+            A row for each named column: `column`, `kind`, `files`, `bytes`, `bound_files`, `mean_files`, `queries`,
+                `saved_fraction`.
+
+        Examples:
+            >>> forecast = events.forecast_skipping_index(values=["user"])
+            >>> forecast.select("column", "kind", "files", "queries").show()
+            +------+------+-----+-------+
+            |column|  kind|files|queries|
+            +------+------+-----+-------+
+            |  user|VALUES|    8|      0|
+            +------+------+-----+-------+
+        """
+        named = _indexed(columns, values, bloom)
+        return run(self._spark, f"CREATE SKIPPING INDEX ON {self._target}{named} DRY RUN")
 
     def refresh_skipping_index(self) -> None:
         """Collect the statistics of new and changed files: `REFRESH SKIPPING INDEX`.
@@ -510,6 +545,13 @@ class ZOrderTable:
         retain = "" if retain_hours is None else f" RETAIN {number_from_zero(retain_hours, 'retain_hours')} HOURS"
         statement = f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}"
         return VacuumResult.of(self._long("VACUUM", statement), dry_run)
+
+
+def _indexed(columns: Sequence[str], values: Sequence[str], bloom: Sequence[str]) -> str:
+    """The columns of an index: those that are named, or all, and how the values of some are kept."""
+    kinds = {**dict.fromkeys(columns, ""), **dict.fromkeys(values, " VALUES"), **dict.fromkeys(bloom, " BLOOM")}
+    named = [quote_name(c) + kind for c, kind in kinds.items()]
+    return f" ({', '.join(named if columns or not named else ['*', *named])})" if named else ""
 
 
 def _columns(columns: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from comparison import files_read, same_rows
+from comparison import condition_of, files_read, same_rows
 from logs import logged
 from pyspark.errors import PySparkException
 
@@ -301,3 +301,26 @@ def test_the_folder_remembers_what_its_table_keeps_out(spark: SparkSession, tabl
     assert not list((table / "_zorder").glob(remembered))
     spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON {target}")
     assert {"card", "name", "s.deep"} <= told(spark, table)
+
+
+def test_values_of_excluded_columns_are_not_kept(spark: SparkSession, table: Path) -> None:
+    for statement in (
+        "CREATE SKIPPING INDEX ON t (*, card VALUES)",
+        "CREATE SKIPPING INDEX ON t (*, name BLOOM) DRY RUN",
+        "OPTIMIZE t ZORDER BY (id) OPTIONS ('membership-columns' = 's.deep')",
+    ):
+        with pytest.raises(PySparkException) as refused:
+            spark.sql(statement).collect()
+        assert condition_of(refused.value) == "ZORDER_INVALID_COLUMN.EXCLUDED"
+    spark.sql("ALTER TABLE t UNSET TBLPROPERTIES ('zorder.index.exclude-columns')")
+    spark.sql("CREATE SKIPPING INDEX ON t (*, card VALUES, name VALUES)")
+    assert files_read(spark, "SELECT * FROM t WHERE card = 4242424240070")[0] == 1
+    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'card')")
+    spark.sql("REFRESH SKIPPING INDEX ON t")
+    assert "card" not in told(spark, table)
+    kept, total = files_read(spark, "SELECT * FROM t WHERE card = 4242424240070")
+    assert kept == total
+    spark.sql("OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '4')")
+    kept, total = files_read(spark, "SELECT * FROM t WHERE card = 4242424240070")
+    assert kept == total
+    assert len(same_rows(spark, "SELECT * FROM t WHERE name = 'Token0070' AND card = 4242424240070")) == 1

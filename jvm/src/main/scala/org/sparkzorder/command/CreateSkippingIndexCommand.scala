@@ -3,6 +3,8 @@ package org.sparkzorder.command
 import java.util.UUID
 
 import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.errors.ZOrderErrors
@@ -18,24 +20,39 @@ import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, TableSideFold
  * `CREATE [OR REPLACE] SKIPPING INDEX`: collects statistics of all files of a table.
  *
  * @param columns that are named
+ * @param dryRun whether it only says what the index would take and save, and writes nothing
  * @param all whether all columns that can have statistics are indexed, also those that are not named
  */
 final case class CreateSkippingIndexCommand(
     target: Target,
     columns: Seq[IndexColumn],
     all: Boolean,
-    replace: Boolean
+    replace: Boolean,
+    dryRun: Boolean = false
 ) extends LongCommand {
+
+  override val output: Seq[Attribute] = if (dryRun) toAttributes(SkippingIndexForecast.schema) else Nil
 
   override def operation: String = "CREATE SKIPPING INDEX"
 
   override def tableName: String = target.title
 
-  override def title: String = s"$operation ON $tableName"
+  override def title: String = s"$operation ON $tableName" + (if (dryRun) " DRY RUN" else "")
 
   override protected def metricNames: Seq[LongCommand.Metric] = Seq(CreateSkippingIndexCommand.Files)
 
-  override protected def reported(session: SparkSession): Seq[Row] = {
+  override protected def reported(session: SparkSession): Seq[Row] = if (dryRun) forecast(session) else create(session)
+
+  private def forecast(session: SparkSession): Seq[Row] = {
+    val table = PlainTables.open(PlainTables.locate(session, target))
+    val members = CreateSkippingIndexCommand.members(table, columns)
+    val chosen = CreateSkippingIndexCommand.chosen(table, columns, all = columns.isEmpty, members)
+    val stats =
+      TableLocking.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
+    SkippingIndexForecast.of(table, chosen, stats)
+  }
+
+  private def create(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     TableRecovery.settle(place, operation)
     val table = PlainTables.open(place)

@@ -78,7 +78,13 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
   /** The columns of which values are kept. */
   def memberColumns: Seq[ColumnKey] = footer.members.map(_.key)
 
-  private[sparkzorder] def memberBlocks(key: ColumnKey): Option[MemberBlocks] = byMember.get(key).flatMap(_.get)
+  /** The bytes that a column has in the index file: its statistics, and its values if they are kept. */
+  def bytesOf(key: ColumnKey): Long = {
+    val ofFiles = memberBlocks(key).fold(0L)(b => (0 until files).iterator.map(b.lengthOf).sum)
+    (footer.columns ++ footer.members).filter(_.key == key).map(_.block.length.toLong).sum + ofFiles
+  }
+
+  private[index] def memberBlocks(key: ColumnKey): Option[MemberBlocks] = byMember.get(key).flatMap(_.get)
 
   private val byMember: Map[ColumnKey, Lazy[MemberBlocks]] = footer.members.map { c =>
     val shown = quoteNameParts(c.key.path)

@@ -67,7 +67,10 @@ private[index] final class MemberBlocks(source: BlockSource, id: Array[Byte], bl
     catch {
       // A query must not fail because of its index, whatever the file system throws.
       case NonFatal(e) =>
-        log.warn(s"The values of $shown in the index ${source.name} cannot be read and are not used: ${e.getMessage}", e)
+        log.warn(
+          s"The values of $shown in the index ${source.name} cannot be read and are not used: ${e.getMessage}",
+          e
+        )
         None
     }
 }

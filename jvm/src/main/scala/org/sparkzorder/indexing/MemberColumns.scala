@@ -57,7 +57,8 @@ private[sparkzorder] object MemberColumns {
     OrderedValue.encoding(key.dataType).isDefined && !isChar(table, key)
 
   // A struct with a CHAR in it is taken for one.
-  private def isChar(table: PlainTable, key: ColumnKey): Boolean = raw(table, key).exists(_.sql.matches("(?s).*\\bCHAR\\(.*"))
+  private def isChar(table: PlainTable, key: ColumnKey): Boolean =
+    raw(table, key).exists(_.sql.matches("(?s).*\\bCHAR\\(.*"))
 
   /** The column's type, with the lengths that Spark keeps beside it. */
   private def raw(table: PlainTable, key: ColumnKey): Option[DataType] =

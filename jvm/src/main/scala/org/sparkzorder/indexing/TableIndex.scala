@@ -238,7 +238,12 @@ object TableIndex {
       table,
       folder,
       lock,
-      IndexContents(files, properties.toMap ++ MemberColumns.properties(members) ++ spelling, lastingFrames(table, hints, excluded), origin),
+      IndexContents(
+        files,
+        properties.toMap ++ MemberColumns.properties(members) ++ spelling,
+        lastingFrames(table, hints, excluded),
+        origin
+      ),
       files.map(_._1),
       excluded
     )

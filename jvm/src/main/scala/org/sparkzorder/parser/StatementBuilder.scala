@@ -51,7 +51,9 @@ private[parser] class StatementBuilder(unquote: String => String, predicate: (St
   override def visitCreateSkippingIndex(ctx: CreateSkippingIndexContext): Statement =
     CreateSkippingIndexStatement(
       target(ctx.target),
-      ctx.indexColumn.asScala.map(c => IndexColumn(column(c.column), Option(c.kind).map(_.getText.toUpperCase(ROOT)))).toVector,
+      ctx.indexColumn.asScala.map(c =>
+        IndexColumn(column(c.column), Option(c.kind).map(_.getText.toUpperCase(ROOT)))
+      ).toVector,
       all = ctx.STAR != null || ctx.indexColumn.isEmpty,
       ctx.REPLACE != null,
       ctx.DRY != null

@@ -49,8 +49,8 @@ private final class MembershipEvaluation(table: StatsTable) {
       val others = files.clone().asInstanceOf[BitSet]
       others.andNot(ofLeft)
       either(ofLeft, keep(right, both(others, Evaluation.keep(right, table))))
-    case IsTrue(child)         => keep(child, files)
-    case Within(domain, child) => either(keep(child, files), both(files, Evaluation.keep(Not(domain), table)))
+    case IsTrue(child)            => keep(child, files)
+    case Within(domain, child)    => either(keep(child, files), both(files, Evaluation.keep(Not(domain), table)))
     case Equality(column, values) =>
       val kept = for {
         members <- table.members(column.path, column.dataType)

@@ -86,14 +86,17 @@ class MembershipSuite extends AnyFunSuite {
 
   test("damaged bytes give a set or an error of ours, and never more memory than their length asks for") {
     val random = new Random(5)
-    val whole = Seq.fill(60)(bytesOf(some(random), if (random.nextBoolean()) MembershipKind.Values else MembershipKind.Bloom))
+    val whole =
+      Seq.fill(60)(bytesOf(some(random), if (random.nextBoolean()) MembershipKind.Values else MembershipKind.Bloom))
     (1 to 20000).foreach { _ =>
       val bytes = whole(random.nextInt(whole.size)).clone()
       val damaged = random.nextInt(3) match {
         case 0 => bytes.take(random.nextInt(bytes.length + 1))
         case 1 => bytes ++ Array.fill(1 + random.nextInt(9))(random.nextInt().toByte)
         case _ =>
-          (0 to random.nextInt(4)).foreach(_ => bytes(random.nextInt(math.min(bytes.length, 40))) = random.nextInt().toByte)
+          (0 to random.nextInt(4)).foreach(_ =>
+            bytes(random.nextInt(math.min(bytes.length, 40))) = random.nextInt().toByte
+          )
           bytes
       }
       try MembershipFormat.read(damaged).mayHave(random.nextLong())

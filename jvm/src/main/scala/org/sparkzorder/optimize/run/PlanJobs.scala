@@ -62,7 +62,8 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
 
   /** Predicts what [[run]] would write. Nothing is written. */
   def predict(): Seq[RewritePrediction] =
-    try jobs(TableSideFolder.of(plan.table), UUID.randomUUID().toString, IndexedColumns(Nil), None, None).map(_.predict())
+    try
+      jobs(TableSideFolder.of(plan.table), UUID.randomUUID().toString, IndexedColumns(Nil), None, None).map(_.predict())
     catch {
       case e: SparkException =>
         explain(e)
