@@ -13,16 +13,14 @@ import argparse
 import datetime
 import importlib
 import json
-import os
-import platform
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 from peers import page, pictures
+from peers.machine import machine
 from peers.progress import watched
 from peers.results import Check, Part
-from peers.sessions import Setting, fetched
+from peers.sessions import Setting
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = (
@@ -118,27 +116,11 @@ def write(given: argparse.Namespace, ran: list[str]) -> list[Check]:
         if source.exists():
             known[name] = json.loads(source.read_text())
     parts = [Part.of_json(known[name]) for name in PARTS if name in known]
-    machine = {
-        "machine": f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Java {_java()}",
-        "versions": ", ".join(
-            [
-                f"Spark {version('pyspark')}",
-                *(jar.stem for jar in fetched("delta") + fetched("iceberg")),
-                given.jar.name,
-            ]
-        ),
-    }
-    data.write_text(json.dumps({"date": date, "machine": machine, "parts": list(known.values())}, indent=1) + "\n")
+    measured_on = machine(given.jar, "delta", "iceberg")
+    data.write_text(json.dumps({"date": date, "machine": measured_on, "parts": list(known.values())}, indent=1) + "\n")
     drawn = pictures.draw(parts, stem)
-    Path(f"{stem}.md").write_text(page.page(date, machine, parts, drawn))
+    Path(f"{stem}.md").write_text(page.page(date, measured_on, parts, drawn))
     return [check for part in parts for check in part.checks]
-
-
-def _java() -> str:
-    import subprocess
-
-    told = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False).stderr
-    return told.split('"')[1] if '"' in told else "?"
 
 
 if __name__ == "__main__":

@@ -29,16 +29,22 @@ SETTINGS = {
 
 
 @dataclass(frozen=True)
-class Setting:
-    """The settings of a run."""
+class Place:
+    """Where a session runs, and what it may use."""
 
     work: Path
     jar: Path
+    cores: int
+    heap: str
+
+
+@dataclass(frozen=True)
+class Setting(Place):
+    """The settings of a run."""
+
     tpchgen: Path
     scale: float
     rounds: int
-    cores: int
-    heap: str
     queries: int
     small_files: int
     index_files: int
@@ -61,7 +67,7 @@ def fetched(group: str) -> list[Path]:
     return sorted((ROOT / "build" / "fetched" / group).glob("*.jar"))
 
 
-def start(setting: Setting, events: Path | None = None, **more: str) -> SparkSession:
+def start(setting: Place, events: Path | None = None, **more: str) -> SparkSession:
     """Make a session with the extensions of Delta, Iceberg and ours. Iceberg's tables are in the catalog `ice`."""
     from pyspark.sql import SparkSession
 

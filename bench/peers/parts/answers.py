@@ -7,8 +7,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from peers.engines import ENGINES
-from peers.parts.memory import sum_of_files
 from peers.parts.thousand import KEYS, ROWS, make
+from peers.plans import final, sum_of_files
 from peers.progress import Steps
 from peers.results import Check, Figure, Part
 from peers.sessions import start
@@ -106,7 +106,7 @@ def _asked(
             answers.add(str(found))
             if n >= WARM_UP:
                 times[peer].append(took)
-                files[peer] = sum_of_files(_final(frame))
+                files[peer] = sum_of_files(final(frame))
         assert len(answers) == 1, (name, answers)
     return times, files
 
@@ -163,8 +163,3 @@ def _empty(spark: SparkSession, count: int) -> list[float]:
         if n >= WARM_UP:
             found.append((time.perf_counter() - begin) * 1e3)
     return found
-
-
-def _final(frame: Any) -> Any:
-    plan = frame._jdf.queryExecution().executedPlan()
-    return plan.executedPlan() if plan.getClass().getSimpleName() == "AdaptiveSparkPlanExec" else plan

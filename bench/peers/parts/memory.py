@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from peers import wide
+from peers.plans import final, sum_of_files
 from peers.progress import Steps
 from peers.results import Check, Figure, Part
 from peers.sessions import settle, start
@@ -109,7 +110,7 @@ def _asked(
                 answers[engine] = frame.collect()
                 times[engine].append((time.perf_counter() - begin) * 1e3)
                 if engine == "ours, again":
-                    read = _files_read(frame)
+                    read = sum_of_files(final(frame))
             assert len({str(a) for a in answers.values()}) == 1, (condition, answers)
             spark.conf.set("spark.zorder.skipping.enabled", "false")
             spark.conf.set("spark.zorder.memory.enabled", "false")
@@ -125,27 +126,6 @@ def _asked(
     if few:
         what = f"{table.name}: Delta / second run, where at most 2 % of files have rows, median of {len(few)}"
         part.checks.append(Check(what, statistics.median(few), FASTER, at_least=True))
-
-
-def _files_read(frame: Any) -> int:
-    """The files that the scans of a query have opened."""
-    plan = frame._jdf.queryExecution().executedPlan()
-    if plan.getClass().getSimpleName() == "AdaptiveSparkPlanExec":
-        plan = plan.executedPlan()
-    return sum_of_files(plan)
-
-
-def sum_of_files(plan: Any) -> int:
-    """The files that the scans of a physical plan have opened."""
-    # A stage of a shuffle holds its plan beside its children.
-    name = plan.getClass().getSimpleName()
-    if name.endswith("QueryStageExec"):
-        return sum_of_files(plan.plan())
-    # The second one is Iceberg's.
-    metrics = [plan.metrics().get(name) for name in ("numFiles", "resultDataFiles")]
-    children = plan.children()
-    own = sum(int(metric.get().value()) for metric in metrics if metric.isDefined())
-    return own + sum(sum_of_files(children.apply(i)) for i in range(children.size()))
 
 
 def _learning(spark: SparkSession, table: Path, part: Part) -> None:
