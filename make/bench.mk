@@ -1,6 +1,6 @@
 # Benchmarks. Each writes a page to bench/results.
 
-.PHONY: bench bench-layout bench-sizes bench-read-back bench-requests bench-auto bench-incremental bench-plain-reader
+.PHONY: bench ssb bench-layout bench-sizes bench-read-back bench-requests bench-auto bench-incremental bench-plain-reader
 .PHONY: layout sizes read-back requests auto incremental
 
 # Of `make bench`: the Spark that tools/jars.txt has Delta for, and parts with commas between.
@@ -16,6 +16,12 @@ bench: $(addprefix $(STAMPS)/env-,bench store) $(addprefix $(STAMPS)/fetched-,de
 		$(call jar,$(BENCH_SPARK)) $(SBT_JAR)
 	@PYTHONPATH=bench build/envs/bench/bin/python -m peers --jar $(call jar,$(BENCH_SPARK)) --scale $(SCALE) \
 		--rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY)) --sbt "$(subst $(SBT_JAR),$(CURDIR)/$(SBT_JAR),$(SBT))"
+
+# The Star Schema Benchmark: a star and its flattened table, ours, Delta's and Spark's. `SCALE=0.02 FILES=20 ROUNDS=1` is a
+# short one. `LAYOUT=own` clusters our star by its own columns, without JOIN.
+ssb: $(STAMPS)/env-bench $(addprefix $(STAMPS)/fetched-,delta iceberg) $(call jar,$(BENCH_SPARK))
+	@PYTHONPATH=bench build/envs/bench/bin/python -m ssb --jar $(call jar,$(BENCH_SPARK)) --scale $(SCALE) \
+		--rounds $(ROUNDS) --files $(or $(FILES),200) --layout $(or $(LAYOUT),joins)
 
 # The files that lookups touch after OPTIMIZE, by curve and kind of data.
 bench-layout: $(STAMPS)/installed

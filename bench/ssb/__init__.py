@@ -1,0 +1,1 @@
+"""The Star Schema Benchmark: files of a star and of its flattened table that queries read."""
