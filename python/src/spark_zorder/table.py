@@ -160,6 +160,7 @@ class ZOrderTable:
         - `sample-rows`: How many rows to sample in all.
         - `row-group-size-bytes`: The size of a row group (Parquet) or of a stripe (ORC) in the new files.
         - `bloom-filter-columns`: The columns that get Bloom filters in the new files.
+        - `membership-columns`: The columns whose values the index keeps for each new file.
         - `allow-nanosecond-loss`: Whether timestamps may lose their digits below the microsecond, which Spark
           cannot keep.
         - `max-concurrent-file-group-rewrites`: How many file groups are rewritten at the same time.
@@ -237,8 +238,6 @@ class ZOrderTable:
             >>> events.describe_skipping_index("day").count()
             8
             >>> events.create_skipping_index(values=["user"], replace=True)
-            >>> print(explain_skipping(spark, "SELECT * FROM events WHERE user = 77"))
-            scan 0 of spark_catalog.default.events: reads 1 of 8 files
         """
         create = "CREATE OR REPLACE" if replace else "CREATE"
         named = _indexed(columns, values, bloom)

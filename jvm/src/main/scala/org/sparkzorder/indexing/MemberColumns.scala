@@ -45,7 +45,7 @@ private[sparkzorder] object MemberColumns {
   def checked(table: PlainTable, path: Seq[String]): ColumnKey = {
     if (ExcludedColumns.of(table)(path)) throw ZOrderErrors.excludedColumn(path, ExcludedColumns.Property)
     val key = IndexableColumns.all(table.dataSchema).find(_.path == path).get
-    if (!canBe(table, key)) throw ZOrderErrors.unsupportedColumnType(path, typeOf(table, key))
+    if (!canBe(table, key)) throw ZOrderErrors.valuesNotKept(path, typeOf(table, key))
     key
   }
 

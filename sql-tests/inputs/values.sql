@@ -1,0 +1,31 @@
+CREATE TABLE t USING parquet AS
+SELECT /*+ REPARTITION_BY_RANGE(4, id) */ id, pmod(id * 7919, 400) AS k, concat('k', pmod(id * 7919, 400)) AS s,
+  array(id) AS a, named_struct('n', pmod(id * 31, 400)) AS st FROM range(400);
+CREATE TABLE c (id BIGINT, code CHAR(3)) USING parquet;
+INSERT INTO c VALUES (1, 'a'), (2, 'b');
+
+-- What it would take and save
+CREATE SKIPPING INDEX ON t (id, k VALUES, s BLOOM) DRY RUN;
+CREATE SKIPPING INDEX ON t (nothing VALUES) DRY RUN;
+
+CREATE SKIPPING INDEX ON t (*, k VALUES, s BLOOM, st.n VALUES);
+EXPLAIN SKIPPING SELECT * FROM t WHERE k = 7;
+EXPLAIN SKIPPING SELECT * FROM t WHERE s IN ('k7', 'nobody') AND id >= 0;
+EXPLAIN SKIPPING SELECT * FROM t WHERE st.n <=> 7;
+EXPLAIN SKIPPING SELECT * FROM t WHERE k > 7 AND k < 9;
+SELECT id FROM t WHERE k = 7 OR s = 'k8' ORDER BY id;
+
+-- A list lasts until the index is replaced
+CREATE OR REPLACE SKIPPING INDEX ON t (k);
+EXPLAIN SKIPPING SELECT * FROM t WHERE k = 7;
+CREATE OR REPLACE SKIPPING INDEX ON t (k BLOOM);
+EXPLAIN SKIPPING SELECT * FROM t WHERE k = 7;
+
+-- Refused
+CREATE OR REPLACE SKIPPING INDEX ON t (a VALUES);
+CREATE OR REPLACE SKIPPING INDEX ON t (k VALUES, k BLOOM);
+CREATE OR REPLACE SKIPPING INDEX ON t (k ROARING);
+CREATE SKIPPING INDEX ON c (*, code VALUES);
+OPTIMIZE t ZORDER BY (id) OPTIONS ('membership-columns' = 'nothing');
+OPTIMIZE t ZORDER BY (id) OPTIONS ('membership-columns' = 'a');
+OPTIMIZE c ZORDER BY (id) OPTIONS ('membership-columns' = 'code');
