@@ -52,6 +52,7 @@ object ZOrderErrors {
 
   private def invalidJoin(condition: String, dimension: Seq[String], more: (String, String)*): Throwable =
     analysis(s"ZORDER_INVALID_JOIN.$condition", more :+ ("dimension" -> quoteNameParts(dimension)): _*)
+
   def valuesNotKept(column: Seq[String], dataType: String): Throwable =
     analysis("ZORDER_INVALID_COLUMN.VALUES", "column" -> quoteNameParts(column), "type" -> dataType)
 
