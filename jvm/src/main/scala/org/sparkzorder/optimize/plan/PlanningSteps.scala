@@ -9,7 +9,9 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.files.Nanoseconds
 import org.sparkzorder.footer.orc.AmbiguousClocks
 import org.sparkzorder.footer.{FooterSettings, SchemaCheck, SchemaDrift}
-import org.sparkzorder.indexing.{IndexedBounds, TableIndex, UnreadableFiles}
+import org.sparkzorder.indexing.{IndexedBounds, MemberColumns, TableIndex, UnreadableFiles}
+import org.sparkzorder.indexing.MemberColumns.Members
+import org.sparkzorder.membership.MembershipKind
 import org.sparkzorder.optimize.auto.{AutoLayout, AutoReport}
 import org.sparkzorder.optimize.check.{
   CommitMode,
@@ -79,7 +81,7 @@ private final class PlanningSteps(context: StatementContext) {
       writeConf = writeConf,
       writeOptions = WriteSettings.options(table, layout.options),
       bloomFilters = BloomFilters.parse(table, layout.options.bloomFilters),
-      members = ColumnLists.members(table, layout.options.members),
+      members = ColumnLists.members(table, layout.options.members).orElse(membersOf(layout.joins)),
       kept = UnreadableFiles.told(table)(KeptByFormat.of(written, inputs, writeConf)),
       maxRecords = maxRecords,
       untouched = work.rewrites.flatMap(_.rest).map(f => selection.indexed.of(TableIndex.idOf(table, f))),
@@ -91,6 +93,14 @@ private final class PlanningSteps(context: StatementContext) {
         else layout.joins.map(DimensionRows.read(table, _, ChosenLayout.columnsOf(layout.keys))),
       partitions = partitions
     )
+  }
+
+  /** Joins ask for values of the columns that a dimension is joined by. Its attributes leave these scattered. */
+  private def membersOf(joins: Seq[DimensionJoin]): Option[Members] = Option.when(joins.nonEmpty) {
+    val columns = TableIndex.usableColumns(table).filter(MemberColumns.canBe(table, _)).map(_.path).toSet
+    val joined = joins.map(_.spec.column).filter(columns).map(_ -> MembershipKind.Values)
+    joined.toMap[Seq[String], MembershipKind] ++
+      TableIndex.of(table, sideFolder).fold(Map.empty: Members)(MemberColumns.of)
   }
 
   private def scopeOfStatement: Scope = {
