@@ -5,6 +5,7 @@ import java.io.ByteArrayOutputStream
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 
+import org.sparkzorder.compat._
 import org.sparkzorder.index.{IndexContents, IndexFile, IndexSnapshot, MemorySource}
 import org.sparkzorder.indexing.RecordedWorkload
 import org.sparkzorder.predicate._

@@ -6,6 +6,8 @@ import java.nio.{BufferUnderflowException, ByteBuffer}
 import org.apache.parquet.column.values.bloomfilter.BlockSplitBloomFilter
 import org.roaringbitmap.{InvalidRoaringFormat, RoaringBitmap}
 
+import org.sparkzorder.compat._
+
 /**
  * A [[Membership]] as bytes: a byte that says its kind, then
  *  - 0: the values in ascending order, 8 bytes each (big-endian);
