@@ -186,7 +186,7 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
     OptimizeOption(
         key="membership-columns",
         type="column names",
-        default="the columns whose values the index keeps already",
+        default="the columns whose values the index keeps already, and those that `JOIN` compares",
         range="column names separated by commas, or `none`",
         description=(
             "The columns whose values the index keeps for each new file, as `CREATE SKIPPING INDEX` "

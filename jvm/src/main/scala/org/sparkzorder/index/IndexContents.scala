@@ -1,5 +1,7 @@
 package org.sparkzorder.index
 
+import java.util.BitSet
+
 import scala.collection.mutable
 
 import org.sparkzorder.compat._
@@ -29,8 +31,8 @@ sealed trait IndexContents {
   /** The columns of which values are kept. */
   def members: Seq[ColumnKey]
 
-  /** The values of a column in a file, if they are known. */
-  private[index] def membersOf(key: ColumnKey, file: Int): Option[Array[Byte]]
+  /** Gives the values of a column in a file, if they are known. It is to be called for files in their order. */
+  private[index] def membersOf(key: ColumnKey): Int => Option[Array[Byte]]
 }
 
 object IndexContents {
@@ -138,8 +140,13 @@ object IndexContents {
       builder.result()
     }
 
-    private[index] def membersOf(key: ColumnKey, file: Int): Option[Array[Byte]] =
-      if (file < kept.length) old.flatMap(_.memberBlocks(key)).flatMap(_.bytes(kept(file)))
-      else added(file - kept.length)._2.members.get(key)
+    private[index] def membersOf(key: ColumnKey): Int => Option[Array[Byte]] = {
+      val wanted = new BitSet
+      kept.foreach(wanted.set)
+      val before = old.flatMap(_.memberBlocks(key)).map(_.copier(wanted))
+      file =>
+        if (file < kept.length) before.flatMap(_(kept(file)))
+        else added(file - kept.length)._2.members.get(key)
+    }
   }
 }

@@ -11,6 +11,7 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.codec.Checksum
 import org.sparkzorder.compat.ByteArrays
+import org.sparkzorder.membership.{MemberBudget, MembershipFormat}
 import org.sparkzorder.stats.ColumnKey
 
 /**
@@ -37,15 +38,12 @@ object IndexFile {
 
   private val log = LoggerFactory.getLogger(IndexFile.getClass)
 
-  /** The driver makes an index in memory. */
-  private val MostBytes = 256L << 20
-
   /**
    * Writes an index, one column after the other. The stream is flushed, but not closed.
    *
    * @param mostBytes behind so many bytes, no more values of columns are written
    */
-  def write(out: OutputStream, contents: IndexContents, mostBytes: Long = MostBytes): Unit = {
+  def write(out: OutputStream, contents: IndexContents, mostBytes: Long = MemberBudget.ofIndex()): Unit = {
     val uuid = UUID.randomUUID()
     val id = ByteBuffer.allocate(Block.IdSize)
       .putLong(uuid.getMostSignificantBits).putLong(uuid.getLeastSignificantBits).array
@@ -71,12 +69,19 @@ object IndexFile {
     }
     // What makes bounds unknown makes values unknown too, so values without bounds are not kept.
     val members = for (key <- contents.members; known <- bounded.get(key)) yield {
+      val filters = new BitSet
+      val valuesOf = contents.membersOf(key)
       val blocks = Array.tabulate(files.files) { i =>
-        if (!known.get(i) || offset > mostBytes) null else contents.membersOf(key, i).map(block).orNull
+        if (!known.get(i) || offset > mostBytes) null
+        else
+          valuesOf(i).map { raw =>
+            if (MembershipFormat.isFilter(raw)) filters.set(i)
+            block(raw)
+          }.orNull
       }
       if (offset > mostBytes) log.warn(s"The index keeps the values of ${key.path.mkString(".")} only for " +
         s"${blocks.count(_ != null)} of ${files.files} files: it would have more than $mostBytes bytes")
-      IndexedColumn(key, block(MemberBlocks.toRaw(blocks)))
+      IndexedColumn(key, block(MemberPlaces.toRaw(MemberPlaces(blocks, filters))))
     }
     val intervals = CurveIntervals.toRaw(contents.intervals, files.length(_)).map(block)
     val origins = FileOrigins.toRaw(contents.origins).map(block)

@@ -89,8 +89,8 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
   private val byMember: Map[ColumnKey, Lazy[MemberBlocks]] = footer.members.map { c =>
     val shown = quoteNameParts(c.key.path)
     def read(raw: Array[Byte]) = {
-      val blocks = MemberBlocks.fromRaw(files, raw, source.length, MembershipFormat.MostBytes.toLong)
-      new MemberBlocks(source, footer.id, blocks, shown)
+      val places = MemberPlaces.fromRaw(files, raw, source.length, MembershipFormat.MostBytes.toLong)
+      new MemberBlocks(source, footer.id, places, shown)
     }
     c.key -> new Lazy[MemberBlocks](c.block, s"The directory of the values of $shown", read, _ => 40L * files)
   }.toMap

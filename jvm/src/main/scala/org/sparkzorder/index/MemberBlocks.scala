@@ -14,34 +14,56 @@ import org.sparkzorder.membership.{ColumnMembers, Membership, MembershipFormat}
  * The values of one column, a block for each file. Blocks are read when they are asked for, and stay in memory as long
  * as the JVM has room. A block that cannot be read is taken as missing, with a warning. Safe for use by many threads.
  *
- * @param blocks of each file; null for a file of which the values are not known
+ * @param places of the blocks
  * @param shown the column, for messages
  */
-private[index] final class MemberBlocks(source: BlockSource, id: Array[Byte], blocks: Array[Block], shown: String)
+private[index] final class MemberBlocks(source: BlockSource, id: Array[Byte], places: MemberPlaces, shown: String)
     extends ColumnMembers {
   import MemberBlocks._
 
+  import places.blocks
+
   private val loaded = new AtomicReferenceArray[SoftReference[Membership]](blocks.length)
+  @volatile private var isDamaged = false
+
+  def isFilter(file: Int): Boolean = places.filters.get(file)
 
   def reader(wanted: BitSet): Int => Option[Membership] = {
-    var ahead = Range(0L, Array.emptyByteArray)
+    val bytes = copier(wanted)
     i =>
-      Option(blocks(i)).flatMap { block =>
-        Option(loaded.get(i)).flatMap(r => Option(r.get)).orElse(guarded {
-          if (!ahead.has(block)) ahead = read(block.offset, end(i, wanted))
-          val found = MembershipFormat.read(Block.unpack(id, block, ahead.of(block)))
+      Option(loaded.get(i)).flatMap(r => Option(r.get)).orElse(bytes(i).flatMap { raw =>
+        try {
+          val found = MembershipFormat.read(raw)
           loaded.set(i, new SoftReference(found))
-          found
-        })
-      }
+          Some(found)
+        } catch {
+          case e: IllegalArgumentException =>
+            warn(e)
+            None
+        }
+      })
   }
 
-  /** The bytes of a file's values, which are to be copied. */
-  def bytes(i: Int): Option[Array[Byte]] = Option(blocks(i)).flatMap(block =>
-    guarded(Block.unpack(id, block, source.read(block.offset, block.length)))
-  )
-
-  def isKnown(i: Int): Boolean = blocks(i) != null
+  /** Gives the bytes of files' values, in the same way as `reader`. */
+  def copier(wanted: BitSet): Int => Option[Array[Byte]] = {
+    var ahead = Range(0L, Array.emptyByteArray)
+    // A file that is gone is not asked for again by the same reader.
+    var isGone = false
+    i =>
+      if (blocks(i) == null || isGone) None
+      else
+        try {
+          if (!ahead.has(blocks(i))) ahead = read(blocks(i).offset, end(i, wanted))
+          Some(Block.unpack(id, blocks(i), ahead.of(blocks(i))))
+        } catch {
+          // A query must not fail because of its index, whatever the file system throws.
+          case NonFatal(e) =>
+            isGone = !e.isInstanceOf[IndexFormatException]
+            if (isGone || !isDamaged) warn(e)
+            isDamaged ||= !isGone
+            None
+        }
+  }
 
   /** The bytes that a file's values have in the index. */
   def lengthOf(i: Int): Long = Option(blocks(i)).fold(0L)(_.length.toLong)
@@ -62,20 +84,11 @@ private[index] final class MemberBlocks(source: BlockSource, id: Array[Byte], bl
 
   private def read(start: Long, end: Long) = Range(start, source.read(start, (end - start).toInt))
 
-  private def guarded[T](read: => T): Option[T] =
-    try Some(read)
-    catch {
-      // A query must not fail because of its index, whatever the file system throws.
-      case NonFatal(e) =>
-        log.warn(
-          s"The values of $shown in the index ${source.name} cannot be read and are not used: ${e.getMessage}",
-          e
-        )
-        None
-    }
+  private def warn(e: Throwable): Unit =
+    log.warn(s"Values of $shown in the index ${source.name} cannot be read and are not used: ${e.getMessage}", e)
 }
 
-private[index] object MemberBlocks {
+private object MemberBlocks {
   private val log = LoggerFactory.getLogger(classOf[MemberBlocks])
 
   private val AtOnce = 8L << 20
@@ -85,32 +98,5 @@ private[index] object MemberBlocks {
     def has(b: Block): Boolean = b.offset >= start && b.offset + b.length <= start + bytes.length
     def of(b: Block): Array[Byte] =
       Arrays.copyOfRange(bytes, (b.offset - start).toInt, (b.offset - start).toInt + b.length)
-  }
-
-  /** The directory of the blocks: offsets, lengths, lengths in memory and checksums. All are 0 for a missing one. */
-  def toRaw(blocks: Array[Block]): Array[Byte] = {
-    def of(f: Block => Long): Array[Long] = blocks.map(b => if (b == null) 0L else f(b))
-    val out = new RawWriter(20L * blocks.length)
-    out.longs(of(_.offset), _ => 0L)
-    Seq[Block => Long](_.length.toLong, _.rawLength.toLong, _.crc).foreach(f => out.ints(of(f).map(_.toInt)))
-    out.bytes
-  }
-
-  /**
-   * @param blocksEnd the first byte behind the blocks
-   * @param limit bytes that a block may have in memory
-   * @throws IndexFormatException unless [[toRaw]] could have made these bytes for so many files
-   */
-  def fromRaw(files: Int, raw: Array[Byte], blocksEnd: Long, limit: Long): Array[Block] = {
-    val in = new RawReader(raw)
-    val offsets = in.longs(files)
-    val lengths = in.ints(files)
-    val rawLengths = in.ints(files)
-    val crcs = in.ints(files)
-    in.end()
-    Array.tabulate(files) { i =>
-      if (lengths(i) == 0) null
-      else Block.checked(offsets(i), lengths(i).toLong, rawLengths(i).toLong, crcs(i) & 0xffffffffL, blocksEnd, limit)
-    }
   }
 }

@@ -80,7 +80,7 @@ object FileScan {
       val ordinal = row.getInt(unit)
       if (current == null || ordinal != last) {
         finish()
-        current = new StatsCollector(schema, columns.keys, columns.members)
+        current = new StatsCollector(schema, columns)
         last = ordinal
       }
       current.add(row)

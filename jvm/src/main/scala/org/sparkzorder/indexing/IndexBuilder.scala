@@ -10,9 +10,9 @@ import org.apache.spark.sql.types.StructType
 import org.sparkzorder.footer.files.{Footers, UnchangedFiles}
 import org.sparkzorder.footer.orc.StripeFooters
 import org.sparkzorder.footer.{Calendar, DataFormat, FileFooter, SessionBound}
-import org.sparkzorder.membership.MembershipKind
+import org.sparkzorder.membership.{MembershipFormat, MembershipKind}
 import org.sparkzorder.progress.{Phase, StatementProgress}
-import org.sparkzorder.stats.{ColumnDefaults, ColumnKey, ColumnStats, FileId, FileStats}
+import org.sparkzorder.stats.{ColumnDefaults, ColumnKey, ColumnStats, FileId, FileStats, IndexedColumns}
 
 /**
  * Statistics of files that others wrote: from their footers where these can be trusted, from their
@@ -26,11 +26,13 @@ object IndexBuilder extends Logging {
    * @param options of the table, as its reader takes them
    * @param leftOut called for each file without statistics, with the reason
    * @param members those of the columns whose values are collected, too. Their rows are read
+   * @param mostBytes that the values of one column may have in one file
    * @param progress called with the number of footers that are read so far
    */
   final case class Setting(
       options: Map[String, String] = Map.empty,
       members: Map[ColumnKey, MembershipKind] = Map.empty,
+      mostBytes: Int = MembershipFormat.MostBytes,
       leftOut: (FileStatus, String) => Unit = (f, why) => logWarning(s"No statistics for ${f.getPath}: $why"),
       progress: Int => Unit = _ => ()
   )
@@ -69,6 +71,7 @@ private final class IndexBuilder(
     setting: IndexBuilder.Setting
 ) {
   private val conf = spark.asInstanceOf[ClassicSession].sessionState.newHadoopConf()
+  private val values = IndexedColumns(columns, setting.members, setting.mostBytes)
   private val defaults = new ColumnDefaults(schema)
 
   /** The files with time stamps that no later write can get. */
@@ -97,7 +100,7 @@ private final class IndexBuilder(
   /** The statistics of the files that stay as they are until their rows are read. */
   def statistics(files: IndexedSeq[IntactFile]): Seq[(FileStatus, FileStats)] = {
     val scanned =
-      try new RowScans(spark, format, schema, setting.options, setting.members).of(files)
+      try new RowScans(spark, format, schema, setting.options, values).of(files)
       catch {
         case e: SparkException =>
           StripeFooters.explain(conf, format, e)

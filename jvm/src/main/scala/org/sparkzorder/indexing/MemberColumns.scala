@@ -14,6 +14,9 @@ import org.sparkzorder.table.PlainTable
 private[sparkzorder] object MemberColumns {
   type Members = Map[Seq[String], MembershipKind]
 
+  /** What a statement makes of the columns of the index. It is asked under the lock. */
+  type Change = Members => Members
+
   private val property = "members"
 
   def of(snapshot: IndexSnapshot): Members =

@@ -7,7 +7,6 @@ import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.compat._
 import org.sparkzorder.footer.{DataFormat, FileFooter, SchemaCheck, SessionBound}
-import org.sparkzorder.membership.MembershipKind
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.stats.{ColumnKey, FileStats, IndexedColumns}
 
@@ -26,8 +25,10 @@ private[indexing] final class RowScans(
     format: DataFormat,
     schema: StructType,
     options: Map[String, String],
-    members: Map[ColumnKey, MembershipKind]
+    values: IndexedColumns
 ) {
+  import values.members
+
   import RowScans._
 
   private val caseSensitive = spark.asInstanceOf[ClassicSession].sessionState.conf.caseSensitiveAnalysis
@@ -41,7 +42,7 @@ private[indexing] final class RowScans(
     progress.foreach(_.enter(Phase.Scanning, until = 0.98, files = jobs.map(_.files.size.toLong).sum))
     jobs.flatMap { job =>
       val keys = job.columns.toSeq.sortBy(_.path.mkString("."))
-      val columns = IndexedColumns(keys, members.filter { case (key, _) => job.columns(key) })
+      val columns = values.copy(keys = keys, members = members.filter { case (key, _) => job.columns(key) })
       val scanned = FileScan.scan(spark, job.files.map(i => (i, files(i).status)), format, schema, columns, options)
       progress.foreach(_.done(Phase.Scanning, files = job.files.size.toLong))
       scanned

@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.types.TimestampType
+import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.TableFolder
@@ -16,8 +17,9 @@ import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.footer.DataFormat
 import org.sparkzorder.footer.orc.NamelessColumns
 import org.sparkzorder.index.{IndexContents, IndexFile, IndexMemory, IndexSnapshot, IndexStore}
-import org.sparkzorder.layout.{CurveFrame, CurveInterval}
-import org.sparkzorder.indexing.MemberColumns.Members
+import org.sparkzorder.layout.{CurveFrame, CurveInterval, JoinSpec}
+import org.sparkzorder.indexing.MemberColumns.{Change, Members}
+import org.sparkzorder.membership.MemberBudget
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns, IndexedColumns}
 import org.sparkzorder.table.{ExcludedNames, PlainTable, TableLocation}
 
@@ -28,6 +30,10 @@ object TableIndex {
    * Property of the index: the columns that CREATE SKIPPING INDEX named, as a JSON array of paths.
    */
   private val columnsProperty = "columns"
+
+  /** How many bytes the values of a column in a file may have, if a statement makes those of so many files. */
+  def mostBytes(table: PlainTable, files: Long, columns: Int): Int =
+    MemberBudget.ofFile(files, columns, SparkOwn.maxResultSize(table.session.sparkContext))
 
   /** The newest readable index, if there is one. */
   def of(table: TableLocation, folder: TableFolder): Option[IndexSnapshot] =
@@ -50,15 +56,15 @@ object TableIndex {
   def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot]): IndexedColumns =
     columnsOf(table, snapshot, ExcludedColumns.checked(table))
 
-  /** @param asked the columns whose values are to be kept; None for those of the index */
+  /** @param change of the columns whose values are kept */
   def columnsOf(
       table: PlainTable,
       snapshot: Option[IndexSnapshot],
       excluded: ExcludedNames,
-      asked: Option[Members] = None
+      change: Change = identity
   ): IndexedColumns = {
     val usable = usableColumns(table, excluded)
-    val members = asked.orElse(snapshot.map(MemberColumns.of)).getOrElse(Map.empty: Members)
+    val members = change(snapshot.fold(Map.empty: Members)(MemberColumns.of))
     val keys = snapshot.flatMap(restriction).fold(usable)(paths =>
       usable.filter(c => paths.contains(c.path) || members.contains(c.path))
     )
@@ -94,7 +100,11 @@ object TableIndex {
     val known = earlier.toMap
     val (old, late) = files.partition(f => known.contains(idOf(table, f)))
     val format = DataFormat.of(table.formatName).get
-    val setting = IndexBuilder.Setting(options = table.relation.options, members = columns.members)
+    val setting = IndexBuilder.Setting(
+      options = table.relation.options,
+      members = columns.members,
+      mostBytes = mostBytes(table, files.size.toLong, columns.members.size)
+    )
     val added =
       UnreadableFiles.told(table) {
         IndexBuilder.build(table.session, late, format, table.dataSchema, columns.keys, idOf(table, _), setting)
@@ -110,7 +120,7 @@ object TableIndex {
    * @param copied files of which the operation made copies, with the copies
    * @param known the excluded columns, if the operation has asked for them under the lock
    * @param origins what wrote the added files, see [[IndexSnapshot.originOf]]
-   * @param members the columns whose values are kept from now on; None for those of the index
+   * @param change of the columns whose values are kept
    */
   def add(
       table: PlainTable,
@@ -124,11 +134,11 @@ object TableIndex {
       copied: Map[FileId, FileId] = Map.empty,
       known: Option[ExcludedNames] = None,
       origins: Map[FileId, String] = Map.empty,
-      members: Option[Members] = None
+      change: Change = identity
   ): Unit = {
     val spelling = if (namesInAnyCase) Map(IndexSnapshot.NamesInAnyCase -> "true") else Map.empty[String, String]
-    val properties = spelling ++ members.fold(Map.empty[String, String])(MemberColumns.properties)
-    val kept = members.orElse(snapshot.map(MemberColumns.of)).getOrElse(Map.empty: Members)
+    val members = change(snapshot.fold(Map.empty: Members)(MemberColumns.of))
+    val properties = spelling ++ MemberColumns.properties(members)
     val columnNames = table.dataSchema.fieldNames.toIndexedSeq
     val lasting = added.map { case (id, stats) => id -> lastingInOrc(table, columnNames, stats) }
     val excluded = known.getOrElse(ExcludedColumns.checked(table))
@@ -139,12 +149,12 @@ object TableIndex {
           old,
           listed.contains,
           lasting,
-          c => !excluded.covers(c.path),
+          c => !hides(excluded, c),
           frames,
           properties,
           copied,
           origins,
-          c => kept.contains(c.path)
+          c => members.contains(c.path)
         )
       case None => IndexContents(lasting, properties, frames, origins)
     }
@@ -182,7 +192,11 @@ object TableIndex {
     hasNothing(ExcludedColumns.checked(table), snapshot)
 
   private def hasNothing(excluded: ExcludedNames, snapshot: IndexSnapshot): Boolean =
-    !(snapshot.columns ++ frameColumns(snapshot)).exists(c => excluded.covers(c.path))
+    !(snapshot.columns ++ frameColumns(snapshot)).exists(hides(excluded, _))
+
+  /** Whether a column is excluded. Of an attribute of a dimension, the column that is joined says so. */
+  private def hides(excluded: ExcludedNames, column: ColumnKey): Boolean =
+    excluded.covers(JoinSpec.columnOf(column.path))
 
   private def frameColumns(snapshot: IndexSnapshot): Seq[ColumnKey] =
     snapshot.intervals.toSeq.flatMap(_.frames.flatMap(_.columns.map(_.key)))
@@ -198,7 +212,7 @@ object TableIndex {
   ): Map[FileId, CurveInterval] = {
     val usable =
       usableColumns(table, excluded).filterNot(c => table.formatName == "orc" && c.dataType == TimestampType).toSet
-    val shown = placed.filterNot { case (_, i) => i.frame.columns.exists(c => excluded.covers(c.key.path)) }
+    val shown = placed.filterNot { case (_, i) => i.frame.columns.exists(c => hides(excluded, c.key)) }
     val frames = shown.values.map(_.frame).toVector.distinctBy(_.id).map { f =>
       val columns = f.columns.map(c => c.copy(lasting = c.lasting && usable(c.key)))
       f.id -> new CurveFrame(f.id, columns, f.distributions, f.curve)

@@ -18,8 +18,11 @@ final case class JoinSpec(dimension: Seq[String], column: Seq[String], key: Seq[
   /** How attributes are told apart from those of other dimensions. */
   def name: String = dimension.last
 
-  /** The path of an attribute in a layout. It begins with a mark, which is no name that people give to columns. */
-  def attribute(path: Seq[String]): Seq[String] = JoinSpec.Mark +: name +: path
+  /**
+   * The path of an attribute in a layout. It begins with a mark, which is no name that people give to columns, and the
+   * path of the column that is joined.
+   */
+  def attribute(path: Seq[String]): Seq[String] = column.mkString(JoinSpec.Mark, JoinSpec.Mark, "") +: name +: path
 
   private[layout] def write(node: ObjectNode): Unit = {
     Json.addAll(node.putArray("dimension"), dimension)
@@ -32,7 +35,11 @@ object JoinSpec {
   private val Mark = "\u0000"
 
   /** Whether a path of a layout is that of an attribute. Files do not have it. */
-  def isAttribute(path: Seq[String]): Boolean = path.length > 2 && path.head == Mark
+  def isAttribute(path: Seq[String]): Boolean = path.length > 2 && path.head.startsWith(Mark)
+
+  /** The table's column that decides what a path of a layout is: for an attribute, the one that is joined. */
+  def columnOf(path: Seq[String]): Seq[String] =
+    if (isAttribute(path)) path.head.split(Mark, -1).toSeq.tail else path
 
   /** A path of a layout as people write it: an attribute comes behind its dimension. */
   def shown(path: Seq[String]): Seq[String] = if (isAttribute(path)) path.tail else path

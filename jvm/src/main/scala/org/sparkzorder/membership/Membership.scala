@@ -1,68 +1,66 @@
 package org.sparkzorder.membership
 
-import org.apache.parquet.column.values.bloomfilter.BlockSplitBloomFilter
+import java.nio.{ByteBuffer, ByteOrder, IntBuffer}
+
 import org.roaringbitmap.RoaringBitmap
 
 /**
  * Which values a column has in one file. It may have a value too many, but lacks none: 'no' is
- * always right. Nulls and NaN are not values here.
+ * always right. Nulls and NaN are not values here. Safe for use by many threads.
  *
  * Values are in their encoding, see [[org.sparkzorder.stats.OrderedValue]]. Byte strings are known
  * by their hash only, so two strings with one hash are one.
  */
 sealed trait Membership {
 
-  /** For a column of numbers. */
-  def mayHave(value: Long): Boolean
-
-  /** For a column of byte strings. */
-  def mayHave(value: Array[Byte]): Boolean
-
-  /** How many values it is worth to look for, if none of them is there. */
-  def mostLookups: Int
-
-  /** Whether it is exact, but for strings with equal hashes. */
-  def isSet: Boolean
-
-  /** About how many bytes it takes in memory. */
-  def memoryBytes: Long
+  /**
+   * @param number the value; for a byte string its hash
+   * @param hash of the value
+   */
+  def mayHave(number: Long, hash: Long): Boolean
 }
 
 object Membership {
 
   /** All values, ascending. */
   private[membership] final class Listed(values: Array[Long]) extends Membership {
-    def mayHave(value: Long): Boolean = java.util.Arrays.binarySearch(values, value) >= 0
-    def mayHave(value: Array[Byte]): Boolean = mayHave(ValueHash.of(value))
-    def mostLookups: Int = MostInSet
-    def isSet: Boolean = true
-    def memoryBytes: Long = 16L + 8L * values.length
+    def mayHave(number: Long, hash: Long): Boolean = java.util.Arrays.binarySearch(values, number) >= 0
   }
 
   /** All values as distances from the least one. */
   private[membership] final class Bitmap(least: Long, distances: RoaringBitmap) extends Membership {
-    def mayHave(value: Long): Boolean = {
-      val distance = value - least
+    def mayHave(number: Long, hash: Long): Boolean = {
+      val distance = number - least
       distance >= 0 && distance < (1L << 32) && distances.contains(distance.toInt)
     }
-    def mayHave(value: Array[Byte]): Boolean = mayHave(ValueHash.of(value))
-    def mostLookups: Int = MostInSet
-    def isSet: Boolean = true
-    def memoryBytes: Long = distances.getLongSizeInBytes
   }
 
-  /** A Bloom filter of the values' hashes, as Parquet has it. */
-  private[membership] final class Filter(bits: BlockSplitBloomFilter) extends Membership {
-    def mayHave(value: Long): Boolean = bits.findHash(ValueHash.of(value))
-    def mayHave(value: Array[Byte]): Boolean = bits.findHash(ValueHash.of(value))
-    def mostLookups: Int = MostInFilter
-    def isSet: Boolean = false
-    def memoryBytes: Long = bits.getBitsetSize.toLong
+  /**
+   * A Bloom filter of the values' hashes. Parquet's own class writes it. It cannot look for values in
+   * several threads at once, so this does, by the
+   * [[https://parquet.apache.org/docs/file-format/bloomfilter/ format of Parquet]].
+   *
+   * @param bytes blocks of 32
+   */
+  private[membership] final class Filter(bytes: Array[Byte]) extends Membership {
+    private val words: IntBuffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asIntBuffer
+    private val blocks = bytes.length / 32L
+
+    def mayHave(number: Long, hash: Long): Boolean = {
+      val first = (((hash >>> 32) * blocks) >>> 32).toInt * 8
+      val key = hash.toInt
+      var i = 0
+      while (i < 8 && (words.get(first + i) & (1 << ((key * Salts(i)) >>> 27))) != 0) i += 1
+      i == 8
+    }
   }
 
-  // A look takes some ten nanoseconds, so this is less than the time to open a file.
-  private val MostInSet = 100000
+  private val Salts =
+    Array(0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31)
 
-  // Of a hundred looks for values that are not there, one finds something.
-  private val MostInFilter = 300
+  /** In a set, it is not worth to look for more values than this, if none of them is there. */
+  val MostInSet = 100000
+
+  /** The same for a filter: of a hundred looks for values that are not there, one finds something. */
+  val MostInFilter = 300
 }

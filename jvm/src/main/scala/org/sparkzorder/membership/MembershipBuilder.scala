@@ -6,8 +6,13 @@ import org.apache.spark.util.collection.OpenHashSet
  * Collects the values of one column of one file. Not thread-safe.
  *
  * @param areHashes whether the column's values are byte strings, which are known by their hashes
+ * @param mostBytes that the result may have
  */
-private[sparkzorder] final class MembershipBuilder(kind: MembershipKind, areHashes: Boolean) {
+private[sparkzorder] final class MembershipBuilder(
+    kind: MembershipKind,
+    areHashes: Boolean,
+    mostBytes: Int = MembershipFormat.MostBytes
+) {
   private var numbers = new OpenHashSet[Long](64)
   private var last = 0L
   private var isFirst = true
@@ -30,5 +35,5 @@ private[sparkzorder] final class MembershipBuilder(kind: MembershipKind, areHash
     val sorted = found.iterator.toArray
     java.util.Arrays.sort(sorted)
     MembershipFormat.write(sorted, areHashes, kind == MembershipKind.Bloom)
-  }
+  }.filter(_.length <= mostBytes)
 }

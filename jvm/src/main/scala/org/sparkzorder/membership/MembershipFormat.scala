@@ -29,7 +29,7 @@ object MembershipFormat {
   /** Bits of a filter for each value: of a hundred values that are not there, it finds one. */
   private val BitsPerValue = 10.5
 
-  /** A file with more values has no set. Its task has up to 16 bytes for each in memory. */
+  /** A file with more values has no set. Its task has up to 40 bytes for each in memory. */
   val MostValues: Int = 4 << 20
 
   /** The most bytes of one file's values. */
@@ -38,6 +38,9 @@ object MembershipFormat {
   /** The bytes of a filter for so many values. */
   def filterBytes(values: Int): Int =
     math.max(1, math.ceil(values * BitsPerValue / 8 / BlockBytes).toInt) * BlockBytes
+
+  /** Whether these are the bytes of a filter. */
+  def isFilter(bytes: Array[Byte]): Boolean = bytes.headOption.contains(Filter)
 
   /**
    * @param numbers ascending and distinct: the values, or the hashes of byte strings
@@ -103,7 +106,7 @@ object MembershipFormat {
         if (in.remaining == 0 || in.remaining % BlockBytes != 0) bad(s"in a filter of ${in.remaining} bytes")
         val bits = new Array[Byte](in.remaining)
         in.get(bits)
-        new Membership.Filter(new BlockSplitBloomFilter(bits))
+        new Membership.Filter(bits)
       case other => bad(s"of the unknown kind $other")
     }
   }

@@ -2,7 +2,7 @@ package org.sparkzorder.predicate
 
 import java.util.BitSet
 
-import org.sparkzorder.membership.{ColumnMembers, Membership}
+import org.sparkzorder.membership.{ColumnMembers, Membership, ValueHash}
 import org.sparkzorder.stats._
 
 /**
@@ -28,6 +28,9 @@ object MembershipEvaluation {
   def keep(predicate: StatsPredicate, table: StatsTable, files: BitSet): BitSet =
     if (files.isEmpty || !isUseful(predicate, table)) files else new MembershipEvaluation(table).keep(predicate, files)
 
+  /** Of one condition, in all files together: about a second. */
+  private val MostLookups = 30000000L
+
   /** A condition that is true only for rows with one of these values in the column. */
   private object Equality {
     def unapply(p: StatsPredicate): Option[(Column, Seq[Value])] = p match {
@@ -42,15 +45,11 @@ private final class MembershipEvaluation(table: StatsTable) {
   import MembershipEvaluation.Equality
 
   def keep(predicate: StatsPredicate, files: BitSet): BitSet = predicate match {
-    case And(left, right) => keep(right, keep(left, files))
-    case Or(left, right)  =>
-      // The bounds have ruled out files for both sides at once.
-      val ofLeft = keep(left, both(files, Evaluation.keep(left, table)))
-      val others = files.clone().asInstanceOf[BitSet]
-      others.andNot(ofLeft)
-      either(ofLeft, keep(right, both(others, Evaluation.keep(right, table))))
-    case IsTrue(child)            => keep(child, files)
-    case Within(domain, child)    => either(keep(child, files), both(files, Evaluation.keep(Not(domain), table)))
+    case And(left, right)                      => keep(right, keep(left, files))
+    case or: Or                                => keepAny(alternatives(or), files)
+    case IsTrue(child)                         => keep(child, files)
+    case Within(domain, child) if isUse(child) =>
+      either(keep(child, files), both(files, Evaluation.keep(Not(domain), table)))
     case Equality(column, values) =>
       val kept = for {
         members <- table.members(column.path, column.dataType)
@@ -61,30 +60,66 @@ private final class MembershipEvaluation(table: StatsTable) {
     case _ => files
   }
 
+  private def isUse(predicate: StatsPredicate) = MembershipEvaluation.isUseful(predicate, table)
+
+  private def alternatives(predicate: StatsPredicate): Vector[StatsPredicate] = predicate match {
+    case Or(left, right) => alternatives(left) ++ alternatives(right)
+    case other           => Vector(other)
+  }
+
+  /** The bounds have ruled out files for all alternatives at once, so they are asked again for each, or for some. */
+  private def keepAny(any: Vector[StatsPredicate], files: BitSet): BitSet = {
+    val (useful, others) = any.partition(isUse)
+    val byBounds =
+      others.reduceOption[StatsPredicate](Or(_, _)).fold(new BitSet)(o => both(files, Evaluation.keep(o, table)))
+    useful.foldLeft(byBounds) { (kept, one) =>
+      val rest = files.clone().asInstanceOf[BitSet]
+      rest.andNot(kept)
+      if (rest.isEmpty) kept else either(kept, keep(one, both(rest, Evaluation.keep(one, table))))
+    }
+  }
+
   private def having(values: Array[Value], members: ColumnMembers, stats: StatsColumn, files: BitSet): BitSet = {
     val known = both(files, stats.bounded)
     val within = valuesWithin(values, stats)
+    val sought = new Sought(values)
     val reader = members.reader(known)
     val kept = files.clone().asInstanceOf[BitSet]
+    var left = MembershipEvaluation.MostLookups
     var i = known.nextSetBit(0)
     while (i >= 0) {
       val (from, until) = within(i)
-      if (from == until || reader(i).exists(m => until - from <= m.mostLookups && !hasOne(m, values, from, until)))
-        kept.clear(i)
+      val most =
+        math.min(left, if (members.isFilter(i)) Membership.MostInFilter.toLong else Membership.MostInSet.toLong)
+      // Where there are too many values to look for, the block is not read either.
+      if (from == until) kept.clear(i)
+      else if (until - from <= most) reader(i).foreach { m =>
+        val found = sought.firstOf(m, from, until)
+        left -= found - from
+        if (found == until) kept.clear(i)
+      }
       i = known.nextSetBit(i + 1)
     }
     kept
   }
 
-  private def hasOne(members: Membership, values: Array[Value], from: Int, until: Int): Boolean = {
-    var i = from
-    while (i < until && !has(members, values(i))) i += 1
-    i < until
-  }
+  /** Values that are looked for in many files, each with its hash. */
+  private final class Sought(values: Array[Value]) {
+    private val hashes = values.map {
+      case LongValue(v)  => ValueHash.of(v)
+      case b: BytesValue => ValueHash.of(b.bytes)
+    }
+    private val numbers = values.zip(hashes).map {
+      case (LongValue(v), _) => v
+      case (_, hash)         => hash
+    }
 
-  private def has(members: Membership, value: Value): Boolean = value match {
-    case LongValue(v)  => members.mayHave(v)
-    case b: BytesValue => members.mayHave(b.bytes)
+    /** The first of these values that a file may have; `until` if there is none. */
+    def firstOf(members: Membership, from: Int, until: Int): Int = {
+      var i = from
+      while (i < until && !members.mayHave(numbers(i), hashes(i))) i += 1
+      i
+    }
   }
 
   /** The part of the values, which ascend, that is within the bounds of a file. */

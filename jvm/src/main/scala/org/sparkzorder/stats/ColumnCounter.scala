@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
-import org.sparkzorder.membership.{MembershipBuilder, MembershipKind}
+import org.sparkzorder.membership.MembershipBuilder
 
 /**
  * Collects the statistics of one field of a row or struct. There is one class for each way of
@@ -34,14 +34,7 @@ private[stats] abstract class ColumnCounter(ordinal: Int) {
 
 private[stats] object ColumnCounter {
 
-  def apply(ordinal: Int, dt: DataType, kind: Option[MembershipKind]): ColumnCounter = {
-    val counter = of(ordinal, dt)
-    for (k <- kind; encoding <- OrderedValue.encoding(dt))
-      counter.members = new MembershipBuilder(k, areHashes = encoding == Encoding.Bytes)
-    counter
-  }
-
-  private def of(ordinal: Int, dt: DataType): ColumnCounter = dt match {
+  def apply(ordinal: Int, dt: DataType): ColumnCounter = dt match {
     case BooleanType                                                         => new OfBoolean(ordinal)
     case ByteType                                                            => new OfByte(ordinal)
     case ShortType                                                           => new OfShort(ordinal)

@@ -2,7 +2,7 @@ package org.sparkzorder.stats
 
 import org.apache.spark.sql.types.DataType
 
-import org.sparkzorder.membership.MembershipKind
+import org.sparkzorder.membership.{MembershipFormat, MembershipKind}
 
 /**
  * A file as the file system knows it. Two files are the same file only if all three agree.
@@ -66,5 +66,10 @@ final case class FileStats(
  * The columns to collect statistics of.
  *
  * @param members those of which the values are kept too
+ * @param mostBytes that the values of one column may have in one file
  */
-final case class IndexedColumns(keys: Seq[ColumnKey], members: Map[ColumnKey, MembershipKind] = Map.empty)
+final case class IndexedColumns(
+    keys: Seq[ColumnKey],
+    members: Map[ColumnKey, MembershipKind] = Map.empty,
+    mostBytes: Int = MembershipFormat.MostBytes
+)

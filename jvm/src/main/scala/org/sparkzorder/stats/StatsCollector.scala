@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.{DataType, StructType}
 
-import org.sparkzorder.membership.MembershipKind
+import org.sparkzorder.membership.MembershipBuilder
 
 /**
  * Collects the statistics of one file's rows while they are written. Not thread-safe.
@@ -14,15 +14,14 @@ import org.sparkzorder.membership.MembershipKind
  * @param schema of the rows
  * @param columns the columns to watch: fields of the schema or of its structs, by exact name and
  *   type. Of a type without order only the nulls are counted
- * @param members those columns of which the values are collected too
  * @throws IllegalArgumentException for a column that is not in the schema under this path and type
  */
-final class StatsCollector(schema: StructType, columns: Seq[ColumnKey], members: Map[ColumnKey, MembershipKind]) {
-  def this(schema: StructType, columns: Seq[ColumnKey]) = this(schema, columns, Map.empty)
+final class StatsCollector(schema: StructType, columns: IndexedColumns) {
+  def this(schema: StructType, columns: Seq[ColumnKey]) = this(schema, IndexedColumns(columns))
 
   private val counters = mutable.LinkedHashMap.empty[ColumnKey, ColumnCounter]
   private val level =
-    new StatsCollector.Level(schema, columns.distinct.map(c => (c.path.toList, c)), members, counters)
+    new StatsCollector.Level(schema, columns.keys.distinct.map(c => (c.path.toList, c)), columns, counters)
   private var rows = 0L
 
   def add(row: InternalRow): Unit = {
@@ -47,7 +46,7 @@ private object StatsCollector {
   private final class Level(
       schema: StructType,
       watched: Seq[(List[String], ColumnKey)],
-      members: Map[ColumnKey, MembershipKind],
+      columns: IndexedColumns,
       found: mutable.Map[ColumnKey, ColumnCounter]
   ) {
 
@@ -61,7 +60,9 @@ private object StatsCollector {
           s"column ${quoteNameParts(key.path)} is ${dt.catalogString} in the rows, not ${key.dataType.catalogString}"
         )
       }
-      val counter = ColumnCounter(i, dt, members.get(key))
+      val counter = ColumnCounter(i, dt)
+      for (kind <- columns.members.get(key); encoding <- OrderedValue.encoding(dt))
+        counter.members = new MembershipBuilder(kind, areHashes = encoding == Encoding.Bytes, columns.mostBytes)
       found.put(key, counter)
       counter
     }.toArray
@@ -71,7 +72,7 @@ private object StatsCollector {
       .groupBy(_._1).toSeq.sortBy(_._1)
       .map { case (i, below) =>
         schema(i).dataType match {
-          case struct: StructType => new Inner(i, struct.length, new Level(struct, below.map(_._2), members, found))
+          case struct: StructType => new Inner(i, struct.length, new Level(struct, below.map(_._2), columns, found))
           case other              =>
             val column = quoteNameParts(below.head._2._2.path)
             throw new IllegalArgumentException(s"column $column lies in a ${other.catalogString}")

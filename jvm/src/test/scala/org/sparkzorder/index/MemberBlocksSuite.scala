@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.membership.MembershipKind
+import org.sparkzorder.membership.{MembershipKind, ValueHash}
 import org.sparkzorder.stats._
 
 /** The values of columns in an index file. */
@@ -22,14 +22,14 @@ class MemberBlocksSuite extends AnyFunSuite {
   private val all = { val bits = new BitSet; bits.set(0, 1000); bits }
 
   private def file(name: String, values: Seq[Long]): (FileId, FileStats) = {
-    val collector = new StatsCollector(schema, Seq(k, n), Map(k -> MembershipKind.Values))
+    val collector = new StatsCollector(schema, IndexedColumns(Seq(k, n), Map(k -> MembershipKind.Values)))
     values.foreach(v => collector.add(InternalRow(v, v.toInt)))
     FileId(name, 1L, 1L) -> collector.result()
   }
 
   private def has(index: IndexSnapshot, name: String, value: Long): Option[Boolean] = {
     val ordinal = index.ordinalOf(name, 1L, 1L)
-    index.members(k.path, k.dataType).flatMap(_.reader(all)(ordinal)).map(_.mayHave(value))
+    index.members(k.path, k.dataType).flatMap(_.reader(all)(ordinal)).map(_.mayHave(value, ValueHash.of(value)))
   }
 
   private val files = Seq.tabulate(40)(i => file(s"f$i", Seq(i.toLong, 100L + i, 1000L * i)))
@@ -47,21 +47,26 @@ class MemberBlocksSuite extends AnyFunSuite {
   test("blocks that are wanted soon are read with others, and each is read once") {
     val bytes = written(IndexContents(files))
     var reads = 0
-    val source = new BytesSource(bytes) {
+    class Counted extends BytesSource(bytes) {
       override def read(offset: Long, length: Int): Array[Byte] = {
         reads += 1
         super.read(offset, length)
       }
     }
-    val index = IndexFile.open(source, 64L << 20)
+    val index = IndexFile.open(new Counted, 64L << 20)
     val wanted = new BitSet
     (0 until 40 by 2).foreach(wanted.set)
     val reader = index.members(k.path, k.dataType).get.reader(wanted)
     reads = 0
-    (0 until 40 by 2).foreach(i => assert(reader(i).exists(_.mayHave(i.toLong))))
+    (0 until 40 by 2).foreach(i => assert(reader(i).exists(_.mayHave(i.toLong, ValueHash.of(i.toLong)))))
     assert(reads == 1)
     (0 until 40 by 2).foreach(i => assert(reader(i).isDefined))
     assert(reads == 1)
+    // A change of the index reads them at once, too.
+    val contents = IndexContents.merge(IndexFile.open(new Counted, 64L << 20), _.path != "f3", Nil)
+    reads = 0
+    written(contents)
+    assert(reads < 10)
   }
 
   test("a merge copies the values of files that stay, and takes those of added ones") {
@@ -121,10 +126,11 @@ class MemberBlocksSuite extends AnyFunSuite {
 
   test("places outside of the file are refused, whatever the checksums say") {
     val bytes = written(IndexContents(files))
-    val directory = MemberBlocks.toRaw(Array(Block(Long.MaxValue - 5, 20, 5, 1L), null, Block(0, 20, 5, 1L)))
-    intercept[IndexFormatException](MemberBlocks.fromRaw(3, directory, bytes.length.toLong, 1L << 20))
-    intercept[IndexFormatException](MemberBlocks.fromRaw(2, directory, bytes.length.toLong, 1L << 20))
-    val fine = MemberBlocks.toRaw(Array(null, Block(8, 20, 5, 0xffffffffL)))
-    assert(MemberBlocks.fromRaw(2, fine, 100L, 1L << 20).toSeq == Seq(null, Block(8, 20, 5, 0xffffffffL)))
+    def raw(blocks: Block*): Array[Byte] = MemberPlaces.toRaw(MemberPlaces(blocks.toArray, new BitSet))
+    val directory = raw(Block(Long.MaxValue - 5, 20, 5, 1L), null, Block(0, 20, 5, 1L))
+    intercept[IndexFormatException](MemberPlaces.fromRaw(3, directory, bytes.length.toLong, 1L << 20))
+    intercept[IndexFormatException](MemberPlaces.fromRaw(2, directory, bytes.length.toLong, 1L << 20))
+    val fine = MemberPlaces.fromRaw(2, raw(null, Block(8, 20, 5, 0xffffffffL)), 100L, 1L << 20)
+    assert(fine.blocks.toSeq == Seq(null, Block(8, 20, 5, 0xffffffffL)) && fine.filters.isEmpty)
   }
 }

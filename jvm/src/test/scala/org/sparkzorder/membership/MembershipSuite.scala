@@ -2,10 +2,19 @@ package org.sparkzorder.membership
 
 import scala.util.Random
 
+import org.apache.parquet.column.values.bloomfilter.BlockSplitBloomFilter
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Sets of values in each of their forms, with values of many distributions. */
 class MembershipSuite extends AnyFunSuite {
+
+  private implicit class Lookup(members: Membership) {
+    def has(value: Long): Boolean = members.mayHave(value, ValueHash.of(value))
+    def has(bytes: Array[Byte]): Boolean = {
+      val hash = ValueHash.of(bytes)
+      members.mayHave(hash, hash)
+    }
+  }
 
   private def collected(values: Seq[Long], kind: MembershipKind): Membership = {
     val builder = new MembershipBuilder(kind, areHashes = false)
@@ -36,31 +45,33 @@ class MembershipSuite extends AnyFunSuite {
     val random = new Random(1)
     (1 to 2000).foreach { _ =>
       val values = some(random)
-      val has = values.toSet
+      val there = values.toSet
       MembershipKind.all.foreach { kind =>
-        val members = collected(values, kind)
-        assert(members.isSet || kind == MembershipKind.Bloom || values.distinct.size > MembershipFormat.SmallSet / 8)
-        assert(values.forall(members.mayHave))
+        val bytes = bytesOf(values, kind)
+        val members = MembershipFormat.read(bytes)
+        val isSet = !MembershipFormat.isFilter(bytes)
+        assert(isSet || kind == MembershipKind.Bloom || values.distinct.size > MembershipFormat.SmallSet / 8)
+        assert(values.forall(members.has(_)))
         val others = Seq.fill(50)(if (random.nextBoolean()) random.nextLong() else values.headOption.getOrElse(0L) + 7)
-        if (members.isSet) others.foreach(v => assert(members.mayHave(v) == has(v), s"$v in ${has.size} values"))
+        if (isSet) others.foreach(v => assert(members.has(v) == there(v), s"$v in ${there.size} values"))
       }
     }
   }
 
   test("dense values take little room, and a filter at most 11 bits for each") {
     val dense = bytesOf(5000000L until 6000000L, MembershipKind.Values)
-    assert(dense.length < 2000 && MembershipFormat.read(dense).isSet)
+    assert(dense.length < 2000 && !MembershipFormat.isFilter(dense))
     val random = new Random(2)
     val scattered = Seq.fill(100000)(random.nextLong())
     val filter = bytesOf(scattered, MembershipKind.Values)
-    assert(!MembershipFormat.read(filter).isSet && filter.length <= 100000 * 11 / 8)
+    assert(MembershipFormat.isFilter(filter) && filter.length <= 100000 * 11 / 8)
   }
 
   test("one in a hundred values that are not there is found in a filter") {
     val random = new Random(3)
     Seq(100, 5000, 200000).foreach { n =>
       val members = collected(Seq.fill(n)(random.nextLong()), MembershipKind.Bloom)
-      val found = Seq.fill(100000)(random.nextLong()).count(members.mayHave)
+      val found = Seq.fill(100000)(random.nextLong()).count(members.has(_))
       info(s"$n values: ${found / 1000.0} % found")
       assert(found <= 1300)
     }
@@ -73,9 +84,52 @@ class MembershipSuite extends AnyFunSuite {
       val builder = new MembershipBuilder(kind, areHashes = true)
       strings.foreach(builder.add)
       val members = MembershipFormat.read(builder.result().get)
-      assert(strings.forall(members.mayHave))
-      assert(Seq.fill(1000)(random.nextString(9).getBytes).count(members.mayHave) < 40)
+      assert(strings.forall(members.has(_)))
+      assert(Seq.fill(1000)(random.nextString(9).getBytes).count(members.has(_)) < 40)
     }
+  }
+
+  test("several threads find all values at once") {
+    val random = new Random(6)
+    val values = Array.fill(50000)(random.nextLong())
+    MembershipKind.all.foreach { kind =>
+      val members = collected(values.toSeq, kind)
+      val lost = (1 to 4).map { _ =>
+        val missing = new java.util.concurrent.atomic.AtomicInteger
+        val thread = new Thread(() => values.foreach(v => if (!members.has(v)) missing.incrementAndGet()))
+        thread.start()
+        (thread, missing)
+      }
+      lost.foreach { case (thread, missing) =>
+        thread.join()
+        assert(missing.get == 0)
+      }
+    }
+  }
+
+  test("a filter is that of Parquet") {
+    val random = new Random(7)
+    (1 to 50).foreach { _ =>
+      val values = Seq.fill(1 + random.nextInt(3000))(random.nextLong())
+      val bytes = bytesOf(values, MembershipKind.Bloom)
+      val parquet = new BlockSplitBloomFilter(bytes.tail)
+      val members = MembershipFormat.read(bytes)
+      (values ++ Seq.fill(2000)(random.nextLong())).foreach(v =>
+        assert(members.has(v) == parquet.findHash(ValueHash.of(v)))
+      )
+    }
+  }
+
+  test("what is larger than it may be is not kept") {
+    def of(most: Int): MembershipBuilder = {
+      val builder = new MembershipBuilder(MembershipKind.Bloom, areHashes = false, most)
+      (1 to 1000).foreach(v => builder.add(v * 1000L))
+      builder
+    }
+    assert(of(1000).result().isEmpty && of(2000).result().isDefined)
+    assert(MemberBudget.ofFile(files = 1000, columns = 2, maxResults = 1L << 30, heap = 1L << 30) == (64 << 20) / 2000)
+    assert(MemberBudget.ofFile(files = 1, columns = 1, maxResults = 4 << 20, heap = 1L << 40) == 1 << 20)
+    assert(MemberBudget.ofFile(files = 0, columns = 0, maxResults = 0, heap = 1L << 40) == MembershipFormat.MostBytes)
   }
 
   test("too many values give no set") {
@@ -99,7 +153,7 @@ class MembershipSuite extends AnyFunSuite {
           )
           bytes
       }
-      try MembershipFormat.read(damaged).mayHave(random.nextLong())
+      try MembershipFormat.read(damaged).has(random.nextLong())
       catch { case _: IllegalArgumentException => () }
     }
   }

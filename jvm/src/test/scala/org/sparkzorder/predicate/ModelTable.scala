@@ -4,7 +4,7 @@ import java.util.BitSet
 
 import org.apache.spark.sql.types.DataType
 
-import org.sparkzorder.membership.{ColumnMembers, MembershipFormat}
+import org.sparkzorder.membership.{ColumnMembers, Membership, MembershipFormat}
 import org.sparkzorder.stats._
 
 /** The statistics of a table, made of those of each file. A column that no file has is missing. */
@@ -34,8 +34,9 @@ final class ModelTable(stats: Seq[FileStats]) extends StatsTable {
 
   override def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] = {
     val key = ColumnKey(path, dataType)
-    Option.when(stats.exists(_.members.contains(key))) { (_: BitSet) => (i: Int) =>
-      stats(i).members.get(key).map(MembershipFormat.read)
-    }
+    Option.when(stats.exists(_.members.contains(key)))(new ColumnMembers {
+      def isFilter(file: Int): Boolean = stats(file).members.get(key).exists(MembershipFormat.isFilter)
+      def reader(wanted: BitSet): Int => Option[Membership] = stats(_).members.get(key).map(MembershipFormat.read)
+    })
   }
 }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, BindRefere
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.membership.MembershipKind
-import org.sparkzorder.stats.{FileStats, IndexableColumns, StatsCollector}
+import org.sparkzorder.stats.{FileStats, IndexableColumns, IndexedColumns, StatsCollector}
 
 /**
  * Compares Spark's own evaluation of a condition, row by row, with the outcomes of the file's
@@ -117,7 +117,7 @@ class SoundnessSuite extends AnyFunSuite {
     val kinds = keys.filter(_ => random.nextInt(4) > 0).map { key =>
       key -> (if (random.nextBoolean()) MembershipKind.Values else MembershipKind.Bloom)
     }
-    val collector = new StatsCollector(file.schema, keys, kinds.toMap)
+    val collector = new StatsCollector(file.schema, IndexedColumns(keys, kinds.toMap))
     file.rows.foreach(collector.add)
     file.exact.copy(members = collector.result().members)
   }

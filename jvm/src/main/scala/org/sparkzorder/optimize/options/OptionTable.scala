@@ -179,7 +179,7 @@ private[sparkzorder] object OptionTable {
     key = "membership-columns",
     group = Files,
     valueType = ColumnNames("column names separated by commas, or `none`"),
-    default = "the columns whose values the index keeps already",
+    default = "the columns whose values the index keeps already, and those that `JOIN` compares",
     description = "The columns whose values the index keeps for each new file, as `CREATE SKIPPING INDEX` with " +
       "`VALUES` does. A query for a value then skips files that do not have it, also within their bounds.",
     example = "user_id, session_id"

@@ -4,13 +4,14 @@ import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit.{CatalogPartition, TableFolder}
 import org.sparkzorder.commit.log.Reappeared
-import org.sparkzorder.indexing.MemberColumns.Members
+import org.sparkzorder.indexing.MemberColumns.Change
+import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.layout.{FileBounds, LayoutSpec}
 import org.sparkzorder.optimize.auto.AutoReport
 import org.sparkzorder.optimize.keep.{BloomFilters, KeptFromInputs}
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.optimize.{Input, Rewrite}
-import org.sparkzorder.stats.FileId
+import org.sparkzorder.stats.{FileId, IndexedColumns}
 import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.{Dimension, KeyColumn}
 import org.sparkzorder.write.job.RewriteResult
@@ -28,7 +29,7 @@ import org.sparkzorder.write.sample.UnitLayouts
  * @param writeConf session settings to write with
  * @param writeOptions options for the file writer
  * @param bloomFilters the columns that get Bloom filters, as the statement says
- * @param members the columns whose values the index keeps, if the statement says it
+ * @param members what the statement makes of the columns whose values the index keeps
  * @param kept what the new files take over from the inputs beside the rows
  * @param maxRecords how many rows a file may have at most, by `spark.sql.files.maxRecordsPerFile`;
  *   0 for any number
@@ -55,7 +56,7 @@ private[sparkzorder] final case class OptimizePlan(
     writeConf: Map[String, String],
     writeOptions: Map[String, String],
     bloomFilters: BloomFilters,
-    members: Option[Members],
+    members: Change,
     kept: KeptFromInputs,
     maxRecords: Long,
     untouched: Seq[IndexedSeq[FileBounds]],
@@ -72,6 +73,12 @@ private[sparkzorder] final case class OptimizePlan(
   /** The folder of a rewrite relative to the table's root; empty for the root itself. */
   def folderOf(rewrite: Rewrite): String =
     if (rewrite.folder.path == table.root) "" else table.names.of(rewrite.folder.path)
+
+  /** The columns with the room that values of each new file may take. */
+  def indexed(columns: IndexedColumns): IndexedColumns = {
+    val files = rewrites.map(_.outputFiles.toLong).sum
+    columns.copy(mostBytes = TableIndex.mostBytes(table, files, columns.members.size))
+  }
 
   /** The folders of the rewrites, as [[folderOf]] gives them. */
   def folders: Seq[String] = rewrites.map(folderOf).distinct.sorted

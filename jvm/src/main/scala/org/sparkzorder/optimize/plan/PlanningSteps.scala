@@ -10,7 +10,7 @@ import org.sparkzorder.footer.files.Nanoseconds
 import org.sparkzorder.footer.orc.AmbiguousClocks
 import org.sparkzorder.footer.{FooterSettings, SchemaCheck, SchemaDrift}
 import org.sparkzorder.indexing.{IndexedBounds, MemberColumns, TableIndex, UnreadableFiles}
-import org.sparkzorder.indexing.MemberColumns.Members
+import org.sparkzorder.indexing.MemberColumns.Change
 import org.sparkzorder.membership.MembershipKind
 import org.sparkzorder.optimize.auto.{AutoLayout, AutoReport}
 import org.sparkzorder.optimize.check.{
@@ -81,7 +81,7 @@ private final class PlanningSteps(context: StatementContext) {
       writeConf = writeConf,
       writeOptions = WriteSettings.options(table, layout.options),
       bloomFilters = BloomFilters.parse(table, layout.options.bloomFilters),
-      members = ColumnLists.members(table, layout.options.members).orElse(membersOf(layout.joins)),
+      members = members(layout),
       kept = UnreadableFiles.told(table)(KeptByFormat.of(written, inputs, writeConf)),
       maxRecords = maxRecords,
       untouched = work.rewrites.flatMap(_.rest).map(f => selection.indexed.of(TableIndex.idOf(table, f))),
@@ -95,13 +95,19 @@ private final class PlanningSteps(context: StatementContext) {
     )
   }
 
-  /** Joins ask for values of the columns that a dimension is joined by. Its attributes leave these scattered. */
-  private def membersOf(joins: Seq[DimensionJoin]): Option[Members] = Option.when(joins.nonEmpty) {
-    val columns = TableIndex.usableColumns(table).filter(MemberColumns.canBe(table, _)).map(_.path).toSet
-    val joined = joins.map(_.spec.column).filter(columns).map(_ -> MembershipKind.Values)
-    joined.toMap[Seq[String], MembershipKind] ++
-      TableIndex.of(table, sideFolder).fold(Map.empty: Members)(MemberColumns.of)
-  }
+  /**
+   * Joins ask for values of the columns that a dimension is joined by, and its attributes leave these scattered. So a
+   * statement that names joins keeps them, too.
+   */
+  private def members(layout: PlannedLayout): Change =
+    ColumnLists.members(table, layout.options.members) match {
+      case Some(named)                     => _ => named
+      case None if statement.joins.isEmpty => identity
+      case None                            =>
+        val columns = TableIndex.usableColumns(table).filter(MemberColumns.canBe(table, _)).map(_.path).toSet
+        val joined = layout.joins.map(_.spec.column).filter(columns)
+        before => joined.map(_ -> MembershipKind.Values).toMap[Seq[String], MembershipKind] ++ before
+    }
 
   private def scopeOfStatement: Scope = {
     val all = table.listed

@@ -82,7 +82,7 @@ private[optimize] object NewFile {
       copied = copied,
       known = Some(excluded),
       origins = newFiles.map(_.id -> origin).toMap,
-      members = plan.members
+      change = plan.members
     )
   }
 }

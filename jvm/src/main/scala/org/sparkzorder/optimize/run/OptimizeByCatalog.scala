@@ -82,7 +82,7 @@ private[optimize] final class OptimizeByCatalog(
   private def prepare(): (Record, RewriteResult, Seq[FileId]) = {
     committer.begin(folders.map(f => moves(f.path)), Some(directory))
     val excluded = ExcludedColumns.checked(table)
-    val columns = TableIndex.columnsOf(table, snapshot, excluded, plan.members)
+    val columns = plan.indexed(TableIndex.columnsOf(table, snapshot, excluded, plan.members))
     val result =
       new PlanJobs(plan, groups).run(folder, lock.operationId, columns, store, Some(r => staging(r.folder.path)))
     StatementProgress.current.foreach(_.stepTo("checking"))

@@ -52,7 +52,7 @@ private[optimize] final class OptimizeInPlace(
   private def prepare(): CommittedRewrite = {
     committer.stage(plan.folders)
     val excluded = ExcludedColumns.checked(plan.table)
-    val columns = TableIndex.columnsOf(plan.table, snapshot, excluded, plan.members)
+    val columns = plan.indexed(TableIndex.columnsOf(plan.table, snapshot, excluded, plan.members))
     val result = new PlanJobs(plan, groups).run(folder, lock.operationId, columns)
     StatementProgress.current.foreach(_.stepTo("checking"))
     val encryption =

@@ -83,7 +83,7 @@ private[optimize] final class OptimizeOnStore(
     EncryptedFiles.refuseOnStore(plan.inputs)
     committer.mark(plan.folders)
     val excluded = ExcludedColumns.checked(plan.table)
-    val columns = TableIndex.columnsOf(plan.table, snapshot, excluded, plan.members)
+    val columns = plan.indexed(TableIndex.columnsOf(plan.table, snapshot, excluded, plan.members))
     val result = new PlanJobs(plan, groups).run(folder, lock.operationId, columns, Some(store))
     StatementProgress.current.foreach(_.stepTo("checking"))
     RowVerification.check(plan, result, result.outputs.map(_.rows))

@@ -93,7 +93,7 @@ private[write] final class FileTask(
   private def writeFile(slot: Int, part: Int, task: TaskContext, rows: Iterator[InternalRow]): WrittenFile = {
     val context = attempt(slot, task)
     val path = pathOf(slot, part, task, factory.getFileExtension(context))
-    val collector = new StatsCollector(schema, indexed.keys, indexed.members)
+    val collector = new StatsCollector(schema, indexed)
     val rowHash = hash.orNull
     val check = readBack.map(_.begin()).orNull
     var sum = 0L

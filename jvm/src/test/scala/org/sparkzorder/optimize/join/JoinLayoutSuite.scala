@@ -241,12 +241,12 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     withTables() {
       val folder = new File(dir, "marked").toString
       val column = "named_struct('customer', named_struct('city', concat('city', id % 20)))"
-      spark.sql(s"SELECT *, $column AS x FROM ($rowsOfSales)").toDF("id", "customer", "day", "note", "\u0000")
+      spark.sql(s"SELECT *, $column AS x FROM ($rowsOfSales)").toDF("id", "customer", "day", "note", "\u0000customer")
         .write.parquet(folder)
       def sales = spark.read.parquet(folder)
       def ofCity(n: Int) = {
         val rows = sales
-        rows.where(rows("\u0000").getField("customer").getField("city") === s"city$n")
+        rows.where(rows("\u0000customer").getField("customer").getField("city") === s"city$n")
       }
       val before = sales.collect().map(_.toString).toVector.sorted
       spark.sql(s"OPTIMIZE parquet.`$folder` $Join ZORDER BY (city, day) $Files")

@@ -16,6 +16,9 @@ object SparkOwn {
   type ConfigBuilder = config.ConfigBuilder
   type ConfigEntry[T] = config.ConfigEntry[T]
 
+  /** `spark.driver.maxResultSize` in bytes; 0 for any size. */
+  def maxResultSize(context: SparkContext): Long = context.conf.get(config.MAX_RESULT_SIZE)
+
   def rows(session: classic.SparkSession, plan: LogicalPlan): classic.Dataset[Row] =
     classic.Dataset.ofRows(session, plan)
 
