@@ -326,3 +326,13 @@ def test_values_of_excluded_columns_are_not_kept(spark: SparkSession, table: Pat
     kept, total = files_read(spark, "SELECT * FROM t WHERE card = 4242424240070")
     assert kept == total
     assert len(same_rows(spark, "SELECT * FROM t WHERE name = 'Token0070' AND card = 4242424240070")) == 1
+
+
+def test_boundaries_of_attributes_go_with_the_column_that_is_joined(spark: SparkSession, table: Path) -> None:
+    spark.sql("ALTER TABLE t UNSET TBLPROPERTIES ('zorder.index.exclude-columns')")
+    spark.sql("SELECT id AS k, concat('Region', id) AS region FROM range(150)").createOrReplaceTempView("places")
+    spark.sql("OPTIMIZE t JOIN places ON id = k ZORDER BY (region) OPTIONS ('num-files' = '8')")
+    assert b"Region" in blocks(table)
+    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'id')")
+    spark.sql("REFRESH SKIPPING INDEX ON t")
+    assert b"Region" not in blocks(table)
