@@ -52,5 +52,9 @@ bench-auto: $(STAMPS)/installed
 bench-incremental: $(STAMPS)/installed
 	@$(BIN)/python bench/incremental.py --jar $(call jar,$(NEWEST))
 
+# Lookups of unique texts in 1,000 files: bounds, values of the index, and Parquet's own Bloom filters.
+bench-values: $(STAMPS)/installed
+	@$(BIN)/python bench/values.py --jar $(call jar,$(NEWEST))
+
 # The names that these had before.
 layout sizes read-back requests auto incremental: %: bench-%

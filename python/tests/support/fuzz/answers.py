@@ -64,19 +64,21 @@ class Questions:
                 return condition_of(error)
         return sorted(row.id for row in rows)
 
-    def files(self) -> tuple[int, int, int]:
-        """The number of files that all these queries read, of all files, and of queries that skip some by the curve.
+    def files(self) -> tuple[int, int, int, int]:
+        """The files that all these queries read, all files, and the queries that skip some by the curve and by values.
 
         None if they cannot be planned.
         """
         try:
             scans = explain_skipping(self._spark, self._union()).df.collect()
         except (PySparkException, Py4JJavaError):
-            return 0, 0, 0
-        by_curve = sum(
-            any((c["reason"] or "").startswith("CURVE_INTERVAL") for c in scan["conjuncts"] or []) for scan in scans
+            return 0, 0, 0, 0
+        reasons = [[c["reason"] or "" for c in scan["conjuncts"] or []] for scan in scans]
+        by_curve, by_values = (
+            sum(any(r.startswith(code) for r in of_scan) for of_scan in reasons)
+            for code in ("CURVE_INTERVAL", "MEMBERSHIP")
         )
-        return sum(scan.files_kept for scan in scans), sum(scan.files_total for scan in scans), by_curve
+        return sum(s.files_kept for s in scans), sum(s.files_total for s in scans), by_curve, by_values
 
     def _union(self, more: str | None = None) -> str:
         besides = "" if more is None else f" AND {more}"

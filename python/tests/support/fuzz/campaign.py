@@ -74,6 +74,8 @@ class Tally:
     files_joined: int = 0
     """Files of tables in joins whose keys may leave out some."""
     kept_joined: int = 0
+    by_values: int = 0
+    """Queries that skipped files by the values that columns have in them."""
     by_curve: int = 0
     """Queries that skipped files by their places on the curve."""
     strategies: Counter[str] = field(default_factory=Counter)
@@ -95,7 +97,8 @@ class Tally:
             f"{self.held:,} more on cached listings during an overwrite, {self.pairs:,} of conditions in both orders, "
             f"{self.pushed:,} of rewritten files with filters in Spark's readers and without; "
             f"{self.files - self.kept:,} of {self.files:,} files skipped ({self.skipped:.1%}), in "
-            f"{self.by_curve:,} queries some by the curve; the index answered for files in {self.answered:,} of "
+            f"{self.by_curve:,} queries some by the curve, and in {self.by_values:,} by values; "
+            f"the index answered for files in {self.answered:,} of "
             f"{self.asked:,} counts, extremes and first rows; {self.joins:,} joins, whose keys left out "
             f"{self.files_joined - self.kept_joined:,} of {self.files_joined:,} files; "
             f"{self.again:,} queries came again, and memory left out "
@@ -213,8 +216,9 @@ class Campaign:
         conditions = [self._conditions(table, columns, any_case, q) for q in numbers]
         questions = Questions(table.spark, table.relation(), [c.spark for c in conditions])
         self.tally.queries += len(numbers)
-        kept, files, by_curve = questions.files()
+        kept, files, by_curve, by_values = questions.files()
         self.tally.by_curve += by_curve
+        self.tally.by_values += by_values
         self.tally.kept += kept
         self.tally.files += files
         answers = list(_answers(questions, len(numbers)))

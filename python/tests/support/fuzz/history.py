@@ -101,6 +101,8 @@ class History:
         by_number = not again and r.random() < 0.4
         option = f"'num-files' = '{count}'" if by_number else f"'target-file-size-bytes' = '{max(size, 1)}'"
         groups = self._groups(size * count) if r.random() < 0.3 else ""
+        if r.random() < 0.25:
+            groups += f", 'membership-columns' = '{', '.join(c.spark for c in self._some_columns())}'"
         text = f"OPTIMIZE {table.target} {full}{layout.clause} OPTIONS ({option}, 'cuts' = '{layout.cuts}'{groups})"
         rows = self._statement(text)
         if rows is None:
@@ -122,13 +124,39 @@ class History:
         keys = r.sample(self._sure_columns(), r.choice((1, 2, 2, 3)))
         names = ", ".join(c.spark + (f" WEIGHT {r.randint(1, 4)}" if r.random() < 0.2 else "") for c in keys)
         curve = r.choice(("ZORDER", "ZORDER", "ZORDER", "ZORDER", "ORDER", "HILBERT"))
-        return Layout(f"{curve} BY ({names})", r.choice(("aligned", "equal")))
+        join = self._join(keys[0]) if r.random() < 0.2 else ""
+        names = f"attribute_of_dimension, {names}" if join else names
+        return Layout(f"{join}{curve} BY ({names})", r.choice(("aligned", "equal")))
+
+    def _join(self, column: Column) -> str:
+        """A dimension with some of a column's values, and an attribute that puts them in another order."""
+        table = self._table
+        folder = table.folder.parent / f"{table.folder.name}-dimension-{self._random.randrange(1 << 30)}"
+        attribute = "IF(pmod(xxhash64(k), 9) = 0, NULL, pmod(xxhash64(k, 1), 20)) AS attribute_of_dimension"
+        try:
+            values = table.spark.sql(f"SELECT DISTINCT {column.spark} AS k FROM {table.relation()}")
+            some = values.where("pmod(xxhash64(k, 2), 5) > 0")
+            some.selectExpr("k AS key_of_dimension", attribute).write.parquet(str(folder))
+        except (PySparkException, Py4JJavaError):
+            # Values that the session cannot read, or that Parquet cannot hold.
+            return ""
+        return f"JOIN parquet.`{folder}` ON {column.spark} = key_of_dimension "
 
     def _index(self) -> None:
         r, table = self._random, self._table
-        some = self._sure_columns()
-        columns = "" if r.random() < 0.9 else f" ({', '.join(c.spark for c in r.sample(some, max(len(some) // 2, 1)))})"
+        roll = r.random()
+        if roll < 0.4:
+            columns = ""
+        elif roll < 0.9:
+            kinds = ", ".join(f"{c.spark} {r.choice(('VALUES', 'BLOOM'))}" for c in self._some_columns())
+            columns = f" (*, {kinds})"
+        else:
+            columns = f" ({', '.join(c.spark for c in self._some_columns())})"
         self._statement(f"CREATE OR REPLACE SKIPPING INDEX ON {table.target}{columns}")
+
+    def _some_columns(self) -> list[Column]:
+        some = self._sure_columns()
+        return self._random.sample(some, max(len(some) // 2, 1))
 
     def _sure_columns(self) -> list[Column]:
         """The columns that statements can name, even if the schema is inferred from one file."""
