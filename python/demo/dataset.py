@@ -35,8 +35,12 @@ class Dataset(Protocol):
         """The number of files that OPTIMIZE is asked for."""
 
     @property
+    def values(self) -> tuple[str, ...]:
+        """The columns whose values the index keeps for each file."""
+
+    @property
     def questions(self) -> tuple[Question, ...]:
-        """Five questions about the keys, alone and together."""
+        """Five questions about the keys, alone and together, and about one of the values."""
 
     def write(self, folder: Path, spark: SparkSession, steps: Steps) -> int:
         """Write the table as plain Parquet files into an empty folder. Returns the number of rows."""

@@ -17,13 +17,14 @@ class Flights:
 
     title = "Flights out of New York City, 2013"
     keys = ("carrier", "dest", "dep_delay")
+    values = ("tailnum",)
     files = 64
     questions = (
         Question("American Airlines to Miami", "carrier = 'AA' AND dest = 'MIA'"),
         Question("All flights to Boston", "dest = 'BOS'"),
         Question("Delta, three hours late or more", "carrier = 'DL' AND dep_delay >= 180"),
         Question("Los Angeles, two hours late or more", "dest = 'LAX' AND dep_delay >= 120"),
-        Question("United to Boston, an hour late or more", "carrier = 'UA' AND dest = 'BOS' AND dep_delay >= 60"),
+        Question("The aircraft N638VA of Virgin America", "tailnum = 'N638VA'"),
     )
 
     def write(self, folder: Path, spark: SparkSession, steps: Steps) -> int:

@@ -191,7 +191,8 @@ def run(dataset: Dataset, folder: Path, console: Console) -> bool:
         clustering = steps.watch(spark, lambda: table.clustering(*dataset.keys))
     began = time.perf_counter()
     with steps.step(f"OPTIMIZE .. ZORDER BY ({', '.join(dataset.keys)})"):
-        steps.watch(spark, lambda: table.optimize(dataset.keys, num_files=dataset.files))
+        options = {"membership-columns": ", ".join(dataset.values) or "none"}
+        steps.watch(spark, lambda: table.optimize(dataset.keys, num_files=dataset.files, options=options))
     took = time.perf_counter() - began
     with steps.step("Ask the same five questions"):
         after = ask_all(spark, folder, dataset, steps)

@@ -30,6 +30,7 @@ class Tpch:
     """42 columns, 6 million rows for each unit of scale, in 64 files without any order."""
 
     keys = ("l_suppkey", "o_custkey", "l_partkey")
+    values = ()
     files = 100
 
     def __init__(self, scale: float) -> None:
