@@ -189,9 +189,9 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
         default="the columns whose values the index keeps already, and those that `JOIN` compares",
         range="column names separated by commas, or `none`",
         description=(
-            "The columns whose values the index keeps for each new file, as `CREATE SKIPPING INDEX` "
-            "with `VALUES` does. A query for a value then skips files that do not have it, also within "
-            "their bounds."
+            "The columns whose values the index keeps for each new file. `CREATE SKIPPING INDEX` with "
+            "`VALUES` does the same for files as they are. A query for a value then skips files that "
+            "do not have it, also within their bounds."
         ),
         example="user_id, session_id",
     ),

@@ -22,7 +22,7 @@ OPTIONS = {option.key: option for option in OPTIMIZE_OPTIONS}
 # What an argument takes, by the type that the table of options gives to its option.
 TYPES = {"whole number": "int", "size": "int | str", "word": "str", "boolean": "bool", "column names": "str"}
 
-CLAUSES = ["zorder_by", "hilbert_by", "order_by", "auto", "where", "full", "dry_run", "options"]
+CLAUSES = ["zorder_by", "hilbert_by", "order_by", "auto", "joins", "where", "full", "dry_run", "options"]
 
 
 def first_sentence(key: str) -> str:

@@ -46,7 +46,7 @@ class OptimizeOptionsSuite extends AnyFunSuite {
   test("an unknown option is an error that lists all options in order") {
     val message = error("num-file" -> "8")
     assert(message.contains("The option 'num-file' cannot be used. There is no option of this name."))
-    assert(message.contains(OptionTable.keys.map(k => s"`$k`").mkString(", ")) && OptionTable.keys.size == 22)
+    assert(message.contains(OptionTable.keys.map(k => s"`$k`").mkString(", ")) && OptionTable.keys.size == 23)
   }
 
   test("an option that is given twice is an error, also in another case") {
