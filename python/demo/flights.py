@@ -24,7 +24,7 @@ class Flights:
         Question("All flights to Boston", "dest = 'BOS'"),
         Question("Delta, three hours late or more", "carrier = 'DL' AND dep_delay >= 180"),
         Question("Los Angeles, two hours late or more", "dest = 'LAX' AND dep_delay >= 120"),
-        Question("The aircraft N638VA of Virgin America", "tailnum = 'N638VA'"),
+        Question("The aircraft N925AT of AirTran", "tailnum = 'N925AT'"),
     )
 
     def write(self, folder: Path, spark: SparkSession, steps: Steps) -> int:
