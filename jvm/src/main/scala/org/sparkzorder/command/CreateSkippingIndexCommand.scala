@@ -20,8 +20,8 @@ import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, TableSideFold
  * `CREATE [OR REPLACE] SKIPPING INDEX`: collects statistics of all files of a table.
  *
  * @param columns that are named
- * @param dryRun whether it only says what the index would take and save, and writes nothing
  * @param all whether all columns that can have statistics are indexed, also those that are not named
+ * @param dryRun whether it only says what the index would take and save, and writes nothing
  */
 final case class CreateSkippingIndexCommand(
     target: Target,

@@ -37,17 +37,11 @@ private[command] object SkippingIndexForecast {
    * A row for each column.
    *
    * @param columns to forecast, with the values that are kept
-   * @param stats of the table's files
+   * @param stats of these columns, in the table's files
    */
   def of(table: PlainTable, columns: IndexedColumns, stats: Seq[(FileId, FileStats)]): Seq[Row] = {
     val out = new ByteArrayOutputStream
-    val asked = columns.keys.toSet
-    IndexFile.write(
-      out,
-      IndexContents(stats.map { case (id, s) =>
-        id -> s.copy(columns = s.columns.filter(c => asked(c._1)), members = s.members.filter(c => asked(c._1)))
-      })
-    )
+    IndexFile.write(out, IndexContents(stats))
     val index = IndexFile.open(new MemorySource(table.name, out.toByteArray), Int.MaxValue.toLong)
     val recorded = RecordedWorkload.of(table)
     val sampled = samples(table, columns.keys)

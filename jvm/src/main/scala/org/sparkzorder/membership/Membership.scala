@@ -61,6 +61,6 @@ object Membership {
   /** In a set, it is not worth to look for more values than this, if none of them is there. */
   val MostInSet = 100000
 
-  /** The same for a filter: of a thousand looks for values that are not there, one finds something. */
+  /** The same for a filter: of a thousand looks for values that are not there, about one finds something. */
   val MostInFilter = 3000
 }

@@ -26,7 +26,7 @@ object MembershipFormat {
   /** A set of so many bytes is preferred to a smaller filter, since it is exact. */
   val SmallSet: Int = 4096
 
-  /** Bits of a filter for each value: of a thousand values that are not there, it finds one. */
+  /** Bits of a filter for each value: of a thousand values that are not there, it finds about one. */
   private val BitsPerValue = 16.0
 
   /** A file with more values has no set. Its task has up to 40 bytes for each in memory. */

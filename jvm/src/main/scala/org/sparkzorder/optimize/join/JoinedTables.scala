@@ -1,7 +1,7 @@
 package org.sparkzorder.optimize.join
 
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.{DataType, StructField}
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.JoinSpec
@@ -60,26 +60,26 @@ private[sparkzorder] object JoinedTables {
   /**
    * @throws org.apache.spark.sql.AnalysisException when a dimension cannot be read or joined. No job runs
    */
-  def of(fact: PlainTable, clauses: Seq[JoinClause]): JoinedTables = {
-    val names = new JoinedNames(fact)
-    checked(
-      fact,
-      clauses.map { clause =>
-        val dimension = DimensionTable.open(fact, clause.dimension)
-        val (column, key) = names.sides(dimension, clause)
-        DimensionJoin.of(fact, dimension, column, key)
-      }
-    )
-  }
+  def of(fact: PlainTable, clauses: Seq[JoinClause]): JoinedTables =
+    opened(fact, clauses)(_.dimension)((names, dimension, clause) => names.sides(dimension, clause))
 
   /** The same, with the dimensions of an earlier layout. */
-  def ofSpec(fact: PlainTable, specs: Seq[JoinSpec]): JoinedTables = {
+  def ofSpec(fact: PlainTable, specs: Seq[JoinSpec]): JoinedTables =
+    opened(fact, specs)(_.dimension)((names, dimension, spec) =>
+      (names.column(spec.column), names.column(dimension, spec.key))
+    )
+
+  /** @param sides the columns of the table and of the dimension that are equal */
+  private def opened[T](fact: PlainTable, joins: Seq[T])(nameOf: T => Seq[String])(
+      sides: (JoinedNames, DimensionTable, T) => (Seq[StructField], Seq[StructField])
+  ): JoinedTables = {
     val names = new JoinedNames(fact)
     checked(
       fact,
-      specs.map { spec =>
-        val dimension = DimensionTable.open(fact, spec.dimension)
-        DimensionJoin.of(fact, dimension, names.column(spec.column), names.column(dimension, spec.key))
+      joins.map { join =>
+        val dimension = DimensionTable.open(fact, nameOf(join))
+        val (column, key) = sides(names, dimension, join)
+        DimensionJoin.of(fact, dimension, column, key)
       }
     )
   }
