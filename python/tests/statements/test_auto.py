@@ -133,6 +133,8 @@ def test_hot_ranges_have_more_room(spark: SparkSession, table: Path) -> None:
 def test_a_dry_run_foresees_the_bytes_that_queries_read(
     spark: SparkSession, table: Path, layout: str, predicates: list[str]
 ) -> None:
+    # What earlier queries found is no part of the forecast.
+    spark.conf.set("spark.zorder.memory.enabled", "false")
     ask(spark, table, *predicates)
     spark.conf.unset(RECORD)
 
@@ -361,3 +363,99 @@ def test_partitions_where_and_orc(spark: SparkSession, database: Path) -> None:
     shutil.rmtree(database / "t" / "_zorder" / "workload")
     with pytest.raises(AnalysisException, match="ZORDER_NO_WORKLOAD"):
         spark.sql("OPTIMIZE t FULL ZORDER BY AUTO")
+
+
+@pytest.fixture
+def star(spark: SparkSession, database: Path) -> ZOrderTable:
+    """Sales to 420 customers, with an index. Of the first 400, each twenty in a row have one of 20 cities."""
+    spark.sql(
+        "CREATE TABLE sales USING parquet AS SELECT CAST(id AS INT) AS id, CAST(id * 7919 % 420 AS INT) AS customer, "
+        "CAST(id * 31 % 97 AS INT) AS day, concat('n', id) AS note FROM range(0, 8000, 1, 8)"
+    )
+    spark.sql(
+        "CREATE TABLE customer USING parquet AS SELECT CAST(id AS INT) AS key, concat('secret-', CAST(id / 20 AS INT)) "
+        "AS city, CAST(id % 7 AS INT) AS size FROM range(400)"
+    )
+    spark.sql("CREATE SKIPPING INDEX ON sales")
+    spark.conf.set(RECORD, "true")
+    return ZOrderTable(spark, "sales")
+
+
+def sales_of(spark: SparkSession, *conditions: str) -> None:
+    for condition in conditions:
+        spark.sql(f"SELECT note FROM sales JOIN customer ON customer = key WHERE {condition}").collect()
+
+
+def cities(*of: int) -> list[str]:
+    return [f"city = 'secret-{n}'" for n in of]
+
+
+def test_what_dimensions_are_asked_for_is_clustered_by(spark: SparkSession, star: ZOrderTable, database: Path) -> None:
+    sales_of(spark, *cities(*range(12)), "city IN ('secret-3', 'secret-4') AND day = 5", "size < 3 AND key = 7")
+    before = sorted(map(tuple, spark.table("sales").collect()))
+    flush(spark)
+    kinds = {tuple(sorted(".".join(c["path"]) for c in kind["columns"])): kind for kind in recorded(database / "sales")}
+    assert set(kinds) == {("city",), ("city", "day"), ("customer", "size")}
+    assert kinds[("city",)]["queries"] == 12
+    join = kinds[("city",)]["columns"][0]["join"]
+    assert (join["dimension"][-1], join["column"], join["key"]) == ("customer", ["customer"], ["key"])
+    files = [path.read_text() for path in (database / "sales" / "_zorder" / "workload").glob("*.json")]
+    assert files and not any("secret" in text for text in files)
+    auto = star.optimize(auto=True, num_files=20).metrics["auto"]
+    assert auto["layout"].startswith("JOIN "), auto
+    assert "customer ON customer = key ZORDER BY (customer.city" in auto["layout"], auto
+    assert "12 by customer.city =" in auto["reason"]
+    assert sorted(map(tuple, spark.table("sales").collect())) == before
+    explained = explain_skipping(
+        spark, "SELECT note FROM sales JOIN customer ON customer = key WHERE city = 'secret-9'", analyze=True
+    )
+    assert explained.scans[0].files_kept in {1, 2, 3}
+    again = star.optimize(auto=True, num_files=20)
+    assert (again.files_added, again.metrics["auto"]["layout"]) == (0, auto["layout"])
+    assert "kept" in again.metrics["auto"]["reason"]
+
+
+def test_a_dimension_with_an_index_has_its_values_ranked(
+    spark: SparkSession, star: ZOrderTable, database: Path
+) -> None:
+    spark.sql("CREATE SKIPPING INDEX ON customer")
+    sales_of(spark, "size >= 6", "size >= 6")
+    flush(spark)
+    (kind,) = recorded(database / "sales")
+    (column,) = kind["columns"]
+    step, count = column["starts"]
+    assert column["form"] == "range" and count == 2 and step > 100
+    star.optimize(auto=True, num_files=8, options={"hot-ranges": True})
+    assert "customer.size" in star.describe_history().head()["operationParameters"]["zOrderBy"]  # type: ignore[index]
+
+
+def test_a_dimension_that_cannot_be_joined_is_left_out(spark: SparkSession, star: ZOrderTable) -> None:
+    sales_of(spark, *cities(1, 2, 3), "day = 4")
+    spark.sql("INSERT INTO customer SELECT * FROM customer WHERE key = 9")
+    auto = star.optimize(auto=True, num_files=8).metrics["auto"]
+    assert auto["layout"] == "ZORDER BY (day)"
+    assert "`customer` is left out. " in auto["reason"]
+    assert "2 rows have the value 9." in auto["reason"]
+    spark.sql("DROP TABLE customer")
+    gone = star.optimize(auto=True, num_files=8).metrics["auto"]
+    assert gone["layout"] == "ZORDER BY (day)"
+    assert "`customer` is left out. " in gone["reason"]
+
+
+def test_excluded_columns_of_joins_are_not_recorded(spark: SparkSession, star: ZOrderTable, database: Path) -> None:
+    spark.sql("ALTER TABLE customer SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'city')")
+    sales_of(spark, *cities(1, 2), "size = 3")
+    flush(spark)
+    assert columns_of(database / "sales") == {"size"}
+    spark.sql("ALTER TABLE sales SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'customer')")
+    spark.sql("REFRESH SKIPPING INDEX ON sales")
+    assert recorded(database / "sales") == []
+
+
+def test_folders_that_are_joined(spark: SparkSession, star: ZOrderTable, database: Path) -> None:
+    for n in range(3):
+        query = "SELECT note FROM parquet.`{}` JOIN parquet.`{}` ON customer = key WHERE city = 'secret-{}'"
+        spark.sql(query.format(database / "sales", database / "customer", n)).collect()
+    metrics = ZOrderTable.for_path(spark, str(database / "sales"), "parquet").optimize(auto=True, num_files=8).metrics
+    assert metrics["auto"]["layout"].startswith("JOIN parquet."), metrics["auto"]
+    assert metrics["numFilesAdded"] > 5

@@ -2,6 +2,7 @@ package org.sparkzorder.indexing
 
 import org.sparkzorder.commit.TableFolder
 import org.sparkzorder.commit.side.WorkloadFiles
+import org.sparkzorder.layout.JoinSpec
 import org.sparkzorder.table.{ExcludedNames, PlainTable, TableSideFolder}
 import org.sparkzorder.workload.{SketchJson, WorkloadRecorder, WorkloadSketch}
 
@@ -22,7 +23,9 @@ private[sparkzorder] object RecordedWorkload {
    * Deletes everything recorded if it mentions columns that the index must not contain any more.
    */
   def forget(excluded: ExcludedNames, folder: TableFolder): Unit =
-    if (excluded.names.nonEmpty && read(folder).columns.exists { case (path, _) => excluded.covers(path) })
+    if (excluded.names.nonEmpty && read(folder).columns.exists { case (path, _) =>
+        excluded.covers(JoinSpec.columnOf(path))
+      })
       WorkloadFiles.clear(folder)
 
   private def read(folder: TableFolder): WorkloadSketch =

@@ -24,7 +24,11 @@ final case class JoinSpec(dimension: Seq[String], column: Seq[String], key: Seq[
    */
   def attribute(path: Seq[String]): Seq[String] = column.mkString(JoinSpec.Mark, JoinSpec.Mark, "") +: name +: path
 
-  private[layout] def write(node: ObjectNode): Unit = {
+  /** Whether a path of a layout is that of one of these attributes. */
+  def has(path: Seq[String]): Boolean =
+    JoinSpec.isAttribute(path) && attribute(path.drop(JoinSpec.Before)) == path
+
+  private[sparkzorder] def write(node: ObjectNode): Unit = {
     Json.addAll(node.putArray("dimension"), dimension)
     Json.addAll(node.putArray("column"), column)
     Json.addAll(node.putArray("key"), key)
@@ -34,8 +38,11 @@ final case class JoinSpec(dimension: Seq[String], column: Seq[String], key: Seq[
 object JoinSpec {
   private val Mark = "\u0000"
 
+  /** How many parts of the path of an attribute come before those of the dimension's column. */
+  val Before = 2
+
   /** Whether a path of a layout is that of an attribute. Files do not have it. */
-  def isAttribute(path: Seq[String]): Boolean = path.length > 2 && path.head.startsWith(Mark)
+  def isAttribute(path: Seq[String]): Boolean = path.length > Before && path.head.startsWith(Mark)
 
   /** The table's column that decides what a path of a layout is: for an attribute, the one that is joined. */
   def columnOf(path: Seq[String]): Seq[String] =
@@ -45,7 +52,7 @@ object JoinSpec {
   def shown(path: Seq[String]): Seq[String] = if (isAttribute(path)) path.tail else path
 
   /** None when a part is missing. */
-  private[layout] def read(node: JsonNode): Option[JoinSpec] = {
+  private[sparkzorder] def read(node: JsonNode): Option[JoinSpec] = {
     val parts = Seq("dimension", "column", "key").map(field => Json.texts(node.path(field)))
     Option.when(parts.forall(_.nonEmpty))(JoinSpec(parts(0), parts(1), parts(2)))
   }

@@ -1,5 +1,7 @@
 package org.sparkzorder.skipping
 
+import java.util.concurrent.atomic.AtomicBoolean
+
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
@@ -39,7 +41,9 @@ private[skipping] final class PlannedFileIndex(
     enabled: Boolean
 ) extends FileIndex {
 
-  private case class Made(filters: Seq[Expression], hasLater: Boolean, index: Option[SkippingFileIndex])
+  private case class Made(filters: Seq[Expression], hasLater: Boolean, index: Option[SkippingFileIndex]) {
+    val isRecorded = new AtomicBoolean
+  }
 
   @volatile private var made: List[Made] = Nil
   @volatile private var size = Option.empty[Long]
@@ -51,17 +55,18 @@ private[skipping] final class PlannedFileIndex(
    * The index that the scan reads through with these filters. Usually the optimizer and the planner have the same
    * filters, so the latest answers are kept.
    */
-  def location(l: LogicalRelation, filters: Seq[Expression]): FileIndex =
-    pruned(l, filters, listed.getOrElse(new Listing(base))).getOrElse(if (
-      views.exists(_.corrects) || base.isInstanceOf[CatalogFileIndex]
-    ) this
-    else base)
+  def location(l: LogicalRelation, filters: Seq[Expression]): FileIndex = {
+    val found = pruned(l, filters, listed.getOrElse(new Listing(base)))
+    // Spark may plan a scan several times while its query runs.
+    if (enabled && filters.nonEmpty && RecordedQueries.isOn && found.isRecorded.compareAndSet(false, true))
+      guarded(())(RecordedQueries.observe(l, relationOf(l), views, filters))
+    found.index.getOrElse(if (views.exists(_.corrects) || base.isInstanceOf[CatalogFileIndex]) this else base)
+  }
 
   /** Whether the index may leave out files by the values of an expression that are known when the query runs. */
   def mayPrune(l: LogicalRelation, key: Expression): Boolean =
     enabled && views.exists(_.snapshot.isDefined) && OrderedValue.encoding(key.dataType).isDefined && {
-      val of = l.relation.asInstanceOf[HadoopFsRelation]
-      val relation = of.copy(location = base)(of.sparkSession)
+      val relation = relationOf(l)
       val some = ScanFilters.evaluable(Seq(EqualTo(key, Literal.default(key.dataType))), l)
       val predicates = some.map(ScanPredicates.translate(relation, ColumnsByName.whyNot(relation, views), _))
       val data = predicates.flatMap(_.columns).filterNot(c => relation.partitionSchema.fieldNames.contains(c.path.head))
@@ -71,37 +76,42 @@ private[skipping] final class PlannedFileIndex(
       )
     }
 
+  /** Whether a condition on the scan's columns alone leaves out files. */
+  def leavesOut(l: LogicalRelation, condition: Expression): Boolean =
+    pruned(l, Seq(condition), listed.getOrElse(new Listing(base))).index.flatMap(_.report)
+      .exists(r => r.filesKept < r.filesTotal)
+
   /** Bytes for the optimizer's estimates; None if Spark's own index would read the same files. */
   def estimate(l: LogicalRelation, filters: Seq[Expression], listing: Listing): Option[Long] = {
     listed = Some(listing).filter(_.of.isInstanceOf[CatalogFileIndex])
-    size = pruned(l, filters, listing).map(_.sizeInBytes)
+    size = pruned(l, filters, listing).index.map(_.sizeInBytes)
     size
   }
 
-  private def pruned(l: LogicalRelation, filters: Seq[Expression], listing: Listing): Option[SkippingFileIndex] = {
+  private def relationOf(l: LogicalRelation): HadoopFsRelation = {
+    val relation = l.relation.asInstanceOf[HadoopFsRelation]
+    relation.copy(location = base)(relation.sparkSession)
+  }
+
+  private def guarded[T](otherwise: T)(work: => T): T =
+    try work
+    catch {
+      case NonFatal(e) =>
+        SkippingErrors.warn(base.rootPaths, e)
+        otherwise
+    }
+
+  private def pruned(l: LogicalRelation, filters: Seq[Expression], listing: Listing): Made = {
     val evaluable = ScanFilters.evaluable(filters, l)
     val hasLater = filters.exists(f => ScanFilters.isLater(f) || JoinFilters.isOne(f, l))
     made.find(m => m.hasLater == hasLater && PlannedFileIndex.areSame(m.filters, evaluable)).getOrElse {
-      val relation = l.relation.asInstanceOf[HadoopFsRelation]
-      val index =
-        try Pruning(
-            l,
-            relation.copy(location = base)(relation.sparkSession),
-            views,
-            listing,
-            evaluable,
-            enabled,
-            hasLater
-          )
-        catch {
-          case NonFatal(e) =>
-            SkippingErrors.warn(base.rootPaths, e)
-            None
-        }
+      val index = guarded(Option.empty[SkippingFileIndex])(
+        Pruning(l, relationOf(l), views, listing, evaluable, enabled, hasLater)
+      )
       val now = Made(evaluable, hasLater, index)
       made = (now :: made).take(PlannedFileIndex.MostKept)
       now
-    }.index
+    }
   }
 
   override def rootPaths: Seq[Path] = base.rootPaths

@@ -41,7 +41,6 @@ private[skipping] object Pruning {
     // Neither curves nor records are about partition columns.
     val ofFiles =
       Filters.conjunction(conjuncts.map(_._2).filterNot(ScanPredicates.isAboutPartitions(relation, _)))
-    if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, ofFiles)
     if (enabled && dataFilters.nonEmpty)
       KeptTables.of(l, relation, views, dataFilters).foreach(PendingScans.load)
     val remembered = if (enabled) MemoryPlanning.filesWithout(l, relation, dataFilters) else None

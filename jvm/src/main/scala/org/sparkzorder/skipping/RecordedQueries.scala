@@ -1,11 +1,12 @@
 package org.sparkzorder.skipping
 
 import org.apache.hadoop.security.UserGroupInformation
-import org.apache.spark.sql.execution.datasources.LogicalRelation
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.predicate.StatsPredicate
+import org.sparkzorder.predicate.Filters
 import org.sparkzorder.scan.ScanSnapshot
 import org.sparkzorder.table.ExcludedNames
 import org.sparkzorder.workload.{Observation, WorkloadRecorder}
@@ -23,13 +24,23 @@ object RecordedQueries {
     finally paused.set(before)
   }
 
-  /** @param filter of a scan that reads through the views */
-  private[skipping] def observe(l: LogicalRelation, views: Seq[ScanSnapshot], filter: StatsPredicate): Unit =
-    if (!paused.get && SQLConf.get.getConf(ZOrderConf.workloadEnabled)) {
-      val table = l.catalogTable
-      lazy val excluded = ExcludedNames.of(table)
-      val user = UserGroupInformation.getCurrentUser
-      for (view <- views; snapshot <- view.snapshot)
-        WorkloadRecorder.observe(Observation(view.folder, snapshot, filter, path => excluded.covers(path), user))
-    }
+  private[skipping] def isOn: Boolean = !paused.get && SQLConf.get.getConf(ZOrderConf.workloadEnabled)
+
+  /** @param filters of a scan that reads through the views */
+  private[skipping] def observe(
+      l: LogicalRelation,
+      relation: HadoopFsRelation,
+      views: Seq[ScanSnapshot],
+      filters: Seq[Expression]
+  ): Unit = {
+    lazy val excluded = ExcludedNames.of(l.catalogTable)
+    val notByName = ColumnsByName.whyNot(relation, views)
+    val (_, onData) = ScanFilters.byPartition(ScanFilters.evaluable(filters, l), l, relation)
+    val translated = onData.map(ScanPredicates.translate(relation, notByName, _))
+    val filter = Filters.conjunction(translated.filterNot(ScanPredicates.isAboutPartitions(relation, _)))
+    val joined = filters.flatMap(RecordedJoins.of(l, _))
+    val user = UserGroupInformation.getCurrentUser
+    for (view <- views; snapshot <- view.snapshot)
+      WorkloadRecorder.observe(Observation(view.folder, snapshot, filter, joined, path => excluded.covers(path), user))
+  }
 }

@@ -91,7 +91,7 @@ object ScanExplanation {
   /** The index through which a scan with these filters reads. */
   private[skipping] def location(l: LogicalRelation, relation: HadoopFsRelation, filters: Seq[Expression]): FileIndex =
     relation.location match {
-      case planned: PlannedFileIndex => planned.location(l, filters)
+      case planned: PlannedFileIndex => RecordedQueries.paused(planned.location(l, filters))
       case other                     => other
     }
 

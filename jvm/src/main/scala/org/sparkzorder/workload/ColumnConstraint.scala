@@ -67,21 +67,21 @@ object ColumnConstraint {
   }
 
   /** Of a longer list, only about so many values are recorded. */
-  private val MaxValues = 64
+  private[workload] val MaxValues = 64
 
   /**
    * The part of a constraint that is recorded: its form, and the ranks of its values. None if it
    * allows every value.
    */
-  def observed(path: Seq[String], asked: ColumnConstraint, axis: RankAxis): Option[ObservedUse] = asked match {
+  def observed(use: Form => ColumnUse, asked: ColumnConstraint, axis: RankAxis): Option[ObservedUse] = asked match {
     case Between(None, None) => None
     case Between(low, high)  =>
-      Some(ObservedUse(ColumnUse(path, Form.Range), low.map(rank(axis, _)).toSeq, high.map(rank(axis, _)).toSeq))
+      Some(ObservedUse(use(Form.Range), low.map(rank(axis, _)).toSeq, high.map(rank(axis, _)).toSeq))
     case Values(values) =>
       val ranks = values.toSeq.map(rank(axis, _)).sorted
       val step = (ranks.length + MaxValues - 1) / MaxValues
       val form = if (values.size == 1) Form.Equal else Form.In
-      Some(ObservedUse(ColumnUse(path, form), ranks.indices.by(step).map(ranks), Nil))
+      Some(ObservedUse(use(form), ranks.indices.by(step).map(ranks), Nil))
   }
 
   private def rank(axis: RankAxis, value: Value): Double = value match {

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 
 import org.sparkzorder.codec.Json
+import org.sparkzorder.layout.JoinSpec
 
 /** A workload file was not written by this project, or it is damaged. */
 final class SketchFormatException(reason: String, cause: Throwable = null) extends IOException(reason, cause)
@@ -30,7 +31,10 @@ object SketchJson {
     Iterator.iterate(short.kinds.size)(_ * 3 / 4).map(n => bytes(short.most(n))).find(_.length <= MaxBytes).get
   }
 
-  private def isShort(use: ColumnUse): Boolean = use.path.map(_.length).sum <= MaxName
+  private def isShort(use: ColumnUse): Boolean =
+    (use.path +: use.join.toSeq.flatMap(j => Seq(j.dimension, j.key))).forall(isShortName)
+
+  private def isShortName(parts: Seq[String]): Boolean = parts.map(_.length).sum <= MaxName
 
   private def bytes(sketch: WorkloadSketch): Array[Byte] = {
     val root = Json.newObject()
@@ -42,7 +46,8 @@ object SketchJson {
       val columns = node.putArray("columns")
       kind.zip(s.uses).foreach { case (use, where) =>
         val column = columns.addObject()
-        Json.addAll(column.putArray("path"), use.path)
+        Json.addAll(column.putArray("path"), use.join.fold(use.path)(_ => use.path.drop(JoinSpec.Before)))
+        use.join.foreach(_.write(column.putObject("join")))
         column.put("form", use.form.name)
         put(column, "starts", where.starts)
         put(column, "ends", where.ends)
@@ -77,12 +82,14 @@ object SketchJson {
 
   private def column(node: JsonNode): (ColumnUse, UseSketch) = {
     val path = array(node, "path").map(n => if (n.isTextual) n.textValue else fail("a name is not a text"))
-    if (path.isEmpty || path.exists(_.isEmpty) || path.map(_.length).sum > MaxName)
+    val join = if (node.has("join")) Some(JoinSpec.read(node.path("join")).getOrElse(fail("a join is incomplete"))) else None
+    val names = path +: join.toSeq.flatMap(j => Seq(j.dimension, j.column, j.key))
+    if (names.exists(parts => parts.isEmpty || parts.exists(_.isEmpty) || !isShortName(parts)))
       fail("a name is too long or missing")
     val form = Form.all.find(_.name == node.path("form").asText).getOrElse(fail("an unknown form"))
     val ends = positions(node, "ends")
     if (form != Form.Range && !ends.isEmpty) fail("values have no ends")
-    ColumnUse(path, form) -> UseSketch(positions(node, "starts"), ends)
+    ColumnUse(join.fold(path)(_.attribute(path)), form, join) -> UseSketch(positions(node, "starts"), ends)
   }
 
   private def positions(node: JsonNode, name: String): Positions =

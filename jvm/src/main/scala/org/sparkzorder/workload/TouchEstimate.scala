@@ -18,7 +18,7 @@ final class TouchEstimate(columns: IndexedSeq[ConstrainedColumn], sketch: Worklo
   private val byPath = columns.zipWithIndex.map { case (c, i) => c.path -> i }.toMap
 
   private val kinds: Seq[(Double, Seq[Probability])] =
-    sketch.without(!byPath.contains(_)).ranked.map { case (kind, of) =>
+    sketch.only(u => byPath.contains(u.path)).ranked.map { case (kind, of) =>
       of.queries.toDouble -> kind.zip(of.uses).map { case (use, where) =>
         val c = byPath(use.path)
         new Probability(c, use.form, of.queries, columns(c).measure(where.starts), columns(c).measure(where.ends))

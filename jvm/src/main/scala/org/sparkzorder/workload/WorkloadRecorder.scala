@@ -30,6 +30,7 @@ import org.sparkzorder.predicate.{Column, StatsPredicate}
  * One query's filter on one table.
  *
  * @param snapshot the statistics that ranks of values are computed from
+ * @param joined filters of dimensions that the query joins with the table
  * @param isExcluded whether nothing may be recorded about a column
  * @param user the user who runs the query; the record is written as this user
  */
@@ -37,6 +38,7 @@ final case class Observation(
     folder: TableFolder,
     snapshot: IndexSnapshot,
     filter: StatsPredicate,
+    joined: Seq[JoinedFilter],
     isExcluded: Seq[String] => Boolean,
     user: UserGroupInformation
 )
@@ -69,6 +71,7 @@ object WorkloadRecorder {
     var file = Option.empty[ProcessFile]
     var written: WorkloadSketch = WorkloadSketch.empty
     var pending: WorkloadSketch = WorkloadSketch.empty
+    val assumed = new AssumedRanks
     var failures = 0
   }
 
@@ -130,17 +133,29 @@ object WorkloadRecorder {
   private def take(o: Observation): Unit = {
     val own = ownOf(o)
     if (own.failures < MaxFailures) {
-      val known = axes.getOrElseUpdate(o.snapshot, mutable.HashMap.empty)
       val uses = ColumnConstraint.of(o.filter).toSeq.flatMap { case (column, asked) =>
         if (o.isExcluded(column.path)) None
-        else {
-          val axis = known.getOrElseUpdate(column, ColumnAxes.of(o.snapshot, column))
-          axis.flatMap(ColumnConstraint.observed(column.path, asked, _))
-        }
+        else axisOf(o.snapshot, column).flatMap(ColumnConstraint.observed(ColumnUse(column.path, _), asked, _))
       }
-      own.pending = own.pending.add(uses)
+      val attributes = o.joined.filterNot(j => o.isExcluded(j.join.column)).flatMap(attributesOf(_, own.assumed))
+      own.pending = own.pending.add(uses ++ attributes)
     }
   }
+
+  private def attributesOf(joined: JoinedFilter, assumed: AssumedRanks): Seq[ObservedUse] =
+    ColumnConstraint.of(joined.filter).toSeq.flatMap { case (column, asked) =>
+      def use(form: Form) = ColumnUse(joined.join.attribute(column.path), form, Some(joined.join))
+      // The dimension's keys are those of the table, which has a filter by them itself.
+      if (column.path == joined.join.key || joined.isExcluded(column.path)) None
+      else
+        joined.statistics match {
+          case Some(known) => axisOf(known, column).flatMap(ColumnConstraint.observed(use(_), asked, _))
+          case None        => assumed.observed(use(_), asked)
+        }
+    }
+
+  private def axisOf(statistics: IndexSnapshot, column: Column): Option[RankAxis] =
+    axes.getOrElseUpdate(statistics, mutable.HashMap.empty).getOrElseUpdate(column, ColumnAxes.of(statistics, column))
 
   private def save(o: Observation): Unit = {
     val own = ownOf(o)

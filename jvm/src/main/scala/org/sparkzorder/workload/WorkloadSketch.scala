@@ -1,6 +1,7 @@
 package org.sparkzorder.workload
 
 import org.sparkzorder.compat._
+import org.sparkzorder.layout.JoinSpec
 
 /** How a query asks for a column. */
 sealed abstract class Form(val name: String)
@@ -21,10 +22,11 @@ object Form {
 /**
  * A column that a query asks for.
  *
- * @param path its names, from the top-level column down
+ * @param path its names, from the top-level column down; for an attribute of a dimension, see [[JoinSpec.attribute]]
  * @param form how the query asks for it
+ * @param join how the query joins the dimension that has the column; None for a column of the table itself
  */
-final case class ColumnUse(path: Seq[String], form: Form)
+final case class ColumnUse(path: Seq[String], form: Form, join: Option[JoinSpec] = None)
 
 /**
  * The ranks that one query names for one column, from 0 to 1.
@@ -85,12 +87,15 @@ final case class WorkloadSketch(kinds: Map[Vector[ColumnUse], KindSketch]) {
       sum.updated(kind, sum.get(kind).fold(sketch)(_ ++ sketch))
     })
 
-  /** Without some columns. The other columns of a query stay. */
-  def without(isLeftOut: Seq[String] => Boolean): WorkloadSketch =
-    if (!kinds.keysIterator.exists(_.exists(u => isLeftOut(u.path)))) this
+  /** Without what is known of some columns of the table. The attributes of a dimension go with the column that is joined. */
+  def without(isExcluded: Seq[String] => Boolean): WorkloadSketch = only(u => !isExcluded(JoinSpec.columnOf(u.path)))
+
+  /** With some columns only. */
+  def only(isKept: ColumnUse => Boolean): WorkloadSketch =
+    if (kinds.keysIterator.forall(_.forall(isKept))) this
     else
       kinds.foldLeft(WorkloadSketch.empty) { case (sum, (kind, sketch)) =>
-        val kept = kind.indices.filterNot(i => isLeftOut(kind(i).path)).toVector
+        val kept = kind.indices.filter(i => isKept(kind(i))).toVector
         if (kept.isEmpty) sum
         else sum ++ WorkloadSketch(Map(kept.map(kind(_)) -> KindSketch(sketch.queries, kept.map(sketch.uses(_)))))
       }
@@ -109,9 +114,14 @@ final case class WorkloadSketch(kinds: Map[Vector[ColumnUse], KindSketch]) {
   /**
    * The columns with the number of queries that ask for them, those with the most queries first.
    */
-  def columns: Seq[(Seq[String], Long)] =
-    kinds.toSeq.flatMap { case (kind, sketch) => kind.map(_.path -> sketch.queries) }
-      .groupMapReduce(_._1)(_._2)(_ + _).toSeq.sortBy { case (path, n) => (-n, path.mkString("\u0000")) }
+  def columns: Seq[(Seq[String], Long)] = counted(u => Seq(u.path))(_.mkString("\u0000"))
+
+  /** The joins with dimensions by whose attributes queries filter, those with the most queries first. */
+  def joins: Seq[JoinSpec] = counted(_.join.toSeq)(_.toString).map(_._1)
+
+  private def counted[T](of: ColumnUse => Seq[T])(name: T => String): Seq[(T, Long)] =
+    kinds.toSeq.flatMap { case (kind, sketch) => kind.flatMap(of).distinct.map(_ -> sketch.queries) }
+      .groupMapReduce(_._1)(_._2)(_ + _).toSeq.sortBy { case (t, n) => (-n, name(t)) }
 }
 
 object WorkloadSketch {

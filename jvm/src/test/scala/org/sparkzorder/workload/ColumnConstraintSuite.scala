@@ -60,7 +60,7 @@ class ColumnConstraintSuite extends AnyFunSuite {
   test("only ranks of values are recorded") {
     val axis = RankAxis.of(IndexedSeq(FileBounds.Longs(0, 100) -> 10L), floating = false).get
     def observed(p: StatsPredicate) =
-      ColumnConstraint.of(p).get(a).flatMap(ColumnConstraint.observed(Seq("a"), _, axis))
+      ColumnConstraint.of(p).get(a).flatMap(ColumnConstraint.observed(ColumnUse(Seq("a"), _), _, axis))
     assert(observed(equal(a, 25)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Equal), Seq(0.25), Nil)))
     assert(observed(is(a, Operator.Greater, 50)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Range), Seq(0.5), Nil)))
     assert(observed(is(a, Operator.Less, 50)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Range), Nil, Seq(0.5))))

@@ -6,15 +6,19 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.layout.JoinSpec
+
 class WorkloadSketchSuite extends AnyFunSuite {
 
   private def query(random: Random, columns: Int = 4): Seq[ObservedUse] =
     Seq.fill(random.nextInt(3) + 1)(random.nextInt(columns)).distinct.map { c =>
       val path = if (c % 2 == 0) Seq(s"c$c") else Seq("s", s"ü.$c")
       def ranks(n: Int) = Seq.fill(n)(random.nextDouble())
+      val join = Some(JoinSpec(Seq("d b", "ü.t"), Seq("k", "x.y"), Seq(s"key$c"))).filter(_ => c == 3)
+      def use(form: Form) = ColumnUse(join.fold(path)(_.attribute(path)), form, join)
       Form.all(random.nextInt(3)) match {
-        case Form.Range => ObservedUse(ColumnUse(path, Form.Range), ranks(random.nextInt(2)), ranks(random.nextInt(2)))
-        case form       => ObservedUse(ColumnUse(path, form), ranks(if (form == Form.Equal) 1 else 5), Nil)
+        case Form.Range => ObservedUse(use(Form.Range), ranks(random.nextInt(2)), ranks(random.nextInt(2)))
+        case form       => ObservedUse(use(form), ranks(if (form == Form.Equal) 1 else 5), Nil)
       }
     }
 
@@ -129,5 +133,16 @@ class WorkloadSketchSuite extends AnyFunSuite {
       KindSketch(Positions.MaxCount, Vector(UseSketch(Positions.of(Map(1 -> Positions.MaxCount)), Positions.empty)))))
     val sum = Seq.fill(50)(most).foldLeft(WorkloadSketch.empty)(_ ++ _)
     assert(sum == most && SketchJson.read(SketchJson.write(sum)) == most)
+  }
+
+  test("an attribute goes with the column that is joined") {
+    val join = JoinSpec(Seq("db", "customer"), Seq("s", "key"), Seq("id"))
+    val city = ObservedUse(ColumnUse(join.attribute(Seq("city")), Form.Equal, Some(join)), Seq(0.5), Nil)
+    val day = ObservedUse(ColumnUse(Seq("day"), Form.Equal), Seq(0.5), Nil)
+    val s = WorkloadSketch.empty.add(Seq(city, day)).add(Seq(city))
+    assert(s.joins == Seq(join) && s.columns == Seq(join.attribute(Seq("city")) -> 2L, Seq("day") -> 1L))
+    assert(s.without(_ == Seq("s", "key")) == WorkloadSketch.empty.add(Seq(day)))
+    assert(s.without(_ == Seq("city")) == s)
+    assert(s.only(_.join.isEmpty) == WorkloadSketch.empty.add(Seq(day)))
   }
 }

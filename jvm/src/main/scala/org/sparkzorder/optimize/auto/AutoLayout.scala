@@ -5,23 +5,23 @@ import org.apache.hadoop.fs.FileStatus
 import org.sparkzorder.commit.Record
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{RecordedWorkload, TableIndex}
-import org.sparkzorder.layout.{FileCounts, LayoutSpec, ValueDistribution}
+import org.sparkzorder.layout.{FileCounts, JoinSpec, LayoutSpec, ValueDistribution}
+import org.sparkzorder.optimize.join.DimensionJoin
 import org.sparkzorder.optimize.{ChosenLayout, LastLayout}
 import org.sparkzorder.optimize.options.OptimizeOptions
-import org.sparkzorder.predicate.Column
 import org.sparkzorder.stats.{KeyEncoding, OrderedValue}
-import org.sparkzorder.table.{DataFolder, KeyColumns, PlainTable, TableSideFolder}
+import org.sparkzorder.table.{DataFolder, KeyColumns, PlainTable}
 import org.sparkzorder.workload._
-import org.sparkzorder.write.KeyColumn
+import org.sparkzorder.write.{Dimension, KeyColumn}
 import org.sparkzorder.write.sample.{ColumnSample, UnitLayouts}
 
-/** The layout that AUTO chose, and its reasons. */
-private[sparkzorder] final case class AutoChoice(layout: ChosenLayout, report: AutoReport)
-
-/** The queries that sessions recorded, and those of their columns that can be a key. */
-private[sparkzorder] final case class AutoCandidates(sketch: WorkloadSketch, columns: Seq[KeyColumn])
+/**
+ * The layout that AUTO chose, and its reasons.
+ *
+ * @param dimensions the rows of those that have some of its keys
+ */
+private[sparkzorder] final case class AutoChoice(layout: ChosenLayout, report: AutoReport, dimensions: Seq[Dimension])
 
 /** `ZORDER BY AUTO`: the layout in which the recorded queries touch the fewest files. */
 private[sparkzorder] object AutoLayout {
@@ -39,15 +39,45 @@ private[sparkzorder] object AutoLayout {
   private val MinSampleRowsPerFile = 50
 
   /**
-   * @throws org.apache.spark.sql.AnalysisException when there are no such queries or no such
-   * columns
+   * The queries that sessions recorded, and those of their columns that can be a key.
+   *
+   * @param dimensions those that may have some of the columns
    */
-  def recorded(table: PlainTable): AutoCandidates = {
-    val sketch = RecordedWorkload.of(table)
-    if (sketch.isEmpty) throw ZOrderErrors.noWorkload(table.name, "no query has been recorded")
-    val columns = sketch.columns.map(_._1).filter(possibleKeys(table)).take(MostCandidates)
+  private final case class Candidates(sketch: WorkloadSketch, columns: Seq[KeyColumn], dimensions: AutoDimensions)
+
+  /**
+   * Throws an error if there are no recorded queries, or none that ask for a column that can be a key. No job runs.
+   */
+  def check(table: PlainTable): Unit = {
+    recorded(table, Nil)
+    ()
+  }
+
+  /** @param before joins of the last layout */
+  private def recorded(table: PlainTable, before: Seq[JoinSpec]): Candidates = {
+    val all = RecordedWorkload.of(table)
+    if (all.isEmpty) throw ZOrderErrors.noWorkload(table.name, "no query has been recorded")
+    val dimensions = AutoDimensions.of(table, (before ++ all.joins).distinct)
+    val columns = all.only(_.join.forall(dimensions.has)).columns.map(_._1)
+    candidates(table, all, columns.flatMap(keyOf(table, dimensions)).take(MostCandidates), dimensions)
+  }
+
+  private def candidates(
+      table: PlainTable,
+      all: WorkloadSketch,
+      columns: Seq[KeyColumn],
+      dimensions: AutoDimensions
+  ): Candidates = {
     if (columns.isEmpty) throw ZOrderErrors.noWorkload(table.name, "the recorded queries ask for no column that it has")
-    AutoCandidates(sketch, keyColumns(table, columns))
+    Candidates(all.only(_.join.forall(dimensions.has)), columns, dimensions)
+  }
+
+  /** Finds columns of the table or of its dimensions by their paths in a layout; None for others. */
+  private def keyOf(table: PlainTable, dimensions: AutoDimensions): Seq[String] => Option[KeyColumn] = {
+    val own = possibleKeys(table)
+    path =>
+      if (own(path)) keyColumns(table, Seq(path)).headOption
+      else dimensions.typeOf(path).map(KeyColumn(path, _, 1))
   }
 
   /**
@@ -60,7 +90,6 @@ private[sparkzorder] object AutoLayout {
       options: OptimizeOptions,
       history: Seq[Record]
   ): AutoChoice = {
-    val recorded = AutoLayout.recorded(table)
     val template: LayoutSpec = LayoutSpec(
       curve = LayoutSpec.ZOrder,
       mapping = LayoutSpec.RangeMapping,
@@ -68,10 +97,21 @@ private[sparkzorder] object AutoLayout {
       columns = Nil,
       queryShare = if (options.hotRanges) QueryShare else 0d
     )
-    val last = lastLike(template, table, history)
-    val lastKeys = last.toSeq.flatMap(_.keys).filterNot(k => recorded.columns.exists(_.path == k.path))
-    val keys = recorded.columns ++ lastKeys
-    val columns = sampled(table, folders.flatMap(_.files), keys, "sample for AUTO")
+    val before = LastLayout.of(history.iterator).filter { last =>
+      last.cuts == template.cuts && last.queryShare == template.queryShare && last.mapping == template.mapping
+    }
+    val opened = AutoLayout.recorded(table, before.toSeq.flatMap(_.joins))
+    def ofLast(dimensions: AutoDimensions): Option[Seq[KeyColumn]] = before.flatMap { last =>
+      val found = last.columns.map { case (path, _) => keyOf(table, dimensions)(path) }
+      Option.when(found.forall(_.isDefined))(found.flatten)
+    }
+    val (rows, readable) = opened.dimensions.read(opened.columns ++ ofLast(opened.dimensions).toSeq.flatten)
+    val stillThere = opened.columns.filter(k => k.isOfFiles || readable.joins.exists(_.spec.has(k.path)))
+    val recorded = candidates(table, opened.sketch, stillThere, readable)
+    val last = ofLast(readable)
+    val keys = recorded.columns ++
+      last.toSeq.flatten.filterNot(k => recorded.columns.exists(_.path == k.path))
+    val columns = sampled(table, folders.flatMap(_.files), keys, "sample for AUTO", rows, readable.joins)
     val byPath = columns.map(c => c.path -> c).toMap
 
     val filesOfFolder = meanFiles(folders, options)
@@ -79,41 +119,36 @@ private[sparkzorder] object AutoLayout {
       math.max(2L, math.min(filesOfFolder, (columns.head.ofRow.length / MinSampleRowsPerFile).toLong)).toInt
     val isAligned = template.cuts == LayoutSpec.AlignedCuts
     val estimate = new LayoutEstimate(columns, recorded.sketch, comparedFiles, isAligned, template.queryShare)
-    val current = last.map(l => Trial(l.spec.curve, l.spec.columns.map { case (path, w) => byPath(path) -> w }))
+    val current = before.filter(_ => last.isDefined)
+      .map(l => Trial(l.curve, l.columns.map { case (path, w) => byPath(path) -> w }))
     val choice = LayoutChooser.choose(estimate, recorded.columns.map(c => byPath(c.path)), MostColumns, current)
 
     // Layouts differ from two files on, so they are compared for two where a folder gets one.
     def ofFolder(share: Double): Double = if (filesOfFolder == 1) 1d else share
-    val spec = specOf(choice.trial, template)
+    def specOf(trial: Trial): LayoutSpec = {
+      val paths = trial.columns.map { case (c, w) => c.path -> w }
+      val used = readable.joins.map(_.spec).filter(spec => paths.exists { case (path, _) => spec.has(path) })
+      template.copy(curve = trial.curve, columns = paths, joins = used)
+    }
+    val spec = specOf(choice.trial)
     val types = keys.map(k => k.path -> k.dataType).toMap
     val report = AutoReport(
       layout = ChosenLayout.sql(spec),
       reason = AutoReason.of(
         choice,
-        recorded.sketch.without(!byPath.contains(_)),
+        recorded.sketch.only(u => byPath.contains(u.path)),
         template.queryShare,
         Option.when(comparedFiles != filesOfFolder)(comparedFiles)
-      ),
+      ) + readable.told,
       queries = estimate.queries.toLong,
       touched = ofFolder(choice.touched),
       equalWeights = ofFolder(choice.naive),
-      runnerUp = choice.runnerUp.map(r => ChosenLayout.sql(specOf(r.trial, template)) -> ofFolder(r.touched))
+      runnerUp = choice.runnerUp.map(r => ChosenLayout.sql(specOf(r.trial)) -> ofFolder(r.touched))
     )
-    AutoChoice(ChosenLayout(spec, spec.columns.map { case (path, w) => KeyColumn(path, types(path), w) }), report)
+    val joins = readable.joins.filter(j => spec.joins.contains(j.spec))
+    val chosen = ChosenLayout(spec, spec.columns.map { case (path, w) => KeyColumn(path, types(path), w) }, joins)
+    AutoChoice(chosen, report, rows.filter(d => spec.columns.exists { case (path, _) => d.attributes.contains(path) }))
   }
-
-  private def specOf(trial: Trial, template: LayoutSpec): LayoutSpec =
-    template.copy(curve = trial.curve, columns = trial.columns.map { case (c, w) => c.path -> w })
-
-  /**
-   * The table's last layout, if it differs from a template only in curve and columns, and the table
-   * still has all of its columns. The keys have no weights.
-   */
-  private def lastLike(template: LayoutSpec, table: PlainTable, history: Seq[Record]): Option[ChosenLayout] =
-    LastLayout.of(history.iterator).filter { last =>
-      last.cuts == template.cuts && last.queryShare == template.queryShare && last.mapping == template.mapping &&
-      last.columns.map(_._1).forall(possibleKeys(table))
-    }.map(last => ChosenLayout(last, keyColumns(table, last.columns.map(_._1))))
 
   /** Paths of the columns that a layout can have as keys. */
   def possibleKeys(table: PlainTable): Set[Seq[String]] =
@@ -129,12 +164,18 @@ private[sparkzorder] object AutoLayout {
     math.max(1L, all / folders.length)
   }
 
-  /** @param step shown for the job in Spark's UI */
+  /**
+   * @param step shown for the job in Spark's UI
+   * @param dimensions those that have some of the keys
+   * @param joins with these dimensions
+   */
   def sampled(
       table: PlainTable,
       files: Seq[FileStatus],
       keys: Seq[KeyColumn],
-      step: String
+      step: String,
+      dimensions: Seq[Dimension] = Nil,
+      joins: Seq[DimensionJoin] = Nil
   ): IndexedSeq[ConstrainedColumn] = {
     val relation = table.relation
     val values = ColumnSample.draw(
@@ -145,13 +186,14 @@ private[sparkzorder] object AutoLayout {
       files,
       keys,
       SampleRows,
-      s"OPTIMIZE ${table.target.title}: $step"
+      s"OPTIMIZE ${table.target.title}: $step",
+      dimensions
     )
-    val index = TableIndex.of(table, TableSideFolder.of(table))
+    val axes = new KeyAxes(table, joins)
     keys.indices.map { k =>
       val distribution = distributionOf(values(k), new KeyEncoding(keys(k).dataType))
       val ofRow = values(k).map(v => if (v == null) -1 else ConstrainedColumn.placeOf(distribution, v) / 2 - 1)
-      new ConstrainedColumn(keys(k).path, distribution, ofRow, ranks(index, keys(k), distribution))
+      new ConstrainedColumn(keys(k).path, distribution, ofRow, axes.ranks(keys(k), distribution))
     }
   }
 
@@ -163,16 +205,6 @@ private[sparkzorder] object AutoLayout {
   }
 
   /**
-   * The rank of each sampled value. The queries' values were ranked by the index, so these are too;
-   * without an index, the sample itself ranks them.
-   */
-  private def ranks(index: Option[IndexSnapshot], key: KeyColumn, d: ValueDistribution): Array[Double] =
-    index.flatMap(ColumnAxes.of(_, Column(key.path, key.dataType))) match {
-      case Some(axis) => ConstrainedColumn.valuesOf(d).map(axis.rank).toArray
-      case None       => Array.tabulate(d.distinct)(i => d.midCdf(2 * i + 2))
-    }
-
-  /**
    * For a layout that gives a share of the curve to what queries ask for: a function that adds the
    * recorded queries to the distributions of the columns. Columns without recorded queries keep the
    * distribution of the data.
@@ -180,10 +212,10 @@ private[sparkzorder] object AutoLayout {
   def density(table: PlainTable, layout: ChosenLayout): Option[UnitLayouts.Density] =
     Option.when(layout.spec.queryShare > 0) {
       val sketch = RecordedWorkload.of(table)
-      val index = TableIndex.of(table, TableSideFolder.of(table))
+      val axes = new KeyAxes(table, layout.joins)
       distributions =>
         distributions.zip(layout.keys).map { case (d, key) =>
-          val column = new ConstrainedColumn(key.path, d, Array.emptyIntArray, ranks(index, key, d))
+          val column = new ConstrainedColumn(key.path, d, Array.emptyIntArray, axes.ranks(key, d))
           ConstrainedColumn.mixed(column, sketch, layout.spec.queryShare)
         }
     }

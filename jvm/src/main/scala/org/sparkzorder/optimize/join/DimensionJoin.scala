@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.StructField
 
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.layout.JoinSpec
 import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.ColumnOf
@@ -25,7 +26,11 @@ private[sparkzorder] final class DimensionJoin private (
     private[join] val input: Attribute,
     private[join] val compared: Expression,
     private[join] val key: Expression
-)
+) {
+
+  /** The statistics of the dimension's files; None if it has no skipping index. */
+  lazy val statistics: Option[IndexSnapshot] = dimension.statistics
+}
 
 private[join] object DimensionJoin {
 

@@ -13,6 +13,8 @@ import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, File
 import org.apache.spark.sql.types.StructField
 
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.index.IndexSnapshot
+import org.sparkzorder.scan.CurrentFiles
 import org.sparkzorder.table.{KeyColumns, PlainTable}
 
 /**
@@ -22,6 +24,16 @@ import org.sparkzorder.table.{KeyColumns, PlainTable}
  * @param plan what a query of it reads
  */
 private[join] final class DimensionTable(val parts: Seq[String], val plan: LogicalPlan) {
+
+  /** The statistics of the table's files; None if it has no skipping index. */
+  def statistics: Option[IndexSnapshot] = plan.collect {
+    case l @ LogicalRelation(r: HadoopFsRelation, _, _, _, _) => (r, l.catalogTable)
+  } match {
+    case Seq((r, table)) =>
+      CurrentFiles.of(r.sparkSession, r.location, r.options, r.dataSchema, table)
+        .map(_.views).filter(_.size == 1).flatMap(_.head.snapshot)
+    case _ => None
+  }
 
   /** A column, or a field of a struct; None if there is no such one. */
   def find(column: Seq[String], resolver: Resolver): Option[Seq[StructField]] =

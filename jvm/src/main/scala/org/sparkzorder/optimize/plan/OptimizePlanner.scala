@@ -21,7 +21,7 @@ private[sparkzorder] object OptimizePlanner {
     val isAuto = statement.layout.contains(LayoutClause.Auto)
     if (options.hotRanges && !isAuto) throw ZOrderErrors.hotRangesWithoutAuto
     LayoutChoice.check(table, statement.layout, options, statement.joins)
-    if (isAuto) AutoLayout.recorded(table)
+    if (isAuto) AutoLayout.check(table)
     BloomFilters.parse(table, options.bloomFilters)
     ColumnLists.members(table, options.members)
     ()

@@ -12,7 +12,7 @@ import org.sparkzorder.footer.{FooterSettings, SchemaCheck, SchemaDrift}
 import org.sparkzorder.indexing.{IndexedBounds, MemberColumns, TableIndex, UnreadableFiles}
 import org.sparkzorder.indexing.MemberColumns.Change
 import org.sparkzorder.membership.MembershipKind
-import org.sparkzorder.optimize.auto.{AutoLayout, AutoReport}
+import org.sparkzorder.optimize.auto.{AutoChoice, AutoLayout}
 import org.sparkzorder.optimize.check.{
   CommitMode,
   EncryptedFiles,
@@ -85,25 +85,27 @@ private final class PlanningSteps(context: StatementContext) {
       kept = UnreadableFiles.told(table)(KeptByFormat.of(written, inputs, writeConf)),
       maxRecords = maxRecords,
       untouched = work.rewrites.flatMap(_.rest).map(f => selection.indexed.of(TableIndex.idOf(table, f))),
-      auto = layout.auto,
+      auto = layout.auto.map(_.report),
       density = layout.chosen.flatMap(AutoLayout.density(table, _)),
       reappeared = TableSideFolder.reappeared(table, state, scope.allFiles),
       dimensions =
         if (work.rewrites.isEmpty) Nil
-        else layout.joins.map(DimensionRows.read(table, _, ChosenLayout.columnsOf(layout.keys))),
+        else layout.auto.map(_.dimensions).getOrElse(
+          layout.joins.map(DimensionRows.read(table, _, ChosenLayout.columnsOf(layout.keys)))
+        ),
       partitions = partitions
     )
   }
 
   /**
    * Joins ask for values of the columns that a dimension is joined by, and its attributes leave these scattered. So a
-   * statement that names joins keeps them, too.
+   * statement that chooses such a layout keeps them, too.
    */
   private def members(layout: PlannedLayout): Change =
     ColumnLists.members(table, layout.options.members) match {
       case Some(named)                     => _ => named
-      case None if statement.joins.isEmpty => identity
-      case None                            =>
+      case None if statement.layout.isEmpty || layout.joins.isEmpty => identity
+      case None                                                     =>
         val columns = TableIndex.usableColumns(table).filter(MemberColumns.canBe(table, _)).map(_.path).toSet
         val joined = layout.joins.map(_.spec.column).filter(columns)
         before => joined.map(_ -> MembershipKind.Values).toMap[Seq[String], MembershipKind] ++ before
@@ -130,7 +132,7 @@ private final class PlanningSteps(context: StatementContext) {
       val bytes = scope.files.map(_.getLen).sum
       RememberedSize.of(asked, layout.spec, statement.where.fold("")(_.text), bytes, history.iterator)
     }
-    PlannedLayout(chosen, options, auto.map(_.report))
+    PlannedLayout(chosen, options, auto)
   }
 
   private def refusePartitionsOutside(scope: Scope): Unit =
@@ -226,12 +228,12 @@ private object PlanningSteps {
   /**
    * @param chosen None for packing
    * @param options with the remembered size
-   * @param auto why AUTO chose the layout
+   * @param auto the choice of AUTO, if the statement asks for it
    */
   private final case class PlannedLayout(
       chosen: Option[ChosenLayout],
       options: OptimizeOptions,
-      auto: Option[AutoReport]
+      auto: Option[AutoChoice]
   ) {
     def keys: Seq[KeyColumn] = chosen.toSeq.flatMap(_.keys)
     def joins: Seq[DimensionJoin] = chosen.toSeq.flatMap(_.joins)

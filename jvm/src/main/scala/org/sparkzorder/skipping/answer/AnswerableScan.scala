@@ -17,7 +17,7 @@ import org.sparkzorder.skipping.{ColumnsByName, PlannedFileIndex, ScanFilters, S
  *
  * @param filters of the scan, with the relation's names
  */
-private[answer] final case class AnswerableScan(
+private[skipping] final case class AnswerableScan(
     scan: LogicalRelation,
     relation: HadoopFsRelation,
     planned: PlannedFileIndex,
@@ -69,7 +69,7 @@ private[answer] final case class AnswerableScan(
   private def isOwn(a: AttributeReference) = scan.output.exists(_.semanticEquals(a))
 }
 
-private[answer] object AnswerableScan {
+private[skipping] object AnswerableScan {
 
   /** @param list the columns above the scan. Values such as the number of a row depend on which files are read */
   def of(l: LogicalRelation, list: Seq[NamedExpression], filters: Seq[Expression]): Option[AnswerableScan] =

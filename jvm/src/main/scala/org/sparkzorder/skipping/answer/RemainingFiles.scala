@@ -23,7 +23,7 @@ import org.sparkzorder.skipping.{ConjunctReport, LeftOutBy, ReportingIndex, Skip
  * @param before the index that also lists the files that are answered for
  * @param areChosen whether others are not read since these have enough rows
  */
-private[answer] final class RemainingFiles(
+private[skipping] final class RemainingFiles(
     override val rootPaths: Seq[Path],
     override val partitionSchema: StructType,
     private val files: Seq[PartitionDirectory],
@@ -64,19 +64,19 @@ private[answer] final class RemainingFiles(
   override def toString: String = s"RemainingFiles(${rootPaths.mkString(", ")})"
 }
 
-private[answer] object RemainingFiles {
+private[skipping] object RemainingFiles {
 
   def of(
       scan: AnswerableScan,
       files: Seq[PartitionDirectory],
-      report: SkippingReport,
+      report: Option[SkippingReport],
       areChosen: Boolean
   ): RemainingFiles =
     new RemainingFiles(
       scan.planned.rootPaths,
       scan.relation.partitionSchema,
       files.filter(_.files.nonEmpty),
-      Some(report),
+      report,
       scan.location,
       areChosen
     )

@@ -31,6 +31,10 @@ private final class ScanTwins[F](plan: LogicalPlan, inQuery: Map[LogicalPlan, In
       else if (of.size > 1) of.map(_._1 -> common)
       else Nil
     }.toMap
+
+  /** Whether the scan of a place has no twin. */
+  def isAlone(place: Place): Boolean =
+    scansOf(plan).exists { case (at, scan) => at == place && inQuery.getOrElse(scan, 0) == 1 }
 }
 
 private object ScanTwins extends PredicateHelper {
@@ -75,6 +79,7 @@ private object ScanTwins extends PredicateHelper {
     if (joins.isEmpty) f else others.reduceOption(And(_, _)).fold(f.child)(c => f.copy(condition = c))
   }
 
-  private def leaf(operation: LogicalPlan, place: Place): Place =
+  /** The place of the scan below filters and projections. */
+  def leaf(operation: LogicalPlan, place: Place): Place =
     operation.children.headOption.fold(place)(leaf(_, next(operation, place, 0)))
 }

@@ -5,14 +5,15 @@ import java.util.SplittableRandom
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
+import org.apache.spark.sql.catalyst.expressions.{Alias, Cast}
+import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.FileFormat
-import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.stats.KeyEncoding
-import org.sparkzorder.write.{FixedFileIndex, KeyColumn, NullableSchema, RewriteQueries, RewriteSession}
+import org.sparkzorder.write.{ColumnOf, Dimension, FixedFileIndex, KeyColumn, NullableSchema, RewriteQueries, RewriteSession}
 
 /**
  * Draws rows evenly from files, in one job that reads no other columns. It draws the same rows
@@ -27,6 +28,7 @@ object ColumnSample {
   /**
    * @param rows number of rows to draw, approximately
    * @param description shown for the job in Spark's UI
+   * @param dimensions those that have some of the columns
    * @return the sampled values of each column, encoded; null for null
    */
   def draw(
@@ -37,13 +39,19 @@ object ColumnSample {
       files: Seq[FileStatus],
       columns: Seq[KeyColumn],
       rows: Int,
-      description: String
+      description: String,
+      dimensions: Seq[Dimension] = Nil
   ): IndexedSeq[Array[Any]] = {
     // The columns have the table's exact spelling.
     val session = RewriteSession.of(spark, Map("spark.sql.caseSensitive" -> "true"))
     val relation = FixedFileIndex.relation(session, format, NullableSchema.of(dataSchema), readOptions, files)
-    val names = columns.map(c => col(c.path.map(quoteIfNeeded).mkString(".")).cast(c.dataType))
-    val query = session.baseRelationToDataFrame(relation).select(names: _*).queryExecution
+    val table = session.baseRelationToDataFrame(relation).queryExecution.analyzed
+    val joined = dimensions.foldLeft(table)((before, d) => d.joinedTo(before, ColumnOf(table.output, d.column).get))
+    val values = columns.map { c =>
+      val found = if (c.isOfFiles) ColumnOf(table.output, c.path) else dimensions.flatMap(_.attribute(c.path)).headOption
+      Alias(Cast(found.get, c.dataType), c.name)()
+    }
+    val query = SparkOwn.rows(session, Project(values, joined)).queryExecution
     val rdd = RewriteSession.active(session)(query.toRdd)
     val ofTask = math.max(MinOfTask, (4L * rows / math.max(1, rdd.getNumPartitions)).toInt)
     val encodings = columns.map(c => new KeyEncoding(c.dataType)).toArray

@@ -1,0 +1,80 @@
+package org.sparkzorder.optimize.auto
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
+import org.apache.spark.sql.types.DataType
+
+import org.sparkzorder.compat._
+import org.sparkzorder.errors.ZOrderAnalysisException
+import org.sparkzorder.layout.JoinSpec
+import org.sparkzorder.optimize.join.{DimensionJoin, DimensionRows, JoinedTables}
+import org.sparkzorder.stats.ColumnKey
+import org.sparkzorder.table.PlainTable
+import org.sparkzorder.write.{Dimension, KeyColumn}
+
+/**
+ * The dimensions by whose attributes AUTO may lay out a table. One that cannot be joined is left out, and does not fail
+ * the statement, which does not name it.
+ *
+ * @param opened joins as they were recorded, with the same as the table and the dimension have them now
+ * @param leftOut the others, with the reasons
+ */
+private[auto] final class AutoDimensions private (
+    table: PlainTable,
+    opened: Map[JoinSpec, JoinSpec],
+    joined: JoinedTables,
+    leftOut: Seq[(JoinSpec, String)]
+) {
+  def has(recorded: JoinSpec): Boolean = opened.contains(recorded)
+
+  def joins: Seq[DimensionJoin] = joined.joins
+
+  /** The type of an attribute; None if no dimension has it, or if its values have no order. */
+  def typeOf(path: Seq[String]): Option[DataType] =
+    try joins.find(_.spec.has(path)).map(_ => joined.known(Seq(path)).head._2)
+    catch { case _: ZOrderAnalysisException => None }
+
+  /** Reads the rows of the dimensions that have some of the keys. Those that cannot be read are left out as well. */
+  def read(keys: Seq[KeyColumn]): (Seq[Dimension], AutoDimensions) = {
+    val columns = keys.map(k => ColumnKey(k.path, k.dataType))
+    val found = joins.filter(j => keys.exists(k => j.spec.has(k.path))).map { join =>
+      try Right(DimensionRows.read(table, join, columns))
+      catch { case e: ZOrderAnalysisException => Left(join.spec -> AutoDimensions.reason(e)) }
+    }
+    val failed = found.flatMap(_.left.toOption)
+    val unreadable = failed.map(_._1).toSet
+    val rest = opened.filterNot { case (_, spec) => unreadable(spec) }
+    (found.flatMap(_.toOption), AutoDimensions.ofOpened(table, rest, leftOut ++ failed))
+  }
+
+  /** What is left out and why; empty for nothing. */
+  def told: String =
+    leftOut.map { case (spec, why) => s" ${quoteNameParts(spec.dimension)} is left out. $why" }.distinct.mkString
+}
+
+private[auto] object AutoDimensions {
+
+  /** @param specs the most important first. Of several with the same name, a layout has only one. No job runs */
+  def of(table: PlainTable, specs: Seq[JoinSpec]): AutoDimensions = {
+    val tried = specs.map(spec => spec -> open(table, spec))
+    val usable = tried.collect { case (spec, Right(now)) => spec -> now }
+    val named = usable.map(_._2).distinctBy(_.name.toLowerCase(java.util.Locale.ROOT)).toSet
+    val leftOut = tried.collect { case (spec, Left(why)) => spec -> why }
+    ofOpened(table, usable.filter { case (_, now) => named(now) }.toMap, leftOut)
+  }
+
+  private def ofOpened(
+      table: PlainTable,
+      opened: Map[JoinSpec, JoinSpec],
+      leftOut: Seq[(JoinSpec, String)]
+  ): AutoDimensions =
+    new AutoDimensions(table, opened, JoinedTables.ofSpec(table, opened.values.toSeq.distinct.sortBy(_.toString)), leftOut)
+
+  private def open(table: PlainTable, spec: JoinSpec): Either[String, JoinSpec] =
+    try Right(JoinedTables.ofSpec(table, Seq(spec)).joins.head.spec)
+    catch { case e: ZOrderAnalysisException => Left(reason(e)) }
+
+  /** The sentences of an error, without the names of its condition and its state. */
+  private def reason(e: AnalysisException): String =
+    e.getMessage.linesIterator.next().replaceFirst("^\\[[^]]*\\] ", "").replaceFirst(" SQLSTATE: .*$", "")
+}

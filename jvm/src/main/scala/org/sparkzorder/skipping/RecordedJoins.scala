@@ -1,0 +1,81 @@
+package org.sparkzorder.skipping
+
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeReference,
+  Cast,
+  DynamicPruningSubquery,
+  Expression,
+  GetStructField
+}
+import org.apache.spark.sql.catalyst.planning.PhysicalOperation
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+
+import org.sparkzorder.index.IndexSnapshot
+import org.sparkzorder.layout.JoinSpec
+import org.sparkzorder.predicate.{CatalystTranslator, Filters}
+import org.sparkzorder.shim.DynamicPruning
+import org.sparkzorder.table.{ExcludedNames, SparkFormat}
+import org.sparkzorder.workload.JoinedFilter
+
+/** Reads off a join's filter of a scan which dimension decides it, and by what. */
+private[skipping] object RecordedJoins {
+
+  /** None unless `JOIN` of a statement can say the same: one table or folder, by one column of each side. */
+  def of(l: LogicalRelation, filter: Expression): Option[JoinedFilter] = filter match {
+    case d: DynamicPruningSubquery if JoinFilters.isOne(d, l) =>
+      for {
+        own <- path(d.pruningKey, l.output)
+        (scan, filters, key) <- side(d.buildQuery, DynamicPruning.otherKey(d))
+        name <- nameOf(scan)
+        keyPath <- path(key, scan.output)
+      } yield {
+        def column(a: AttributeReference) = Right(Seq(a.name))
+        val usable = filters.filter(f => ScanFilters.whyNot(f).isEmpty && f.references.subsetOf(scan.outputSet))
+        JoinedFilter(
+          JoinSpec(name, own, keyPath),
+          Filters.conjunction(usable.map(CatalystTranslator.translate(_, column))),
+          statistics(scan),
+          ExcludedNames.of(tableOf(scan)).covers
+        )
+      }
+    case _ => None
+  }
+
+  /** The scan of a side, its filters, and its key in the scan's columns. */
+  private def side(plan: LogicalPlan, key: Expression): Option[(LogicalPlan, Seq[Expression], Expression)] = plan match {
+    case PhysicalOperation(list, filters, scan) =>
+      val known = list.collect { case a: Alias => a.toAttribute.exprId -> a.child }.toMap
+      Some((scan, filters, key.transform { case a: Attribute => known.getOrElse(a.exprId, a) }))
+    case _ => None
+  }
+
+  private def tableOf(scan: LogicalPlan): Option[CatalogTable] = scan match {
+    case r: LogicalRelation   => r.catalogTable
+    case h: HiveTableRelation => Some(h.tableMeta)
+    case _                    => None
+  }
+
+  /** A table of the catalog by its name, and a folder by its path. */
+  private def nameOf(scan: LogicalPlan): Option[Seq[String]] = tableOf(scan).map(_.identifier.nameParts).orElse(scan match {
+    case LogicalRelation(r: HadoopFsRelation, _, _, _, _) if r.location.rootPaths.size == 1 =>
+      SparkFormat.of(r).map(format => Seq(format, r.location.rootPaths.head.toString))
+    case _ => None
+  })
+
+  private def statistics(scan: LogicalPlan): Option[IndexSnapshot] = scan match {
+    case r: LogicalRelation => PlannedFileIndex.of(r).map(_.views).filter(_.size == 1).flatMap(_.head.snapshot)
+    case _                  => None
+  }
+
+  /** The names of a column, or of a field of a struct, perhaps in a wider type. */
+  private def path(key: Expression, output: Seq[Attribute]): Option[Seq[String]] = key match {
+    case a: Attribute                                     => output.find(_.semanticEquals(a)).map(o => Seq(o.name))
+    case f: GetStructField                                => path(f.child, output).map(_ :+ f.extractFieldName)
+    case c: Cast if Cast.canUpCast(c.child.dataType, c.dataType) => path(c.child, output)
+    case _                                                => None
+  }
+}
