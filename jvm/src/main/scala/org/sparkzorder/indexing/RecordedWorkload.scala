@@ -23,9 +23,11 @@ private[sparkzorder] object RecordedWorkload {
    * Deletes everything recorded if it mentions columns that the index must not contain any more.
    */
   def forget(excluded: ExcludedNames, folder: TableFolder): Unit =
-    if (excluded.names.nonEmpty && read(folder).columns.exists { case (path, _) =>
+    if (
+      excluded.names.nonEmpty && read(folder).columns.exists { case (path, _) =>
         excluded.covers(JoinSpec.columnOf(path))
-      })
+      }
+    )
       WorkloadFiles.clear(folder)
 
   private def read(folder: TableFolder): WorkloadSketch =

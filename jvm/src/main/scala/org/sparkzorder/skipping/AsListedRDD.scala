@@ -13,8 +13,9 @@ import org.apache.spark.util.SerializableConfiguration
 import org.sparkzorder.errors.ZOrderErrors
 
 /**
- * The rows of files as they were when the index answered for others. A task fails if one of its files has changed: the
- * answers and its rows would be of two states. A file that is gone is left to Spark's reader.
+ * The rows of files as they were when the query was planned by what the index says of them, or of others. A task fails if
+ * one of its files has changed: the plan and its rows would be of two states. A file that is gone is left to Spark's
+ * reader.
  *
  * @param rows of a scan of files
  */

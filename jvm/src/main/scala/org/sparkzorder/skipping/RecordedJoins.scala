@@ -46,12 +46,13 @@ private[skipping] object RecordedJoins {
   }
 
   /** The scan of a side, its filters, and its key in the scan's columns. */
-  private def side(plan: LogicalPlan, key: Expression): Option[(LogicalPlan, Seq[Expression], Expression)] = plan match {
-    case PhysicalOperation(list, filters, scan) =>
-      val known = list.collect { case a: Alias => a.toAttribute.exprId -> a.child }.toMap
-      Some((scan, filters, key.transform { case a: Attribute => known.getOrElse(a.exprId, a) }))
-    case _ => None
-  }
+  private def side(plan: LogicalPlan, key: Expression): Option[(LogicalPlan, Seq[Expression], Expression)] =
+    plan match {
+      case PhysicalOperation(list, filters, scan) =>
+        val known = list.collect { case a: Alias => a.toAttribute.exprId -> a.child }.toMap
+        Some((scan, filters, key.transform { case a: Attribute => known.getOrElse(a.exprId, a) }))
+      case _ => None
+    }
 
   private def tableOf(scan: LogicalPlan): Option[CatalogTable] = scan match {
     case r: LogicalRelation   => r.catalogTable
@@ -60,11 +61,16 @@ private[skipping] object RecordedJoins {
   }
 
   /** A table of the catalog by its name, and a folder by its path. */
-  private def nameOf(scan: LogicalPlan): Option[Seq[String]] = tableOf(scan).map(_.identifier.nameParts).orElse(scan match {
-    case LogicalRelation(r: HadoopFsRelation, _, _, _, _) if r.location.rootPaths.size == 1 =>
-      SparkFormat.of(r).map(format => Seq(format, r.location.rootPaths.head.toString))
-    case _ => None
-  })
+  private def nameOf(scan: LogicalPlan): Option[Seq[String]] =
+    tableOf(scan).map(_.identifier.nameParts).orElse(scan match {
+      case l: LogicalRelation =>
+        l.relation match {
+          case r: HadoopFsRelation if r.location.rootPaths.size == 1 =>
+            SparkFormat.of(r).map(format => Seq(format, r.location.rootPaths.head.toString))
+          case _ => None
+        }
+      case _ => None
+    })
 
   private def statistics(scan: LogicalPlan): Option[IndexSnapshot] = scan match {
     case r: LogicalRelation => PlannedFileIndex.of(r).map(_.views).filter(_.size == 1).flatMap(_.head.snapshot)
@@ -73,9 +79,9 @@ private[skipping] object RecordedJoins {
 
   /** The names of a column, or of a field of a struct, perhaps in a wider type. */
   private def path(key: Expression, output: Seq[Attribute]): Option[Seq[String]] = key match {
-    case a: Attribute                                     => output.find(_.semanticEquals(a)).map(o => Seq(o.name))
-    case f: GetStructField                                => path(f.child, output).map(_ :+ f.extractFieldName)
+    case a: Attribute      => output.find(_.semanticEquals(a)).map(o => Seq(o.name))
+    case f: GetStructField => path(f.child, output).map(_ :+ f.extractFieldName)
     case c: Cast if Cast.canUpCast(c.child.dataType, c.dataType) => path(c.child, output)
-    case _                                                => None
+    case _                                                       => None
   }
 }

@@ -82,7 +82,8 @@ object SketchJson {
 
   private def column(node: JsonNode): (ColumnUse, UseSketch) = {
     val path = array(node, "path").map(n => if (n.isTextual) n.textValue else fail("a name is not a text"))
-    val join = if (node.has("join")) Some(JoinSpec.read(node.path("join")).getOrElse(fail("a join is incomplete"))) else None
+    val join =
+      if (node.has("join")) Some(JoinSpec.read(node.path("join")).getOrElse(fail("a join is incomplete"))) else None
     val names = path +: join.toSeq.flatMap(j => Seq(j.dimension, j.column, j.key))
     if (names.exists(parts => parts.isEmpty || parts.exists(_.isEmpty) || !isShortName(parts)))
       fail("a name is too long or missing")

@@ -68,7 +68,12 @@ private[auto] object AutoDimensions {
       opened: Map[JoinSpec, JoinSpec],
       leftOut: Seq[(JoinSpec, String)]
   ): AutoDimensions =
-    new AutoDimensions(table, opened, JoinedTables.ofSpec(table, opened.values.toSeq.distinct.sortBy(_.toString)), leftOut)
+    new AutoDimensions(
+      table,
+      opened,
+      JoinedTables.ofSpec(table, opened.values.toSeq.distinct.sortBy(_.toString)),
+      leftOut
+    )
 
   private def open(table: PlainTable, spec: JoinSpec): Either[String, JoinSpec] =
     try Right(JoinedTables.ofSpec(table, Seq(spec)).joins.head.spec)

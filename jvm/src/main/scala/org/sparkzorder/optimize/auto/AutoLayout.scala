@@ -59,7 +59,8 @@ private[sparkzorder] object AutoLayout {
     if (all.isEmpty) throw ZOrderErrors.noWorkload(table.name, "no query has been recorded")
     val dimensions = AutoDimensions.of(table, (before ++ all.joins).distinct)
     val columns = all.only(_.join.forall(dimensions.has)).columns.map(_._1)
-    candidates(table, all, columns.flatMap(keyOf(table, dimensions)).take(MostCandidates), dimensions)
+    val key = keyOf(table, dimensions)
+    candidates(table, all, columns.flatMap(key(_)).take(MostCandidates), dimensions)
   }
 
   private def candidates(

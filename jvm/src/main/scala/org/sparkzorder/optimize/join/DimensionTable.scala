@@ -26,14 +26,13 @@ import org.sparkzorder.table.{KeyColumns, PlainTable}
 private[join] final class DimensionTable(val parts: Seq[String], val plan: LogicalPlan) {
 
   /** The statistics of the table's files; None if it has no skipping index. */
-  def statistics: Option[IndexSnapshot] = plan.collect {
-    case l @ LogicalRelation(r: HadoopFsRelation, _, _, _, _) => (r, l.catalogTable)
-  } match {
-    case Seq((r, table)) =>
-      CurrentFiles.of(r.sparkSession, r.location, r.options, r.dataSchema, table)
-        .map(_.views).filter(_.size == 1).flatMap(_.head.snapshot)
-    case _ => None
-  }
+  def statistics: Option[IndexSnapshot] =
+    plan.collect { case l: LogicalRelation => (l.relation, l.catalogTable) } match {
+      case Seq((r: HadoopFsRelation, table)) =>
+        CurrentFiles.of(r.sparkSession, r.location, r.options, r.dataSchema, table)
+          .map(_.views).filter(_.size == 1).flatMap(_.head.snapshot)
+      case _ => None
+    }
 
   /** A column, or a field of a struct; None if there is no such one. */
   def find(column: Seq[String], resolver: Resolver): Option[Seq[StructField]] =

@@ -103,7 +103,7 @@ private final class PlanningSteps(context: StatementContext) {
    */
   private def members(layout: PlannedLayout): Change =
     ColumnLists.members(table, layout.options.members) match {
-      case Some(named)                     => _ => named
+      case Some(named)                                              => _ => named
       case None if statement.layout.isEmpty || layout.joins.isEmpty => identity
       case None                                                     =>
         val columns = TableIndex.usableColumns(table).filter(MemberColumns.canBe(table, _)).map(_.path).toSet

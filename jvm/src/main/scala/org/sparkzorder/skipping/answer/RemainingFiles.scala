@@ -15,8 +15,8 @@ import org.sparkzorder.predicate.{Reason, ReasonCode}
 import org.sparkzorder.skipping.{ConjunctReport, LeftOutBy, ReportingIndex, SkippingFileIndex, SkippingReport}
 
 /**
- * The files of a scan that must be read, since the index does not answer for them. They are never listed again: a file
- * that has been answered for must not come back under another name.
+ * The files that a scan must read, of those that the index knows. They are never listed again: a file that has been
+ * answered for must not come back under another name, and none may come that bounds of a join do not include.
  *
  * @param rootPaths of the scan
  * @param files those of the partitions that the query reads

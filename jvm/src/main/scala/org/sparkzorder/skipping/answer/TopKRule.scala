@@ -71,7 +71,12 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
       } yield {
         val (what, why) = (s"ORDER BY ${by.sql} LIMIT $wanted", "other files hold none of the first rows")
         val millis = (System.nanoTime() - begin) / 1e6
-        RemainingFiles.of(scan, kept, Some(RemainingFiles.report(scan, listed, kept, what, why, millis)), areChosen = true)
+        RemainingFiles.of(
+          scan,
+          kept,
+          Some(RemainingFiles.report(scan, listed, kept, what, why, millis)),
+          areChosen = true
+        )
       }
     }
   }

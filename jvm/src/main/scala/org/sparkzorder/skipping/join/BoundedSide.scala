@@ -5,6 +5,7 @@ import java.util.BitSet
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.types._
 
@@ -56,12 +57,19 @@ private final class BoundedSide private (
         case _                        => None
       }
       val files = RemainingFiles.of(scan, facts.listed, report, areChosen = false)
-      plan.transformUp { case l if l eq scan.scan => files.in(scan.scan) }
+      val read = files.in(scan.scan)
+      read.setTagValue(BoundedSide.Tag, ())
+      plan.transformUp { case l if l eq scan.scan => read }
     }
   }
 }
 
 private object BoundedSide {
+
+  /** Of a scan whose bounds are used. */
+  private val Tag = TreeNodeTag[Unit]("zorder.bounds")
+
+  def isOne(plan: LogicalPlan): Boolean = plan.getTagValue(Tag).isDefined
 
   /** More ranges would take longer for each row, and leave out few more files. */
   private val MostRanges = 8
@@ -107,7 +115,8 @@ private object BoundedSide {
   private def fewer(ranges: Vector[(Long, Long)]): Vector[(Long, Long)] =
     if (ranges.size <= MostRanges) ranges
     else {
-      val widest = (1 until ranges.size).sortBy(i => ranges(i - 1)._2.toDouble - ranges(i)._1).take(MostRanges - 1).sorted
+      val widest =
+        (1 until ranges.size).sortBy(i => ranges(i - 1)._2.toDouble - ranges(i)._1).take(MostRanges - 1).sorted
       val starts = 0 +: widest
       starts.zip(widest :+ ranges.size).map { case (from, until) => ranges(from)._1 -> ranges(until - 1)._2 }.toVector
     }

@@ -160,7 +160,8 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
       def ofLeft = if (boundsPruneLeft(j.joinType)) pruned(left, right).map { case (l, r) => Seq(l, r) } else None
       def ofRight = if (boundsPruneRight(j.joinType)) pruned(right, left).map { case (r, l) => Seq(l, r) } else None
       val made =
-        if (left.plan.stats.sizeInBytes >= right.plan.stats.sizeInBytes) ofLeft.orElse(ofRight) else ofRight.orElse(ofLeft)
+        if (left.plan.stats.sizeInBytes >= right.plan.stats.sizeInBytes) ofLeft.orElse(ofRight)
+        else ofRight.orElse(ofLeft)
       hasBounds ||= made.isDefined
       made
     }

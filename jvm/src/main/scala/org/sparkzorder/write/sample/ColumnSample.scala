@@ -13,7 +13,15 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.stats.KeyEncoding
-import org.sparkzorder.write.{ColumnOf, Dimension, FixedFileIndex, KeyColumn, NullableSchema, RewriteQueries, RewriteSession}
+import org.sparkzorder.write.{
+  ColumnOf,
+  Dimension,
+  FixedFileIndex,
+  KeyColumn,
+  NullableSchema,
+  RewriteQueries,
+  RewriteSession
+}
 
 /**
  * Draws rows evenly from files, in one job that reads no other columns. It draws the same rows
@@ -48,7 +56,8 @@ object ColumnSample {
     val table = session.baseRelationToDataFrame(relation).queryExecution.analyzed
     val joined = dimensions.foldLeft(table)((before, d) => d.joinedTo(before, ColumnOf(table.output, d.column).get))
     val values = columns.map { c =>
-      val found = if (c.isOfFiles) ColumnOf(table.output, c.path) else dimensions.flatMap(_.attribute(c.path)).headOption
+      val found =
+        if (c.isOfFiles) ColumnOf(table.output, c.path) else dimensions.flatMap(_.attribute(c.path)).headOption
       Alias(Cast(found.get, c.dataType), c.name)()
     }
     val query = SparkOwn.rows(session, Project(values, joined)).queryExecution
