@@ -39,7 +39,7 @@ private[skipping] final class PlannedFileIndex(
     val views: Seq[ScanSnapshot],
     val table: Option[CatalogTable],
     enabled: Boolean
-) extends FileIndex {
+) extends ViewedIndex {
 
   private case class Made(filters: Seq[Expression], hasLater: Boolean, index: Option[SkippingFileIndex]) {
     val isRecorded = new AtomicBoolean

@@ -73,8 +73,12 @@ private[skipping] object RecordedJoins {
     })
 
   private def statistics(scan: LogicalPlan): Option[IndexSnapshot] = scan match {
-    case r: LogicalRelation => PlannedFileIndex.of(r).map(_.views).filter(_.size == 1).flatMap(_.head.snapshot)
-    case _                  => None
+    case l: LogicalRelation =>
+      l.relation match {
+        case HadoopFsRelation(index: ViewedIndex, _, _, _, _, _) if index.views.size == 1 => index.views.head.snapshot
+        case _                                                                            => None
+      }
+    case _ => None
   }
 
   /** The names of a column, or of a field of a struct, perhaps in a wider type. */
