@@ -1,4 +1,4 @@
-"""Compares joins whose keys leave out files with the same joins that read all files."""
+"""Compares joins whose keys, or their bounds, leave out files with the same joins that read all files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from random import Random
 from typing import TYPE_CHECKING
 
-from comparison import condition_of, no_skipping
+from comparison import condition_of, no_skipping, settings
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from fuzz.tables import FuzzTable
 
 _LEFT_OUT = re.compile(r"Joins: (\d+) of (\d+) files")
+
+_SHUFFLED = {"spark.sql.autoBroadcastJoinThreshold": -1}
+"""Settings with which Spark broadcasts no side of a join."""
 
 DROPPING = ("JOIN", "LEFT SEMI JOIN", "IN", "EXISTS", "RIGHT", "TWO", "SAFE", "FUNCTION")
 """Joins that drop rows without a partner."""
@@ -40,6 +43,9 @@ class Joined:
         self.files = 0
         """Files before and after the keys of joins were known."""
         self.kept = 0
+        self.bounded = False
+        """Whether the bounds of one side left out files of the other."""
+        self._shuffles = r.random() < 0.4
 
     def query(self, condition: Text) -> str:
         """A join of the rows that pass a condition, or of all rows."""
@@ -81,13 +87,19 @@ class Joined:
             return f"(SELECT * FROM VALUES {rows}, (NULL, -1) AS x(v, w)) AS d"
         step = r.choice((11, 37, 151))
         relation = self._table.relation()
-        return f"(SELECT {column.spark} AS v, id % 5 AS w FROM {relation} WHERE id % {step} = {r.randrange(step)}) AS d"
+        where = f"id % {step} = {r.randrange(step)}"
+        if self._shuffles:
+            where += (
+                f" AND {column.spark} {r.choice(('=', '<', '<=', '>', '>='))} {self._conditions.literal(column).spark}"
+            )
+        return f"(SELECT {column.spark} AS v, id % 5 AS w FROM {relation} WHERE {where}) AS d"
 
     def wrong(self, query: str) -> str | None:
         """What skipping changes; None if nothing, or if Spark raises an error without it."""
-        with no_skipping(self._table.spark):
-            expected = self._rows(query)
-        found = self._rows(query)
+        with settings(self._table.spark, **(_SHUFFLED if self._shuffles else {})):
+            with no_skipping(self._table.spark):
+                expected = self._rows(query)
+            found = self._rows(query)
         if isinstance(expected, str) or found == expected:
             return None
         return f"{str(found)[:300]}, not {str(expected)[:300]}: {query[:900]}"
@@ -99,6 +111,7 @@ class Joined:
         except (PySparkException, Py4JJavaError) as error:
             return condition_of(error)
         plan = frame._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0]
+        self.bounded |= "RemainingFiles" in plan
         for kept, files in _LEFT_OUT.findall(plan):
             self.kept += int(kept)
             self.files += int(files)
