@@ -391,7 +391,13 @@ def cities(*of: int) -> list[str]:
 
 
 def test_what_dimensions_are_asked_for_is_clustered_by(spark: SparkSession, star: ZOrderTable, database: Path) -> None:
-    sales_of(spark, *cities(*range(12)), "city IN ('secret-3', 'secret-4') AND day = 5", "size < 3 AND key = 7")
+    sales_of(
+        spark,
+        *cities(*range(11)),
+        "CITY = 'secret-11'",
+        "city IN ('secret-3', 'secret-4') AND day = 5",
+        "size < 3 AND key = 7",
+    )
     before = sorted(map(tuple, spark.table("sales").collect()))
     flush(spark)
     kinds = {tuple(sorted(".".join(c["path"]) for c in kind["columns"])): kind for kind in recorded(database / "sales")}
@@ -432,7 +438,8 @@ def test_a_dimension_with_an_index_has_its_values_ranked(
 
 
 def test_a_dimension_that_cannot_be_joined_is_left_out(spark: SparkSession, star: ZOrderTable) -> None:
-    sales_of(spark, *cities(1, 2, 3), "day = 4")
+    # The last one spells the column in its own way.
+    sales_of(spark, *cities(1, 2), "CITY = 'secret-3'", "day = 4")
     spark.sql("INSERT INTO customer SELECT * FROM customer WHERE key = 9")
     auto = star.optimize(auto=True, num_files=8).metrics["auto"]
     assert auto["layout"] == "ZORDER BY (day)"

@@ -8,7 +8,4 @@ object DynamicPruning {
   /** Whether a key is the i-th key of a row of a plan, if Spark broadcasts the plan's rows for a join. Else it is true. */
   def ofBroadcast(key: Expression, plan: LogicalPlan, keys: Seq[Expression], i: Int): DynamicPruningSubquery =
     DynamicPruningSubquery(key, plan, keys, i, onlyInBroadcast = true)
-
-  /** The key of the other side whose values a filter asks for. */
-  def otherKey(d: DynamicPruningSubquery): Expression = d.buildKeys(d.broadcastKeyIndex)
 }

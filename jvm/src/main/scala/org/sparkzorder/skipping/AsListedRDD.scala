@@ -14,8 +14,7 @@ import org.sparkzorder.errors.ZOrderErrors
 
 /**
  * The rows of files as they were when the query was planned by what the index says of them, or of others. A task fails if
- * one of its files has changed: the plan and its rows would be of two states. A file that is gone is left to Spark's
- * reader.
+ * one of its files has changed or is gone: the plan and its rows would be of two states.
  *
  * @param rows of a scan of files
  */
@@ -29,13 +28,13 @@ private[skipping] final class AsListedRDD[T: ClassTag](rows: RDD[T], conf: Broad
   override def compute(split: Partition, context: TaskContext): Iterator[T] = {
     split match {
       case p: FilePartition =>
-        for (f <- p.files if f.start == 0) {
+        for (f <- p.files) {
           val path = f.toPath
           try {
             val now = path.getFileSystem(conf.value.value).getFileStatus(path)
             if (now.getLen != f.fileSize || now.getModificationTime != f.modificationTime)
               throw ZOrderErrors.fileChanged(path.toString)
-          } catch { case _: FileNotFoundException => () }
+          } catch { case _: FileNotFoundException => throw ZOrderErrors.fileChanged(path.toString) }
         }
       case _ => ()
     }

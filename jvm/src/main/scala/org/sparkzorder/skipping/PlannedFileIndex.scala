@@ -59,7 +59,7 @@ private[skipping] final class PlannedFileIndex(
     val found = pruned(l, filters, listed.getOrElse(new Listing(base)))
     // Spark may plan a scan several times while its query runs.
     if (enabled && filters.nonEmpty && RecordedQueries.isOn && found.isRecorded.compareAndSet(false, true))
-      guarded(())(RecordedQueries.observe(l, relationOf(l), views, filters))
+      RecordedQueries.observe(l, relationOf(l), views, filters)
     found.index.getOrElse(if (views.exists(_.corrects) || base.isInstanceOf[CatalogFileIndex]) this else base)
   }
 
@@ -76,10 +76,12 @@ private[skipping] final class PlannedFileIndex(
       )
     }
 
-  /** Whether a condition on the scan's columns alone leaves out files. */
-  def leavesOut(l: LogicalRelation, condition: Expression): Boolean =
-    pruned(l, Seq(condition), listed.getOrElse(new Listing(base))).index.flatMap(_.report)
-      .exists(r => r.filesKept < r.filesTotal)
+  /** Whether one more condition leaves out files that the filters do not. */
+  def leavesOut(l: LogicalRelation, filters: Seq[Expression], condition: Expression): Boolean = {
+    val listing = listed.getOrElse(new Listing(base))
+    def report(of: Seq[Expression]) = pruned(l, of, listing).index.flatMap(_.report)
+    report(filters :+ condition).exists(now => report(filters).fold(now.filesTotal)(_.filesKept) > now.filesKept)
+  }
 
   /** Bytes for the optimizer's estimates; None if Spark's own index would read the same files. */
   def estimate(l: LogicalRelation, filters: Seq[Expression], listing: Listing): Option[Long] = {

@@ -1,5 +1,6 @@
 package org.sparkzorder.skipping
 
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation}
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
@@ -17,7 +18,6 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.layout.JoinSpec
 import org.sparkzorder.predicate.{CatalystTranslator, Filters}
-import org.sparkzorder.shim.DynamicPruning
 import org.sparkzorder.table.{ExcludedNames, SparkFormat}
 import org.sparkzorder.workload.JoinedFilter
 
@@ -26,20 +26,21 @@ private[skipping] object RecordedJoins {
 
   /** None unless `JOIN` of a statement can say the same: one table or folder, by one column of each side. */
   def of(l: LogicalRelation, filter: Expression): Option[JoinedFilter] = filter match {
-    case d: DynamicPruningSubquery if JoinFilters.isOne(d, l) =>
+    case d: DynamicPruningSubquery if JoinFilters.isOne(d, l) && d.buildKeys.size == 1 =>
       for {
         own <- path(d.pruningKey, l.output)
-        (scan, filters, key) <- side(d.buildQuery, DynamicPruning.otherKey(d))
+        (scan, filters, key) <- side(d.buildQuery, d.buildKeys.head)
         name <- nameOf(scan)
         keyPath <- path(key, scan.output)
       } yield {
-        def column(a: AttributeReference) = Right(Seq(a.name))
+        // A query may spell a column in another case.
+        def column(a: AttributeReference) = Right(Seq(scan.output.find(_.semanticEquals(a)).getOrElse(a).name))
         val usable = filters.filter(f => ScanFilters.whyNot(f).isEmpty && f.references.subsetOf(scan.outputSet))
         JoinedFilter(
           JoinSpec(name, own, keyPath),
           Filters.conjunction(usable.map(CatalystTranslator.translate(_, column))),
           statistics(scan),
-          ExcludedNames.of(tableOf(scan)).covers
+          excluded(tableOf(scan))
         )
       }
     case _ => None
@@ -53,6 +54,11 @@ private[skipping] object RecordedJoins {
         Some((scan, filters, key.transform { case a: Attribute => known.getOrElse(a.exprId, a) }))
       case _ => None
     }
+
+  private def excluded(table: Option[CatalogTable]): Seq[String] => Boolean =
+    try ExcludedNames.of(table).covers
+    // The property is no list of names.
+    catch { case _: AnalysisException => _ => true }
 
   private def tableOf(scan: LogicalPlan): Option[CatalogTable] = scan match {
     case r: LogicalRelation   => r.catalogTable
@@ -84,7 +90,7 @@ private[skipping] object RecordedJoins {
   /** The names of a column, or of a field of a struct, perhaps in a wider type. */
   private def path(key: Expression, output: Seq[Attribute]): Option[Seq[String]] = key match {
     case a: Attribute      => output.find(_.semanticEquals(a)).map(o => Seq(o.name))
-    case f: GetStructField => path(f.child, output).map(_ :+ f.extractFieldName)
+    case f: GetStructField => path(f.child, output).map(_ :+ f.childSchema(f.ordinal).name)
     case c: Cast if Cast.canUpCast(c.child.dataType, c.dataType) => path(c.child, output)
     case _                                                       => None
   }

@@ -1,5 +1,7 @@
 package org.sparkzorder.skipping
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
@@ -26,13 +28,26 @@ object RecordedQueries {
 
   private[skipping] def isOn: Boolean = !paused.get && SQLConf.get.getConf(ZOrderConf.workloadEnabled)
 
-  /** @param filters of a scan that reads through the views */
+  /**
+   * Never fails.
+   *
+   * @param filters of a scan that reads through the views
+   */
   private[skipping] def observe(
       l: LogicalRelation,
       relation: HadoopFsRelation,
       views: Seq[ScanSnapshot],
       filters: Seq[Expression]
-  ): Unit = {
+  ): Unit =
+    try observed(l, relation, views, filters).foreach(WorkloadRecorder.observe)
+    catch { case NonFatal(e) => WorkloadRecorder.notObserved(views.map(_.root), e) }
+
+  private def observed(
+      l: LogicalRelation,
+      relation: HadoopFsRelation,
+      views: Seq[ScanSnapshot],
+      filters: Seq[Expression]
+  ): Seq[Observation] = {
     lazy val excluded = ExcludedNames.of(l.catalogTable)
     val notByName = ColumnsByName.whyNot(relation, views)
     val (_, onData) = ScanFilters.byPartition(ScanFilters.evaluable(filters, l), l, relation)
@@ -41,6 +56,6 @@ object RecordedQueries {
     val joined = filters.flatMap(RecordedJoins.of(l, _))
     val user = UserGroupInformation.getCurrentUser
     for (view <- views; snapshot <- view.snapshot)
-      WorkloadRecorder.observe(Observation(view.folder, snapshot, filter, joined, path => excluded.covers(path), user))
+      yield Observation(view.folder, snapshot, filter, joined, path => excluded.covers(path), user)
   }
 }

@@ -61,7 +61,7 @@ object SkippingStrategy extends SparkStrategy {
    */
   private def mayFilter(scan: FileSourceScanExec, index: ReportingIndex): Boolean = {
     val isOrc = SparkFormat.of(scan.relation).contains("orc")
-    scan.dataFilters.flatMap(_.references).forall { a =>
+    !index.needsAllRows || scan.dataFilters.flatMap(_.references).forall { a =>
       if (index.areChosen) ReaderFilters.areExact(a.dataType) else !ReaderFilters.mayMiss(a.dataType, isOrc)
     }
   }

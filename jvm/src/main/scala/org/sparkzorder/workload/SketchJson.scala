@@ -21,6 +21,9 @@ object SketchJson {
   val MaxBytes: Int = 64 << 10
 
   private val Version = 1
+
+  /** With joins, which older readers would take for columns of the table. */
+  private val VersionWithJoins = 2
   private val MaxName = 1024
 
   /**
@@ -38,7 +41,7 @@ object SketchJson {
 
   private def bytes(sketch: WorkloadSketch): Array[Byte] = {
     val root = Json.newObject()
-    root.put("version", Version)
+    root.put("version", if (sketch.joins.isEmpty) Version else VersionWithJoins)
     val kinds = root.putArray("kinds")
     sketch.ranked.foreach { case (kind, s) =>
       val node = kinds.addObject()
@@ -66,7 +69,7 @@ object SketchJson {
   def read(bytes: Array[Byte]): WorkloadSketch = {
     if (bytes.length > MaxBytes) throw new SketchFormatException(s"${bytes.length} bytes are more than $MaxBytes")
     val root = Json.parse(bytes).getOrElse(fail("it is not JSON"))
-    if (root.path("version").asInt(-1) != Version) fail("it is not of version 1")
+    if (!Seq(Version, VersionWithJoins).contains(root.path("version").asInt(-1))) fail("it is of another version")
     val kinds = array(root, "kinds").map { node =>
       val queries = node.path("queries")
       if (!queries.isIntegralNumber || !queries.canConvertToLong) fail("a number of queries is not a whole number")

@@ -92,7 +92,7 @@ object WorkloadRecorder {
     }
   }
 
-  /** How many files could not be written since this process began. */
+  /** How many files could not be written, and queries not be enqueued, since this process began. */
   def failures: Long = failed.get
 
   /** How many queries were left out, because too many came at once. */
@@ -117,6 +117,12 @@ object WorkloadRecorder {
       }
     }
 
+  /** Counts and logs a query that could not be enqueued. */
+  def notObserved(tables: Seq[Path], e: Throwable): Unit = {
+    failed.incrementAndGet()
+    log.warn(s"A query of ${tables.mkString(", ")} is not recorded: ${e.getClass.getSimpleName}")
+  }
+
   /** Writes the record of all queries that are in the queue. */
   def flush(): Unit = synchronized {
     scheduled.set(false)
@@ -137,7 +143,11 @@ object WorkloadRecorder {
         if (o.isExcluded(column.path)) None
         else axisOf(o.snapshot, column).flatMap(ColumnConstraint.observed(ColumnUse(column.path, _), asked, _))
       }
-      val attributes = o.joined.filterNot(j => o.isExcluded(j.join.column)).flatMap(attributesOf(_, own.assumed))
+      val attributes =
+        o.joined.filterNot(j => o.isExcluded(j.join.column) || j.isExcluded(j.join.key)).flatMap(attributesOf(
+          _,
+          own.assumed
+        ))
       own.pending = own.pending.add(uses ++ attributes)
     }
   }

@@ -92,7 +92,7 @@ class WorkloadSketchSuite extends AnyFunSuite {
       "[]",
       "1",
       "{}",
-      """{"version":2,"kinds":[]}""",
+      """{"version":3,"kinds":[]}""",
       """{"version":1}""",
       """{"version":1,"kinds":{}}""",
       "[" * 60000,

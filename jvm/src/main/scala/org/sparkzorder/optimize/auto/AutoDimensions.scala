@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.DataType
 
 import org.sparkzorder.compat._
-import org.sparkzorder.errors.ZOrderAnalysisException
+import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.layout.JoinSpec
 import org.sparkzorder.optimize.join.{DimensionJoin, DimensionRows, JoinedTables}
 import org.sparkzorder.stats.ColumnKey
@@ -29,17 +29,19 @@ private[auto] final class AutoDimensions private (
 
   def joins: Seq[DimensionJoin] = joined.joins
 
-  /** The type of an attribute; None if no dimension has it, or if its values have no order. */
+  /** The type of an attribute; None if no dimension has it, if its values have no order, or if it is excluded there. */
   def typeOf(path: Seq[String]): Option[DataType] =
-    try joins.find(_.spec.has(path)).map(_ => joined.known(Seq(path)).head._2)
-    catch { case _: ZOrderAnalysisException => None }
+    try
+      joins.find(j => j.spec.has(path) && !j.dimension.isExcluded(path.drop(JoinSpec.Before)))
+        .map(_ => joined.known(Seq(path)).head).collect { case (now, dataType) if now == path => dataType }
+    catch { case _: AnalysisException => None }
 
   /** Reads the rows of the dimensions that have some of the keys. Those that cannot be read are left out as well. */
   def read(keys: Seq[KeyColumn]): (Seq[Dimension], AutoDimensions) = {
     val columns = keys.map(k => ColumnKey(k.path, k.dataType))
     val found = joins.filter(j => keys.exists(k => j.spec.has(k.path))).map { join =>
       try Right(DimensionRows.read(table, join, columns))
-      catch { case e: ZOrderAnalysisException => Left(join.spec -> AutoDimensions.reason(e)) }
+      catch { case e: AnalysisException => Left(join.spec -> AutoDimensions.reason(e)) }
     }
     val failed = found.flatMap(_.left.toOption)
     val unreadable = failed.map(_._1).toSet
@@ -59,9 +61,15 @@ private[auto] object AutoDimensions {
     val tried = specs.map(spec => spec -> open(table, spec))
     val usable = tried.collect { case (spec, Right(now)) => spec -> now }
     val named = usable.map(_._2).distinctBy(_.name.toLowerCase(java.util.Locale.ROOT)).toSet
-    val leftOut = tried.collect { case (spec, Left(why)) => spec -> why }
-    ofOpened(table, usable.filter { case (_, now) => named(now) }.toMap, leftOut)
+    val (first, others) = usable.partition { case (_, now) => named(now) }
+    val leftOut = tried.collect { case (spec, Left(why)) => spec -> why } ++ others.map(_._1 -> OfSameName)
+    ofOpened(table, first.toMap, leftOut)
   }
+
+  private val OfSameName = "A table of the same name is joined more often, or in another way."
+
+  /** A layout reads all rows of a dimension. This is much for one, and little for a table that is filtered like one. */
+  private val MostBytes = 1L << 30
 
   private def ofOpened(
       table: PlainTable,
@@ -76,8 +84,11 @@ private[auto] object AutoDimensions {
     )
 
   private def open(table: PlainTable, spec: JoinSpec): Either[String, JoinSpec] =
-    try Right(JoinedTables.ofSpec(table, Seq(spec)).joins.head.spec)
-    catch { case e: ZOrderAnalysisException => Left(reason(e)) }
+    try {
+      val join = JoinedTables.ofSpec(table, Seq(spec)).joins.head
+      if (join.dimension.sizeInBytes(table.session) <= MostBytes) Right(join.spec)
+      else Left(s"It has more than ${ByteSizes.rounded(MostBytes)}.")
+    } catch { case e: AnalysisException => Left(reason(e)) }
 
   /** The sentences of an error, without the names of its condition and its state. */
   private def reason(e: AnalysisException): String =

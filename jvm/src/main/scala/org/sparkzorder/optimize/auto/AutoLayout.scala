@@ -57,7 +57,7 @@ private[sparkzorder] object AutoLayout {
   private def recorded(table: PlainTable, before: Seq[JoinSpec]): Candidates = {
     val all = RecordedWorkload.of(table)
     if (all.isEmpty) throw ZOrderErrors.noWorkload(table.name, "no query has been recorded")
-    val dimensions = AutoDimensions.of(table, (before ++ all.joins).distinct)
+    val dimensions = AutoDimensions.of(table, (all.joins ++ before).distinct)
     val columns = all.only(_.join.forall(dimensions.has)).columns.map(_._1)
     val key = keyOf(table, dimensions)
     candidates(table, all, columns.flatMap(key(_)).take(MostCandidates), dimensions)
@@ -69,7 +69,10 @@ private[sparkzorder] object AutoLayout {
       columns: Seq[KeyColumn],
       dimensions: AutoDimensions
   ): Candidates = {
-    if (columns.isEmpty) throw ZOrderErrors.noWorkload(table.name, "the recorded queries ask for no column that it has")
+    if (columns.isEmpty) {
+      val reason = "the recorded queries ask for no column that it has"
+      throw ZOrderErrors.noWorkload(table.name, (reason + dimensions.told.replaceFirst("^ ", ". ")).stripSuffix("."))
+    }
     Candidates(all.only(_.join.forall(dimensions.has)), columns, dimensions)
   }
 
@@ -131,7 +134,8 @@ private[sparkzorder] object AutoLayout {
       val used = readable.joins.map(_.spec).filter(spec => paths.exists { case (path, _) => spec.has(path) })
       template.copy(curve = trial.curve, columns = paths, joins = used)
     }
-    val spec = specOf(choice.trial)
+    // The same text as before, by which files know that they are in this layout.
+    val spec = before.filter(_ => choice.kept).getOrElse(specOf(choice.trial))
     val types = keys.map(k => k.path -> k.dataType).toMap
     val report = AutoReport(
       layout = ChosenLayout.sql(spec),

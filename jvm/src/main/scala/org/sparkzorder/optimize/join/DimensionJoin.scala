@@ -22,7 +22,7 @@ import org.sparkzorder.write.ColumnOf
  */
 private[sparkzorder] final class DimensionJoin private (
     val spec: JoinSpec,
-    private[join] val dimension: DimensionTable,
+    private[optimize] val dimension: DimensionTable,
     private[join] val input: Attribute,
     private[join] val compared: Expression,
     private[join] val key: Expression

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.StructField
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.scan.CurrentFiles
-import org.sparkzorder.table.{KeyColumns, PlainTable}
+import org.sparkzorder.table.{ExcludedNames, KeyColumns, PlainTable}
 
 /**
  * A table or view that a statement joins with, whatever its format.
@@ -23,7 +23,17 @@ import org.sparkzorder.table.{KeyColumns, PlainTable}
  * @param parts of its name, in any session and with any current database
  * @param plan what a query of it reads
  */
-private[join] final class DimensionTable(val parts: Seq[String], val plan: LogicalPlan) {
+private[optimize] final class DimensionTable(val parts: Seq[String], val plan: LogicalPlan) {
+
+  /** Bytes of all that a query reads, by Spark's estimate. */
+  def sizeInBytes(session: SparkSession): BigInt =
+    session.sessionState.executePlan(plan).optimizedPlan.stats.sizeInBytes
+
+  /** Whether the index of the table must not contain a column. */
+  def isExcluded(column: Seq[String]): Boolean = plan.collect {
+    case l: LogicalRelation   => l.catalogTable
+    case h: HiveTableRelation => Some(h.tableMeta)
+  }.exists(ExcludedNames.of(_).covers(column))
 
   /** The statistics of the table's files; None if it has no skipping index. */
   def statistics: Option[IndexSnapshot] =

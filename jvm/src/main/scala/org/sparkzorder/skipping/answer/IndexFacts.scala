@@ -54,7 +54,7 @@ private[skipping] final class IndexFacts(scan: AnswerableScan) {
     ListedTable.partitionsOf(listed.map(_.values).zip(listedFiles), snapshot.files)
   )
 
-  private val outcomes = Evaluation.outcomes(
+  private lazy val outcomes = Evaluation.outcomes(
     scan.predicate,
     if (ScanPredicates.isAboutPartitions(scan.relation, scan.predicate)) table else ofFiles
   )

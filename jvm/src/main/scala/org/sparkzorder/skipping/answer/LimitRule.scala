@@ -41,7 +41,7 @@ object LimitRule extends AnswerRule(ZOrderConf.topKEnabled) {
         val why = "all rows of these files pass the filter, and they are enough"
         val millis = (System.nanoTime() - begin) / 1e6
         val report = RemainingFiles.report(scan, listed, files, s"LIMIT $wanted", why, millis)
-        Some(RemainingFiles.of(scan, files, Some(report), areChosen = true))
+        Some(RemainingFiles.of(scan, files, report, areChosen = true))
       }
     }
   }

@@ -23,7 +23,7 @@ import org.sparkzorder.skipping.{ConjunctReport, LeftOutBy, ReportingIndex, Skip
  * @param before the index that also lists the files that are answered for
  * @param areChosen whether others are not read since these have enough rows
  */
-private[skipping] final class RemainingFiles(
+private[skipping] class RemainingFiles(
     override val rootPaths: Seq[Path],
     override val partitionSchema: StructType,
     private val files: Seq[PartitionDirectory],
@@ -33,7 +33,10 @@ private[skipping] final class RemainingFiles(
 ) extends ReportingIndex {
 
   /** Spark relies on an index for filters about partitions alone, also for those that it finds later. */
-  override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
+  final override def listFiles(
+      partitionFilters: Seq[Expression],
+      dataFilters: Seq[Expression]
+  ): Seq[PartitionDirectory] = {
     val known = partitionFilters.filter(f => f.deterministic && !SubqueryExpression.hasSubquery(f))
     val passes = known.map { f =>
       Predicate.createInterpreted(f.transform { case a: AttributeReference =>
@@ -44,7 +47,7 @@ private[skipping] final class RemainingFiles(
     files.filter(d => passes.forall(_.eval(d.values)))
   }
 
-  override def mustBeAsListed: Boolean = true
+  final override def mustBeAsListed: Boolean = true
 
   /** The scan of these files alone. */
   def in(l: LogicalRelation): LogicalRelation = {
@@ -69,14 +72,14 @@ private[skipping] object RemainingFiles {
   def of(
       scan: AnswerableScan,
       files: Seq[PartitionDirectory],
-      report: Option[SkippingReport],
+      report: SkippingReport,
       areChosen: Boolean
   ): RemainingFiles =
     new RemainingFiles(
       scan.planned.rootPaths,
       scan.relation.partitionSchema,
       files.filter(_.files.nonEmpty),
-      report,
+      Some(report),
       scan.location,
       areChosen
     )

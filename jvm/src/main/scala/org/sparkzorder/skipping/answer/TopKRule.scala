@@ -74,7 +74,7 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
         RemainingFiles.of(
           scan,
           kept,
-          Some(RemainingFiles.report(scan, listed, kept, what, why, millis)),
+          RemainingFiles.report(scan, listed, kept, what, why, millis),
           areChosen = true
         )
       }

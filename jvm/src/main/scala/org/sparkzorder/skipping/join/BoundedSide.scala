@@ -1,5 +1,6 @@
 package org.sparkzorder.skipping.join
 
+import java.time.LocalDate
 import java.util.BitSet
 
 import org.apache.spark.sql.catalyst.expressions._
@@ -10,8 +11,7 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.compat._
-import org.sparkzorder.skipping.answer.{AnswerableScan, IndexFacts, RemainingFiles}
-import org.sparkzorder.skipping.SkippingFileIndex
+import org.sparkzorder.skipping.answer.{AnswerableScan, IndexFacts}
 import org.sparkzorder.stats.{LongStatsColumn, OrderedValue}
 
 /**
@@ -52,12 +52,7 @@ private final class BoundedSide private (
     def listed = facts.listed.flatMap(_.files)
     def areKnown = facts.ordinals.forall(_.forall(o => o >= 0 && kept.get(o)))
     Option.when(!scan.isMoved && areKnown && scan.changed(listed.map(_.fileStatus)).isEmpty) {
-      val report = scan.location match {
-        case index: SkippingFileIndex => index.report
-        case _                        => None
-      }
-      val files = RemainingFiles.of(scan, facts.listed, report, areChosen = false)
-      val read = files.in(scan.scan)
+      val read = BoundedFiles.of(scan, facts.listed).in(scan.scan)
       read.setTagValue(BoundedSide.Tag, ())
       plan.transformUp { case l if l eq scan.scan => read }
     }
@@ -86,7 +81,7 @@ private object BoundedSide {
         facts = new IndexFacts(scan)
         bounds <- facts.bounds(column)
         kept = facts.kept
-        ranges <- rangesOf(bounds, kept, facts) if kept.cardinality < facts.files
+        ranges <- rangesOf(bounds, kept, facts, column.dataType == DateType) if kept.cardinality < facts.files
       } yield new BoundedSide(plan, scan, facts, kept, ranges, column.dataType)
     case _ => None
   }
@@ -98,12 +93,24 @@ private object BoundedSide {
   }
 
   /** None if a file has keys without bounds, or if no file has a key. */
-  private def rangesOf(bounds: LongStatsColumn, kept: BitSet, facts: IndexFacts): Option[Seq[(Long, Long)]] = {
+  private def rangesOf(
+      bounds: LongStatsColumn,
+      kept: BitSet,
+      facts: IndexFacts,
+      isDate: Boolean
+  ): Option[Seq[(Long, Long)]] = {
     val files = Iterator.iterate(kept.nextSetBit(0))(i => kept.nextSetBit(i + 1)).takeWhile(_ >= 0).toVector
     val (bounded, others) = files.partition(bounds.bounded.get)
-    if (bounded.isEmpty || !others.forall(facts.isNull(bounds, _))) None
-    else Some(fewer(merged(bounded.map(i => (bounds.min(i), bounds.max(i))).sorted)))
+    val ranges = bounded.map(i => (bounds.min(i), bounds.max(i)))
+    if (ranges.isEmpty || !others.forall(facts.isNull(bounds, _)) || isDate && ranges.exists(endsInGap)) None
+    else Some(fewer(merged(ranges.sorted)))
   }
+
+  /** Spark tells Parquet's reader another day in place of one that the old calendar lacks. */
+  private def endsInGap(range: (Long, Long)): Boolean =
+    Seq(range._1, range._2).exists(day => day >= FirstOfGap && day < FirstOfGap + 10)
+
+  private val FirstOfGap = LocalDate.of(1582, 10, 5).toEpochDay
 
   private def merged(ranges: Seq[(Long, Long)]): Vector[(Long, Long)] =
     ranges.foldLeft(Vector.empty[(Long, Long)]) {

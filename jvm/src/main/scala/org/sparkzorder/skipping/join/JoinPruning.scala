@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.optimizer.{
   JoinSelectionHelper,
   NormalizeNaNAndZero
 }
-import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+import org.apache.spark.sql.catalyst.planning.{ExtractEquiJoinKeys, PhysicalOperation}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.datasources.LogicalRelation
@@ -151,11 +151,18 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
           None
         else
           other.keys.zip(side.keys).iterator.flatMap { case (otherKey, key) =>
+            var found = Option.empty[(LogicalRelation, Expression)]
             for {
               bounds <- BoundedSide.of(other.plan, otherKey)
-              filtered <- down(side.plan, side.place, asWritten(key))(within(bounds))
+              filtered <- down(side.plan, side.place, asWritten(key)) { (l, place, ofScan) =>
+                found = Some((l, ofScan))
+                within(bounds, side.plan, l, place, ofScan)
+              }
               planned <- bounds.asPlanned
-            } yield (filtered, planned)
+            } yield {
+              found.foreach { case (l, ofScan) => JoinNotes.add(l, ofScan, BoundsAreUsed) }
+              (filtered, planned)
+            }
           }.nextOption()
       def ofLeft = if (boundsPruneLeft(j.joinType)) pruned(left, right).map { case (l, r) => Seq(l, r) } else None
       def ofRight = if (boundsPruneRight(j.joinType)) pruned(right, left).map { case (r, l) => Seq(l, r) } else None
@@ -166,14 +173,24 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
       made
     }
 
-    private def within(bounds: BoundedSide)(l: LogicalRelation, place: Place, key: Expression): Option[LogicalPlan] = {
-      val condition = bounds.condition(key)
-      val useful = PlannedFileIndex.of(l).exists(p => p.mayPrune(l, key) && p.leavesOut(l, condition))
-      if (!useful || !scans.isAlone(place)) None
-      else {
-        JoinNotes.add(l, key, "Spark does not broadcast the other side, but the bounds of its files are a condition")
-        Some(Filter(condition, l))
-      }
+    /** @param key over the scan. The condition comes before those of the query, so to evaluate it must not fail */
+    private def within(
+        bounds: BoundedSide,
+        side: LogicalPlan,
+        l: LogicalRelation,
+        place: Place,
+        key: Expression
+    ): Option[LogicalPlan] = {
+      def condition = bounds.condition(key)
+      def filters = side.collectFirst { case PhysicalOperation(_, own, leaf) if leaf eq l => own }.getOrElse(Nil)
+      def useful = PlannedFileIndex.of(l).exists(p => p.mayPrune(l, key) && p.leavesOut(l, filters, condition))
+      Option.when(isSafe(key) && useful && scans.isAlone(place))(Filter(condition, l))
+    }
+
+    private def isSafe(key: Expression): Boolean = key match {
+      case _: Attribute => true
+      case c: Cast      => Cast.canUpCast(c.child.dataType, c.dataType) && isSafe(c.child)
+      case _            => false
     }
 
     private def say(side: LogicalPlan, place: Place, keys: Seq[Expression], why: String): Unit = keys.foreach { k =>
@@ -228,6 +245,8 @@ private object JoinPruning {
 
   /** The driver gets a copy of the keys. */
   private val MostBytes = 32L << 20
+
+  private val BoundsAreUsed = "Spark does not broadcast the other side, but the bounds of its files are a condition"
 
   /** Hints that Spark follows before it looks at sizes. */
   private val Others: Set[JoinStrategyHint] = Set(SHUFFLE_MERGE, SHUFFLE_HASH, SHUFFLE_REPLICATE_NL)

@@ -6,6 +6,7 @@ import java.nio.file.{Files, StandardCopyOption}
 import scala.util.Random
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -110,6 +111,47 @@ class JoinBoundsSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
+  test("bounds that the query's own filter makes needless, and keys that may fail") {
+    withTables() {
+      val needless = "SELECT * FROM (SELECT * FROM orders WHERE o_id < 150) JOIN lines ON l_id = o_id"
+      def filters(q: DataFrame) = collectWithSubqueries(q.queryExecution.executedPlan) { case f: FilterExec => f }.size
+      val query = spark.sql(needless)
+      query.collect()
+      assert(filters(query) == withSettings(Off) { val q = spark.sql(needless); q.collect(); filters(q) })
+      assertReads(2, 2)(needless)
+      // Spark would not evaluate the key for rows that the filter drops.
+      assertReads(1, 1)(
+        "SELECT * FROM (SELECT cast(l_id * 3000000 AS INT) AS k FROM lines WHERE part < 5 AND l_id < 10) " +
+          "JOIN orders ON k = o_small WHERE day = 7"
+      )
+    }
+  }
+
+  test("files that were left out are looked at again, in any format") {
+    for (format <- Seq("parquet", "orc")) withTables(format) {
+      val planned = spark.sql("SELECT count(*), sum(part) FROM lines JOIN orders ON l_id = o_id WHERE day = 3")
+      planned.queryExecution.executedPlan
+      def file(n: Int) = new File(ordersPath).listFiles.filter(_.getName.startsWith(s"part-0000$n")).head
+      Files.copy(file(3).toPath, file(6).toPath, StandardCopyOption.REPLACE_EXISTING)
+      assert(new File(ordersPath, s".${file(6).getName}.crc").delete())
+      assert(file(6).setLastModified(System.currentTimeMillis + 5000))
+      assertChanged(planned)
+      assertReads(2, 8)("SELECT count(*), sum(part) FROM lines JOIN orders ON l_id = o_id WHERE day = 3")
+    }
+    withTables() {
+      val planned = spark.sql("SELECT count(*), sum(part) FROM lines JOIN orders ON l_id = o_id WHERE day = 5")
+      planned.queryExecution.executedPlan
+      assert(new File(ordersPath).listFiles.filter(_.getName.startsWith("part-00005")).head.delete())
+      assertChanged(planned)
+    }
+  }
+
+  private def assertChanged(query: DataFrame): Unit = {
+    val error = intercept[Exception](query.collect())
+    val causes = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).toVector
+    assert(causes.exists(_.getMessage.contains("ZORDER_FILE_CHANGED")), error)
+  }
+
   test("scans that the query has twice stay equal") {
     withTables() {
       val twice = "SELECT a.o_id, count(*) FROM lines JOIN (SELECT * FROM orders WHERE day = 3) a ON l_id = a.o_id " +
@@ -158,6 +200,22 @@ class JoinBoundsSuite extends AnyFunSuite with MemoryTables {
       assertReads(2, 8)(sql)
       views("parquet")
       assertReads(2, 8)(sql)
+    }
+  }
+
+  test("a file without bounds may have any key, and one of nulls has none") {
+    withTables() {
+      val schema = spark.table("orders").schema
+      def add(columns: String): Unit = {
+        spark.sql(s"SELECT 3 AS day, $columns").write.mode("append").parquet(ordersPath)
+        spark.sql(s"REFRESH SKIPPING INDEX ON parquet.`$ordersPath`")
+        spark.read.schema(schema).parquet(ordersPath).createOrReplaceTempView("orders")
+      }
+      add("CAST(NULL AS BIGINT) AS o_id")
+      assertReads(1, 1)("SELECT * FROM lines JOIN orders ON l_id = o_id WHERE day = 3")
+      assertReads(2, 1)("SELECT * FROM (SELECT * FROM orders WHERE day = 3) LEFT JOIN lines ON l_id = o_id")
+      add("5 AS o_small")
+      assertReads(3, 8)("SELECT * FROM (SELECT * FROM orders WHERE day = 3) LEFT JOIN lines ON l_id = o_id")
     }
   }
 
