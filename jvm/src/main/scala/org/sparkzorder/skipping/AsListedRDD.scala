@@ -7,7 +7,7 @@ import scala.reflect.ClassTag
 import org.apache.spark.{Partition, TaskContext}
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.execution.datasources.FilePartition
+import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFile}
 import org.apache.spark.util.SerializableConfiguration
 
 import org.sparkzorder.errors.ZOrderErrors
@@ -28,16 +28,15 @@ private[skipping] final class AsListedRDD[T: ClassTag](rows: RDD[T], conf: Broad
   override def compute(split: Partition, context: TaskContext): Iterator[T] = {
     split match {
       case p: FilePartition =>
-        for (f <- p.files) {
-          val path = f.toPath
-          try {
-            val now = path.getFileSystem(conf.value.value).getFileStatus(path)
-            if (now.getLen != f.fileSize || now.getModificationTime != f.modificationTime)
-              throw ZOrderErrors.fileChanged(path.toString)
-          } catch { case _: FileNotFoundException => throw ZOrderErrors.fileChanged(path.toString) }
-        }
+        p.files.find(!isAsListed(_)).foreach(f => throw ZOrderErrors.fileChanged(f.toPath.toString))
       case _ => ()
     }
     rows.iterator(split, context)
   }
+
+  private def isAsListed(f: PartitionedFile): Boolean =
+    try {
+      val now = f.toPath.getFileSystem(conf.value.value).getFileStatus(f.toPath)
+      now.getLen == f.fileSize && now.getModificationTime == f.modificationTime
+    } catch { case _: FileNotFoundException => false }
 }

@@ -18,6 +18,7 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.stats.{FileStats, IndexedColumns, StatsCollector}
 import org.sparkzorder.write.WrittenNames
+import org.sparkzorder.write.encode.OwnEncodings
 import org.sparkzorder.write.check.{ReadBack, ReadBackRows, RowHash}
 import org.sparkzorder.write.zeros.{FloatLeaf, NotedZeros, ZeroSettings, ZerosFound}
 
@@ -106,7 +107,7 @@ private[write] final class FileTask(
       // The writer is closed after an error, too. An error of closing is then added to the first
       // one instead of hiding it.
       Using.resource(new AutoCloseable { def close(): Unit = writer.close() }) { _ =>
-        zeros.foreach(_.begin(writer))
+        OwnEncodings.use(writer)
         val leading = new LeadingFields(schema)
         rows.foreach { row =>
           val data = leading.of(row)

@@ -8,7 +8,6 @@ import org.apache.parquet.hadoop.ParquetOutputFormat.{
   ENABLE_DICTIONARY
 }
 import org.apache.parquet.schema.{GroupType, MessageType, Type}
-import org.apache.spark.sql.execution.datasources.OutputWriter
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.write.preserve.{KeptParquet, KeptSchema, ListShape}
@@ -18,11 +17,7 @@ import org.sparkzorder.write.preserve.{KeptParquet, KeptSchema, ListShape}
  * zero of the other sign. See [[NegativeZeros]].
  */
 private[write] sealed trait ZeroSettings extends Serializable {
-
   def put(conf: Configuration, found: ZerosFound): Unit
-
-  /** Called with each new writer before its first row. */
-  def begin(writer: OutputWriter): Unit
 }
 
 /**
@@ -57,8 +52,6 @@ private[write] final case class ParquetZeros(
     }
   }
 
-  override def begin(writer: OutputWriter): Unit = OwnEncodings.use(writer)
-
   /** All columns that settings can name stay as they are. */
   private def turnOffByDefault(conf: Configuration, key: String, before: Boolean): Unit = {
     val usual = conf.getBoolean(key, before)
@@ -91,8 +84,6 @@ private[write] final case class OrcZeros(leaves: IndexedSeq[FloatLeaf], names: I
       if (isEncrypted && named(found.negative).nonEmpty) OrcConf.ROW_INDEX_STRIDE.setInt(conf, 0)
     }
   }
-
-  override def begin(writer: OutputWriter): Unit = ()
 }
 
 private[write] object OrcZeros {

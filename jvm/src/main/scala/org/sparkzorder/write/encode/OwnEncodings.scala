@@ -1,4 +1,4 @@
-package org.sparkzorder.write.zeros
+package org.sparkzorder.write.encode
 
 import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.column.ParquetProperties.WriterVersion.PARQUET_1_0
@@ -7,7 +7,8 @@ import org.apache.spark.sql.execution.datasources.OutputWriter
 import org.apache.spark.sql.execution.datasources.parquet.ParquetOutputWriter
 
 /**
- * Makes a writer of Parquet keep to its own settings of dictionaries.
+ * Makes a writer of Parquet keep to its own settings of dictionaries, and look up many values at once, see
+ * [[BatchedFactory]].
  *
  * parquet-java's `DefaultValuesWriterFactory` has one factory for all files of a JVM, which follows
  * the settings of the file that was begun last. So a column for which this file turned the
@@ -31,7 +32,7 @@ private[write] object OwnEncodings {
       if (settings.getWriterVersion == PARQUET_1_0) new DefaultV1ValuesWriterFactory
       else new DefaultV2ValuesWriterFactory
     factory.initialize(settings)
-    field(settings, "valuesWriterFactory").set(settings, factory)
+    field(settings, "valuesWriterFactory").set(settings, new BatchedFactory(factory))
     // The writers of the first row group were made by the shared factory.
     val begin = records.getClass.getDeclaredMethod("initStore")
     begin.setAccessible(true)
