@@ -14,7 +14,8 @@ import org.sparkzorder.errors.ZOrderErrors
 
 /**
  * The rows of files as they were when the query was planned by what the index says of them, or of others. A task fails if
- * one of its files has changed or is gone: the plan and its rows would be of two states.
+ * one of its files has changed or is gone: the plan and its rows would be of two states. It looks at them before it reads
+ * the first one and when it has ended, since another program may replace one meanwhile.
  *
  * @param rows of a scan of files
  */
@@ -28,11 +29,15 @@ private[skipping] final class AsListedRDD[T: ClassTag](rows: RDD[T], conf: Broad
   override def compute(split: Partition, context: TaskContext): Iterator[T] = {
     split match {
       case p: FilePartition =>
-        p.files.find(!isAsListed(_)).foreach(f => throw ZOrderErrors.fileChanged(f.toPath.toString))
+        refuseChanged(p)
+        context.addTaskCompletionListener[Unit](ended => if (!ended.isFailed()) refuseChanged(p))
       case _ => ()
     }
     rows.iterator(split, context)
   }
+
+  private def refuseChanged(p: FilePartition): Unit =
+    p.files.find(!isAsListed(_)).foreach(f => throw ZOrderErrors.fileChanged(f.toPath.toString))
 
   private def isAsListed(f: PartitionedFile): Boolean =
     try {

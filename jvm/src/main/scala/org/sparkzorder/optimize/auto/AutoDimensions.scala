@@ -49,9 +49,19 @@ private[auto] final class AutoDimensions private (
     (found.flatMap(_.toOption), AutoDimensions.ofOpened(table, rest, leftOut ++ failed))
   }
 
-  /** What is left out and why; empty for nothing. */
-  def told: String =
-    leftOut.map { case (spec, why) => s" ${quoteNameParts(spec.dimension)} is left out. $why" }.distinct.mkString
+  /** What is left out and why, as further sentences without the last full stop; empty for nothing. */
+  def told: String = leftOut
+    .map { case (spec, why) => s". ${quoteNameParts(spec.dimension)} is left out. ${why.stripSuffix(".")}" }
+    .distinct.mkString
+
+  /** Tells also of attributes that were recorded, and can be no key now. */
+  def without(attributes: Seq[Seq[String]]): AutoDimensions = {
+    val lost = attributes.flatMap(path => joins.find(_.spec.has(path)).map(_.spec -> path.drop(JoinSpec.Before)))
+    val told = lost.map { case (spec, column) =>
+      spec -> s"It has no column ${quoteNameParts(column)} that can be a key, or the column is excluded."
+    }
+    new AutoDimensions(table, opened, joined, leftOut ++ told)
+  }
 }
 
 private[auto] object AutoDimensions {

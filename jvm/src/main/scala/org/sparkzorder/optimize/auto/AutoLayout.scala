@@ -59,8 +59,9 @@ private[sparkzorder] object AutoLayout {
     if (all.isEmpty) throw ZOrderErrors.noWorkload(table.name, "no query has been recorded")
     val dimensions = AutoDimensions.of(table, (all.joins ++ before).distinct)
     val columns = all.only(_.join.forall(dimensions.has)).columns.map(_._1)
-    val key = keyOf(table, dimensions)
-    candidates(table, all, columns.flatMap(key(_)).take(MostCandidates), dimensions)
+    val found = columns.map(path => path -> keyOf(table, dimensions)(path))
+    val lost = found.collect { case (path, None) if JoinSpec.isAttribute(path) => path }
+    candidates(table, all, found.flatMap(_._2).take(MostCandidates), dimensions.without(lost))
   }
 
   private def candidates(
@@ -71,7 +72,7 @@ private[sparkzorder] object AutoLayout {
   ): Candidates = {
     if (columns.isEmpty) {
       val reason = "the recorded queries ask for no column that it has"
-      throw ZOrderErrors.noWorkload(table.name, (reason + dimensions.told.replaceFirst("^ ", ". ")).stripSuffix("."))
+      throw ZOrderErrors.noWorkload(table.name, reason + dimensions.told)
     }
     Candidates(all.only(_.join.forall(dimensions.has)), columns, dimensions)
   }
@@ -150,7 +151,7 @@ private[sparkzorder] object AutoLayout {
       equalWeights = ofFolder(choice.naive),
       runnerUp = choice.runnerUp.map(r => ChosenLayout.sql(specOf(r.trial)) -> ofFolder(r.touched))
     )
-    val joins = readable.joins.filter(j => spec.joins.contains(j.spec))
+    val joins = readable.joins.filter(j => spec.columns.exists { case (path, _) => j.spec.has(path) })
     val chosen = ChosenLayout(spec, spec.columns.map { case (path, w) => KeyColumn(path, types(path), w) }, joins)
     AutoChoice(chosen, report, rows.filter(d => spec.columns.exists { case (path, _) => d.attributes.contains(path) }))
   }

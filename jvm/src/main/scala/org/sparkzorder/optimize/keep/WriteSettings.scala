@@ -7,6 +7,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType, UserDefinedType}
 
 import org.sparkzorder.compat._
+import org.sparkzorder.footer.traits.FileTraits
 import org.sparkzorder.footer.{FileFooter, TimestampKind}
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.table.PlainTable
@@ -32,8 +33,18 @@ private[sparkzorder] object WriteSettings {
     val ofParquet = Option.when(table.formatName == "parquet")(
       "spark.sql.parquet.outputTimestampType" -> timestamps.sparkName
     )
-    (codec ++ ofParquet).toMap ++ (if (table.formatName == "orc") readMapsOfOrc(table.dataSchema) else Map.empty)
+    (codec ++ ofParquet).toMap ++ (if (table.formatName == "orc") readMapsOfOrc(table.dataSchema) else Map.empty) ++
+      (if (footers.flatMap(_.traits).exists(hasPlainPagesV2)) readByRow else Map.empty)
   }
+
+  /**
+   * Spark's vectorized reader takes texts, binaries and decimals of uncompressed pages of version 2 from a wrong place,
+   * if they are encoded as differences. Its reader of rows does not.
+   */
+  private def readByRow = Map(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key -> "false")
+
+  private def hasPlainPagesV2(traits: FileTraits): Boolean =
+    traits.pageVersions(2) && traits.codecs("uncompressed")
 
   /**
    * Spark's row reader for ORC makes a sorted map of every map, so it loses their order, and all

@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.optimizer.{
 import org.apache.spark.sql.catalyst.planning.{ExtractEquiJoinKeys, PhysicalOperation}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.execution.datasources.LogicalRelation
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.compat._
@@ -65,8 +65,19 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
     if (!side.deterministic || side.exists(_.isInstanceOf[CTERelationRef])) Some("its rows may be others each time")
     else if (side.exists(_.isInstanceOf[CommandResult])) Some("it is the result of a command")
     else if (keys.exists(SubqueryExpression.hasSubquery)) Some("a key has a subquery")
+    // Spark plans the scan of a copy without buckets, and it is not equal then.
+    else if (side.exists(isBucketed)) Some("it is a table with buckets")
     else if (side.stats.sizeInBytes > MostBytes) Some(s"it has ${size(side)}, above ${ByteSizes.rounded(MostBytes)}")
     else None
+
+  private def isBucketed(plan: LogicalPlan): Boolean = plan match {
+    case l: LogicalRelation =>
+      l.relation match {
+        case r: HadoopFsRelation => r.bucketSpec.isDefined && conf.bucketingEnabled
+        case _                   => false
+      }
+    case _ => false
+  }
 
   private def size(side: LogicalPlan): String =
     "about " + ByteSizes.rounded(side.stats.sizeInBytes.min(BigInt(Long.MaxValue)).toLong)

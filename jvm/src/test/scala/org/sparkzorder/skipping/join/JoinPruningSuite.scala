@@ -284,6 +284,22 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     assert(exchanges == withSettings(Off)(exchanges))
   }
 
+  test("a side with buckets, of which a filter's copy would not be equal") {
+    val t = indexed()
+    spark.sql(
+      "CREATE TABLE bucketed USING parquet CLUSTERED BY (id) INTO 4 BUCKETS AS SELECT id, id % 7 AS w FROM range(40)"
+    )
+    try
+      for (aqe <- Seq("true", "false"))
+        withSettings("spark.sql.adaptive.enabled" -> aqe) {
+          val sql = "SELECT t.b, sum(w) FROM t JOIN bucketed d ON t.id = d.id WHERE d.w = 2 GROUP BY t.b"
+          assertReads(t, 8)(sql)
+          def scansOf(q: DataFrame) = { q.collect(); scans(q).size }
+          assert(scansOf(spark.sql(sql)) == 2)
+        }
+    finally spark.sql("DROP TABLE bucketed")
+  }
+
   test("many keys, and keys of a wider type") {
     val path = new java.io.File(dir, "many").toString
     spark.range(0, 1000000, 1, 20).selectExpr("id", "cast(id AS INT) AS i").write.parquet(path)
