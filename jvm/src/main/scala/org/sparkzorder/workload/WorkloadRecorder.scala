@@ -63,6 +63,7 @@ object WorkloadRecorder {
   private val waitingCount = new AtomicInteger
   private val scheduled = new AtomicBoolean
   private val failed = new AtomicLong
+  private val hasToldOfQuery = new AtomicBoolean
   private val left = new AtomicLong
 
   /** The record of this process for one table. */
@@ -117,10 +118,11 @@ object WorkloadRecorder {
       }
     }
 
-  /** Counts and logs a query that could not be enqueued. */
+  /** Counts a query that could not be enqueued. The first one of this process is logged. */
   def notObserved(tables: Seq[Path], e: Throwable): Unit = {
     failed.incrementAndGet()
-    log.warn(s"A query of ${tables.mkString(", ")} is not recorded: ${e.getClass.getSimpleName}")
+    if (hasToldOfQuery.compareAndSet(false, true))
+      log.warn(s"A query of ${tables.mkString(", ")} is not recorded: ${e.getClass.getSimpleName}")
   }
 
   /** Writes the record of all queries that are in the queue. */

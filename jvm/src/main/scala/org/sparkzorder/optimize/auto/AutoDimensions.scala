@@ -78,7 +78,7 @@ private[auto] object AutoDimensions {
 
   private val OfSameName = "A table of the same name is joined more often, or in another way."
 
-  /** A layout reads all rows of a dimension. This is much for one, and little for a table that is filtered like one. */
+  /** A layout reads all rows of a dimension. A table above this is a large one, which only a filter made small. */
   private val MostBytes = 1L << 30
 
   private def ofOpened(

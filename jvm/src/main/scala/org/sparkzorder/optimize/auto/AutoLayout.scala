@@ -59,7 +59,8 @@ private[sparkzorder] object AutoLayout {
     if (all.isEmpty) throw ZOrderErrors.noWorkload(table.name, "no query has been recorded")
     val dimensions = AutoDimensions.of(table, (all.joins ++ before).distinct)
     val columns = all.only(_.join.forall(dimensions.has)).columns.map(_._1)
-    val found = columns.map(path => path -> keyOf(table, dimensions)(path))
+    val key = keyOf(table, dimensions)
+    val found = columns.map(path => path -> key(path))
     val lost = found.collect { case (path, None) if JoinSpec.isAttribute(path) => path }
     candidates(table, all, found.flatMap(_._2).take(MostCandidates), dimensions.without(lost))
   }
@@ -107,7 +108,8 @@ private[sparkzorder] object AutoLayout {
     }
     val opened = AutoLayout.recorded(table, before.toSeq.flatMap(_.joins))
     def ofLast(dimensions: AutoDimensions): Option[Seq[KeyColumn]] = before.flatMap { last =>
-      val found = last.columns.map { case (path, _) => keyOf(table, dimensions)(path) }
+      val key = keyOf(table, dimensions)
+      val found = last.columns.map { case (path, _) => key(path) }
       Option.when(found.forall(_.isDefined))(found.flatten)
     }
     val (rows, readable) = opened.dimensions.read(opened.columns ++ ofLast(opened.dimensions).toSeq.flatten)

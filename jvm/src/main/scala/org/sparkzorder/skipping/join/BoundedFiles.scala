@@ -8,8 +8,8 @@ import org.sparkzorder.skipping.SkippingFileIndex
 import org.sparkzorder.skipping.answer.{AnswerableScan, RemainingFiles}
 
 /**
- * The files of a side whose bounds are used. They are fixed, as those of answers are. If a file that its filter left out
- * has changed since, the query fails: it would come back into the listing of another scan, with keys outside of the bounds.
+ * The files of a side whose bounds are used. They are fixed, as those of answers are. The query fails if a file that the
+ * side's filter left out has changed since: it may have rows for the filter now, with keys outside of the bounds.
  *
  * @param files those that are not left out
  * @param leftOut the others

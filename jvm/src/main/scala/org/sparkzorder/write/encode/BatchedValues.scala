@@ -37,7 +37,10 @@ private[encode] final class BatchedFactory(of: ValuesWriterFactory) extends Valu
   }
 }
 
-/** Values that wait for their writer. */
+/**
+ * Values that wait for their writer. Each primitive type has its own array and its own loop: a shared one would box values,
+ * or call a method for each.
+ */
 private[encode] abstract class BatchedValues(to: ValuesWriter) extends ValuesWriter {
 
   /** How many values wait. */
