@@ -53,8 +53,9 @@ class Joined:
         where = "true" if r.random() < 0.6 else condition.spark.replace(TABLE, relation)
         table = f"(SELECT * FROM {relation} WHERE {where})" if where != "true" else relation
         form = r.choice(DROPPING if r.random() < 0.8 else KEEPING)
+        name = "id" if self._shuffles and r.random() < 0.5 else None
         column = r.choice(self._columns)
-        few, key = self._few(column), f"t.{column.spark}"
+        few, key = self._few(column, name), f"t.{name or column.spark}"
         match form:
             case "IN":
                 return f"SELECT id FROM {table} t WHERE {key} IN (SELECT v FROM {few})"
@@ -78,9 +79,10 @@ class Joined:
             case _:
                 return f"SELECT t.id, w FROM {table} t {form} {few} ON {key} = v"
 
-    def _few(self, column: Column) -> str:
+    def _few(self, column: Column, name: str | None = None) -> str:
+        """Keys of the type of a column, or the values of a name, in rows that pass a filter of this column."""
         r = self._random
-        if r.random() < 0.5:
+        if name is None and r.random() < 0.5:
             rows = ", ".join(
                 f"({self._conditions.literal(column).spark}, {n})" for n in range(r.choice((1, 1, 2, 5, 30)))
             )
@@ -89,10 +91,12 @@ class Joined:
         relation = self._table.relation()
         where = f"id % {step} = {r.randrange(step)}"
         if self._shuffles:
+            # Spark gives a filter of the key itself to both sides, so bounds would add nothing.
+            other = column if name else r.choice(self._columns)
             where += (
-                f" AND {column.spark} {r.choice(('=', '<', '<=', '>', '>='))} {self._conditions.literal(column).spark}"
+                f" AND {other.spark} {r.choice(('=', '<', '<=', '>', '>='))} {self._conditions.literal(other).spark}"
             )
-        return f"(SELECT {column.spark} AS v, id % 5 AS w FROM {relation} WHERE {where}) AS d"
+        return f"(SELECT {name or column.spark} AS v, id % 5 AS w FROM {relation} WHERE {where}) AS d"
 
     def wrong(self, query: str) -> str | None:
         """What skipping changes; None if nothing, or if Spark raises an error without it."""
@@ -111,7 +115,7 @@ class Joined:
         except (PySparkException, Py4JJavaError) as error:
             return condition_of(error)
         plan = frame._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0]
-        self.bounded |= "RemainingFiles" in plan
+        self.bounded |= "BoundedFiles" in plan
         for kept, files in _LEFT_OUT.findall(plan):
             self.kept += int(kept)
             self.files += int(files)
