@@ -16,8 +16,10 @@ import org.apache.orc.impl.{PhysicalFsWriter, StreamName}
  *     statistics of a struct before those of its fields, so each column can take over the nulls of its
  *     parent.
  *   - A bound that is zero holds for both zeros. ORC's reader compares by bits, so to it 0.0 is above a
- *     maximum of -0.0, and it skips the row group that `x = 0.0` would find. The statistics of the whole
- *     file stay, since no reader skips by them, and some answer `min` and `max` by them.
+ *     maximum of -0.0, and it skips the row group that `x = 0.0` would find.
+ *   - Bounds of strings hold in both orders that ORC uses, see [[OrcTextBounds]].
+ *
+ * The statistics of the whole file stay, since no reader skips by them, and some answer `min` and `max` by them.
  */
 private[write] final class OrcStatisticsWriter(fs: FileSystem, path: Path, options: OrcFile.WriterOptions)
     extends PhysicalFsWriter(fs, path, options) {
@@ -47,11 +49,14 @@ private[write] final class OrcStatisticsWriter(fs: FileSystem, path: Path, optio
     super.writeStatistics(name, statistics)
   }
 
-  private def widen(statistics: OrcProto.ColumnStatistics.Builder): Unit = if (statistics.hasDoubleStatistics) {
-    val bounds = statistics.getDoubleStatisticsBuilder
-    // Both zeros are equal to the operator.
-    if (bounds.hasMinimum && bounds.getMinimum == 0.0) bounds.setMinimum(-0.0)
-    if (bounds.hasMaximum && bounds.getMaximum == 0.0) bounds.setMaximum(0.0)
+  private def widen(statistics: OrcProto.ColumnStatistics.Builder): Unit = {
+    if (statistics.hasDoubleStatistics) {
+      val bounds = statistics.getDoubleStatisticsBuilder
+      // Both zeros are equal to the operator.
+      if (bounds.hasMinimum && bounds.getMinimum == 0.0) bounds.setMinimum(-0.0)
+      if (bounds.hasMaximum && bounds.getMaximum == 0.0) bounds.setMaximum(0.0)
+    }
+    if (statistics.hasStringStatistics) OrcTextBounds.widen(statistics.getStringStatisticsBuilder)
   }
 
   /** Whether the column has nulls, by its own statistics or by those of its parent. */
@@ -68,11 +73,13 @@ private[write] object OrcStatisticsWriter {
   def hasStructs(schema: TypeDescription): Boolean = parents(schema).exists(_ >= 0)
 
   /** Whether ORC's own statistics may be wrong for a reader. */
-  def concern(schema: TypeDescription): Boolean = hasStructs(schema) || hasFloats(schema)
+  def concern(schema: TypeDescription): Boolean = hasStructs(schema) || hasBounds(schema)
 
-  private def hasFloats(t: TypeDescription): Boolean =
-    t.getCategory == Category.FLOAT || t.getCategory == Category.DOUBLE ||
-      Option(t.getChildren).exists(_.asScala.exists(hasFloats))
+  private def hasBounds(t: TypeDescription): Boolean =
+    Bounded(t.getCategory) || Option(t.getChildren).exists(_.asScala.exists(hasBounds))
+
+  private val Bounded =
+    Set(Category.FLOAT, Category.DOUBLE, Category.STRING, Category.CHAR, Category.VARCHAR)
 
   /** For each column the struct that it is a field of, or -1. */
   private def parents(schema: TypeDescription): Array[Int] = {

@@ -116,9 +116,9 @@ private[write] final class KeptNode(
   var seen = 0
   private val wanted = children.count(_.required)
 
-  def checkComplete(): Unit = if (seen != wanted) refuse("a null, but all of the files say that there is none")
+  def checkComplete(): Unit = if (seen != wanted) refuse(KeptNode.NullInRequired)
 
-  def refuse(what: String): Unit = throw new IllegalStateException(s"${quoteIdentifier(name)}: $what")
+  def refuse(what: String): Unit = throw KeptNode.refused(name, what)
 
   /** Whether records have to be changed or checked. */
   def isNeeded: Boolean =
@@ -126,6 +126,11 @@ private[write] final class KeptNode(
 }
 
 private[write] object KeptNode {
+
+  val NullInRequired = "a null, but all of the files say that there is none"
+
+  def refused(name: String, what: String): IllegalStateException =
+    new IllegalStateException(s"${quoteIdentifier(name)}: $what")
 
   /** @throws java.lang.IllegalStateException when the schemas do not have the same fields */
   def root(spark: GroupType, kept: GroupType): KeptNode =

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.stats.{FileStats, IndexedColumns, StatsCollector}
 import org.sparkzorder.write.WrittenNames
-import org.sparkzorder.write.encode.OwnEncodings
+import org.sparkzorder.write.encode.{ByColumn, OwnEncodings}
 import org.sparkzorder.write.check.{ReadBack, ReadBackRows, RowHash}
 import org.sparkzorder.write.zeros.{FloatLeaf, NotedZeros, ZeroSettings, ZerosFound}
 
@@ -103,11 +103,11 @@ private[write] final class FileTask(
     val local = uploads.filter(_ => check != null).map(_ => new LocalFirst(conf.value))
     try {
       val at = local.fold(path)(_.path)
-      val writer = factory.newInstance(at.toString, schema, context)
+      val file = factory.newInstance(at.toString, schema, context)
       // The writer is closed after an error, too. An error of closing is then added to the first
       // one instead of hiding it.
-      Using.resource(new AutoCloseable { def close(): Unit = writer.close() }) { _ =>
-        OwnEncodings.use(writer)
+      Using.resource(new AutoCloseable { def close(): Unit = file.close() }) { _ =>
+        val writer = OwnEncodings.of(file, schema)
         val leading = new LeadingFields(schema)
         rows.foreach { row =>
           val data = leading.of(row)
@@ -119,13 +119,17 @@ private[write] final class FileTask(
           writer.write(data)
           collector.add(data)
         }
+        writer match {
+          case columns: ByColumn => columns.end()
+          case _                 => ()
+        }
       }
       val stats = collector.result()
       val back = Option(check).map(_.end(at, conf.value))
       local.foreach(_.copyTo(path))
-      val file = uploads.fold(stored(path, stats, sum))(uploaded(_, path, stats, sum))
+      val written = uploads.fold(stored(path, stats, sum))(uploaded(_, path, stats, sum))
       complete = true
-      file.copy(readBack = back)
+      written.copy(readBack = back)
     } finally {
       local.foreach(_.delete())
       if (!complete) discard(path)

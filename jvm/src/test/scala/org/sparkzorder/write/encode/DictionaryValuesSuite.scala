@@ -19,12 +19,14 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.parquet.schema.{Type, Types}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Writers that keep values for a while, beside those that do not: all bytes are the same. */
-class BatchedValuesSuite extends AnyFunSuite {
+/** Our dictionaries beside those of parquet-java: all bytes are the same. */
+class DictionaryValuesSuite extends AnyFunSuite {
 
-  private def factory(version: WriterVersion, dictionary: Int): ValuesWriterFactory = {
-    val properties = ParquetProperties.builder().withWriterVersion(version).withDictionaryEncoding(dictionary > 0)
+  private def propertiesOf(version: WriterVersion, dictionary: Int): ParquetProperties =
+    ParquetProperties.builder().withWriterVersion(version).withDictionaryEncoding(dictionary > 0)
       .withDictionaryPageSize(math.max(dictionary, 16)).build()
+
+  private def factory(version: WriterVersion, properties: ParquetProperties): ValuesWriterFactory = {
     val made =
       if (version == WriterVersion.PARQUET_1_0) new DefaultV1ValuesWriterFactory else new DefaultV2ValuesWriterFactory
     made.initialize(properties)
@@ -75,38 +77,44 @@ class BatchedValuesSuite extends AnyFunSuite {
     Seq(size, bytes, encoding)
   }
 
-  private def end(w: ValuesWriter): Seq[Any] = {
-    val dictionary = Option(w.toDictPageAndClose())
-      .map(d => (bytesOf(d.getBytes), d.getDictionarySize, d.getEncoding))
-    w.resetDictionary()
-    Seq(dictionary, w.memUsageString(""))
-  }
+  private def dictionary(w: ValuesWriter): Option[Any] =
+    Option(w.toDictPageAndClose()).map(d => (bytesOf(d.getBytes), d.getDictionarySize, d.getEncoding))
 
   test("pages and dictionaries are those of the other writer, byte by byte") {
     val random = new Random(42)
     for {
       version <- WriterVersion.values.toSeq
       of <- PrimitiveTypeName.values.toSeq
-      dictionary <- Seq(0, 500, 1 << 20)
+      most <- Seq(0, 500, 1 << 20)
       distinct <- Seq(1, 10, 3000)
+      _ <- 1 to 3
     } {
-      val plain = factory(version, dictionary).newValuesWriter(column(of))
-      val batched = new BatchedFactory(factory(version, dictionary)).newValuesWriter(column(of))
-      val hasDictionary = dictionary > 0 && of != BOOLEAN &&
+      val properties = propertiesOf(version, most)
+      val theirs = factory(version, properties).newValuesWriter(column(of))
+      val ours = new OwnDictionaries(factory(version, properties), properties).newValuesWriter(column(of))
+      val hasDictionary = most > 0 && of != BOOLEAN &&
         !(of == FIXED_LEN_BYTE_ARRAY && version == WriterVersion.PARQUET_1_0)
-      assert(batched.isInstanceOf[BatchedValues] == hasDictionary)
-      (1 to 2).foreach { _ =>
-        (1 to 1 + random.nextInt(3)).foreach { _ =>
-          (1 to random.nextInt(4000)).foreach { _ =>
-            write(random, of, distinct, Seq(plain, batched))
-            if (random.nextInt(700) == 0) assert(plain.getBufferedSize == batched.getBufferedSize)
-          }
-          assert(page(plain) == page(batched), (version, of, dictionary, distinct))
+      assert(ours.isInstanceOf[DictionaryValues] == hasDictionary)
+      (1 to 1 + random.nextInt(3)).foreach { _ =>
+        val values = if (random.nextInt(6) == 0) 0 else random.nextInt(4000)
+        (0 until values).foreach { _ =>
+          write(random, of, distinct, Seq(theirs, ours))
+          if (random.nextInt(700) == 0) assert(theirs.getBufferedSize == ours.getBufferedSize)
         }
-        assert(end(plain) == end(batched), (version, of, dictionary, distinct))
+        assert(page(theirs) == page(ours), (version, of, most, distinct))
       }
-      plain.close()
-      batched.close()
+      assert(dictionary(theirs) == dictionary(ours), (version, of, most, distinct))
+      Seq(theirs, ours).foreach(_.close())
     }
+  }
+
+  test("each NaN keeps its bits") {
+    val properties = propertiesOf(WriterVersion.PARQUET_1_0, 1 << 20)
+    val made = factory(WriterVersion.PARQUET_1_0, properties)
+    val ours = new OwnDictionaries(made, properties).newValuesWriter(column(DOUBLE))
+    val other = java.lang.Double.longBitsToDouble(0x7ff8000000000001L)
+    (1 to 100).foreach(_ => Seq(Double.NaN, other).foreach(ours.writeDouble))
+    page(ours)
+    assert(ours.toDictPageAndClose().getDictionarySize == 2)
   }
 }

@@ -1,0 +1,65 @@
+package org.sparkzorder.write.encode
+
+import org.apache.parquet.column.ColumnWriter
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.datasources.OutputWriter
+
+/**
+ * Writes the rows of a Parquet file column by column.
+ *
+ * Row by row, each value finds the state of its column's writer outside of the processor's cache, and Spark describes each
+ * row to a consumer of records. Here rows are copied until there are some, and then each column gets its values in one
+ * loop, straight from them.
+ *
+ * What is written is the same, byte by byte. parquet-java looks at the sizes of pages and row groups after certain rows.
+ * Rows are gathered only up to the one before such a row. That one goes through Spark's writer, so pages and row groups
+ * end where they ended before.
+ *
+ * @param cells one for each field
+ */
+private[write] final class ByColumn private[encode] (
+    writer: OutputWriter,
+    records: ParquetRecords,
+    cells: Array[CellWriter]
+) extends OutputWriter {
+
+  private val batch = new RowBatch(cells.length)
+  private var columns: Array[ColumnWriter] = records.columnWriters
+  private var room = records.rowsBeforeNextLook
+
+  override def path(): String = writer.path()
+
+  /** The row may change afterwards. */
+  override def write(row: InternalRow): Unit = row match {
+    case r: UnsafeRow if room > 0 && r.getSizeInBytes <= ByColumn.LargestRow =>
+      if (!batch.hasRoomFor(r)) flush()
+      batch.add(r)
+      room -= 1
+    case other =>
+      flush()
+      writer.write(other)
+      columns = records.columnWriters
+      room = records.rowsBeforeNextLook
+  }
+
+  private def flush(): Unit = if (batch.size > 0) {
+    var i = 0
+    while (i < cells.length) {
+      cells(i).writeAll(batch, i, records.columns(i), columns(i))
+      i += 1
+    }
+    records.written(batch.size)
+    batch.clear()
+  }
+
+  /** Gives the last rows to the file. Must be called before it is closed, if all went well. */
+  def end(): Unit = flush()
+
+  override def close(): Unit = writer.close()
+}
+
+private[write] object ByColumn {
+
+  private val LargestRow = RowBatch.MostBytes / 16
+}

@@ -1,0 +1,123 @@
+package org.sparkzorder.write.encode
+
+import java.util.Arrays
+
+import org.apache.parquet.column.{Encoding, ParquetProperties}
+import org.apache.parquet.column.values.ValuesWriter
+import org.apache.parquet.column.values.plain.{FixedLenByteArrayPlainValuesWriter, PlainValuesWriter}
+import org.apache.parquet.io.api.Binary
+import org.apache.spark.sql.catalyst.expressions.XXH64
+import org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET
+import org.apache.spark.unsafe.array.ByteArrayMethods
+
+/**
+ * A dictionary of strings and other bytes, which stand one after the other in an array.
+ *
+ * @param length of each value; None if they may differ
+ */
+private[encode] final class BytesDictionary(
+    length: Option[Int],
+    plain: ValuesWriter,
+    ofPages: Encoding,
+    properties: ParquetProperties
+) extends DictionaryValues(plain, ofPages, properties) {
+  import BytesDictionary._
+
+  private val prefix = if (length.isDefined) 0 else LengthBytes
+
+  /** The values by their numbers, where each ends, and their hashes. */
+  private var content = new Array[Byte](256)
+  private var ends = new Array[Int](32)
+  private var hashes = new Array[Int](32)
+
+  /** A hash table of numbers, plus one. */
+  private var table = new Array[Int](64)
+  private var last = -1
+
+  override def writeBytes(v: Binary): Unit = {
+    rawBytes += v.length + LengthBytes
+    if (isPlain) plain.writeBytes(v)
+    else {
+      val buffer = v.toByteBuffer
+      if (buffer.hasArray) write(v, buffer.array, buffer.arrayOffset + buffer.position)
+      else write(v, v.getBytes, 0)
+    }
+  }
+
+  private def write(v: Binary, in: Array[Byte], offset: Int): Unit = {
+    if (!(last >= 0 && isAt(last, in, offset, v.length))) {
+      val hash = XXH64.hashUnsafeBytes(in, BYTE_ARRAY_OFFSET.toLong + offset, v.length, 42L).toInt
+      var at = hash & (table.length - 1)
+      while (table(at) != 0 && !(hashes(table(at) - 1) == hash && isAt(table(at) - 1, in, offset, v.length)))
+        at = (at + 1) & (table.length - 1)
+      if (table(at) != 0) last = table(at) - 1
+      else if (hasRoomFor(prefix + v.length)) {
+        last = size
+        insert(in, offset, v.length, hash, at)
+      }
+    }
+    if (isPlain) plain.writeBytes(v) else add(last)
+  }
+
+  private def start(number: Int): Int = if (number == 0) 0 else ends(number - 1)
+
+  private def isAt(number: Int, in: Array[Byte], offset: Int, length: Int): Boolean = {
+    val from = start(number)
+    ends(number) - from == length &&
+    ByteArrayMethods.arrayEquals(
+      content,
+      BYTE_ARRAY_OFFSET.toLong + from,
+      in,
+      BYTE_ARRAY_OFFSET.toLong + offset,
+      length
+    )
+  }
+
+  private def insert(in: Array[Byte], offset: Int, length: Int, hash: Int, at: Int): Unit = {
+    val from = start(size)
+    if (from + length > content.length)
+      content = Arrays.copyOf(content, DictionaryValues.grown(content.length, from + length))
+    System.arraycopy(in, offset, content, from, length)
+    if (size == ends.length) {
+      ends = Arrays.copyOf(ends, DictionaryValues.grown(size, size + 1))
+      hashes = Arrays.copyOf(hashes, ends.length)
+    }
+    ends(size) = from + length
+    hashes(size) = hash
+    size += 1
+    table(at) = size
+    if (2 * size > table.length) {
+      table = new Array[Int](2 * table.length)
+      var i = 0
+      while (i < size) {
+        var free = hashes(i) & (table.length - 1)
+        while (table(free) != 0) free = (free + 1) & (table.length - 1)
+        table(free) = i + 1
+        i += 1
+      }
+    }
+  }
+
+  override protected def clear(): Unit = {
+    size = 0
+    last = -1
+    content = new Array[Byte](256)
+    ends = new Array[Int](32)
+    hashes = new Array[Int](32)
+    table = new Array[Int](64)
+  }
+
+  override protected def writePlain(number: Int, to: ValuesWriter): Unit =
+    to.writeBytes(Binary.fromReusedByteArray(content, start(number), ends(number) - start(number)))
+
+  override protected def pageWriter(initialBytes: Int, mostBytes: Int): ValuesWriter = length match {
+    case Some(n) => new FixedLenByteArrayPlainValuesWriter(n, initialBytes, mostBytes, properties.getAllocator)
+    case None    => new PlainValuesWriter(initialBytes, mostBytes, properties.getAllocator)
+  }
+}
+
+private object BytesDictionary {
+
+  /** Of a value's length, in front of it. */
+  private val LengthBytes = 4
+}

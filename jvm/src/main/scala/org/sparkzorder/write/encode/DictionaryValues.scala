@@ -1,0 +1,162 @@
+package org.sparkzorder.write.encode
+
+import java.util.Arrays
+
+import org.apache.parquet.bytes.{BytesInput, BytesUtils, CapacityByteArrayOutputStream}
+import org.apache.parquet.column.{Encoding, ParquetProperties}
+import org.apache.parquet.column.page.DictionaryPage
+import org.apache.parquet.column.values.ValuesWriter
+import org.apache.parquet.column.values.rle.RunLengthBitPackingHybridEncoder
+
+/**
+ * Writes values of a column as their numbers in a dictionary while that makes its pages smaller, and as plain values
+ * afterwards. It decides as parquet-java's `FallbackValuesWriter` does, and writes the same bytes. It takes less time: a
+ * dictionary is two arrays, bytes are compared by words, and a value that equals the one before is not looked up.
+ *
+ * A dictionary belongs to one row group.
+ *
+ * @param plain for the values that are not in the dictionary
+ * @param ofPages encoding of a page with numbers
+ */
+private[encode] abstract class DictionaryValues(
+    protected val plain: ValuesWriter,
+    ofPages: Encoding,
+    properties: ParquetProperties
+) extends ValuesWriter {
+
+  /** Whether pages are plain from this one on. */
+  protected final var isPlain = false
+
+  /** How many values the dictionary has. */
+  protected final var size = 0
+
+  /** As many bytes as the values of this page have without a dictionary. */
+  protected final var rawBytes = 0L
+
+  private val mostBytes = properties.getDictionaryPageSizeThreshold
+  private var numbers = new Array[Int](256)
+  private var count = 0
+  private var bytes = 0L
+  private var isFirstPage = true
+
+  /** Of the dictionary, at the end of the last page with numbers. */
+  private var usedSize = 0
+  private var usedBytes = 0L
+
+  /** What must be closed when the page is written. */
+  private var open = List.empty[() => Unit]
+
+  /** Writes the plain value that has a number. */
+  protected def writePlain(number: Int, to: ValuesWriter): Unit
+
+  /** A writer of the dictionary's own page. */
+  protected def pageWriter(initialBytes: Int, mostBytes: Int): ValuesWriter
+
+  protected def clear(): Unit
+
+  /** Takes the number of a value. */
+  protected final def add(number: Int): Unit = {
+    if (count == numbers.length) numbers = Arrays.copyOf(numbers, DictionaryValues.grown(count, count + 1))
+    numbers(count) = number
+    count += 1
+  }
+
+  /** Whether the dictionary may have one more value. If not, this page and all others are plain. */
+  protected final def hasRoomFor(valueBytes: Int): Boolean = {
+    if (bytes + valueBytes > mostBytes) fallBack() else bytes += valueBytes
+    !isPlain
+  }
+
+  private def fallBack(): Unit = {
+    var i = 0
+    while (i < count) {
+      writePlain(numbers(i), plain)
+      i += 1
+    }
+    isPlain = true
+    count = 0
+    if (usedSize == 0) {
+      clear()
+      bytes = 0
+    }
+  }
+
+  /** Parquet ends a page when the plain values have a certain size. */
+  override def getBufferedSize: Long = rawBytes
+
+  override def getBytes: BytesInput =
+    if (isPlain) plain.getBytes
+    else {
+      val page = encoded
+      if (isFirstPage && page.size + bytes >= rawBytes) {
+        fallBack()
+        plain.getBytes
+      } else {
+        usedSize = size
+        usedBytes = bytes
+        page
+      }
+    }
+
+  private def encoded: BytesInput = {
+    val width = BytesUtils.getWidthFromMaxInt(size - 1)
+    val slab = CapacityByteArrayOutputStream.initialSlabSizeHeuristic(64, mostBytes, 10)
+    val encoder = new RunLengthBitPackingHybridEncoder(width, slab, mostBytes, properties.getAllocator)
+    open ::= (() => encoder.close())
+    var i = 0
+    while (i < count) {
+      encoder.writeInt(numbers(i))
+      i += 1
+    }
+    BytesInput.concat(BytesInput.from(Array(width.toByte)), encoder.toBytes)
+  }
+
+  override def getEncoding: Encoding = if (isPlain) plain.getEncoding else ofPages
+
+  override def reset(): Unit = {
+    rawBytes = 0
+    count = 0
+    isFirstPage = false
+    free()
+    if (isPlain) plain.reset()
+  }
+
+  override def toDictPageAndClose(): DictionaryPage =
+    if (usedSize == 0) null
+    else {
+      val page = pageWriter(Math.toIntExact(usedBytes), mostBytes)
+      open ::= (() => page.close())
+      (0 until usedSize).foreach(writePlain(_, page))
+      new DictionaryPage(page.getBytes, usedSize, if (ofPages == Encoding.RLE_DICTIONARY) Encoding.PLAIN else ofPages)
+    }
+
+  override def resetDictionary(): Unit = {
+    plain.resetDictionary()
+    clear()
+    bytes = 0
+    usedSize = 0
+    isPlain = false
+    isFirstPage = true
+  }
+
+  override def close(): Unit = {
+    free()
+    plain.close()
+  }
+
+  private def free(): Unit = {
+    open.foreach(_())
+    open = Nil
+  }
+
+  override def getAllocatedSize: Long = if (isPlain) plain.getAllocatedSize else 4L * count + bytes
+
+  override def memUsageString(prefix: String): String =
+    s"$prefix dictionary of $size values, $bytes bytes, and $count numbers\n" + plain.memUsageString(prefix)
+}
+
+private[encode] object DictionaryValues {
+
+  /** A length to which an array of this length grows, if it must have room for so many. */
+  def grown(length: Int, needed: Int): Int = math.max(needed, math.min(2L * length, Int.MaxValue - 8L).toInt)
+}

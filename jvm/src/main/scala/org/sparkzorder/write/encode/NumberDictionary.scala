@@ -1,0 +1,107 @@
+package org.sparkzorder.write.encode
+
+import java.lang.Double.{doubleToRawLongBits, longBitsToDouble}
+import java.lang.Float.{floatToRawIntBits, intBitsToFloat}
+import java.util.Arrays
+
+import org.apache.parquet.column.{Encoding, ParquetProperties}
+import org.apache.parquet.column.values.ValuesWriter
+import org.apache.parquet.column.values.plain.PlainValuesWriter
+
+/**
+ * A dictionary of numbers, by their bits. So -0.0 is not 0.0, and each NaN is a value of its own.
+ *
+ * @param width bytes of a number
+ */
+private[encode] sealed abstract class NumberDictionary(
+    width: Int,
+    plain: ValuesWriter,
+    ofPages: Encoding,
+    properties: ParquetProperties
+) extends DictionaryValues(plain, ofPages, properties) {
+
+  /** The values by their numbers, and a hash table of numbers, plus one. */
+  private var values = new Array[Long](32)
+  private var table = new Array[Int](64)
+  private var last = -1
+
+  protected final def value(number: Int): Long = values(number)
+
+  /** @return whether the value is written. If not, it has to be written plain. */
+  protected final def isWritten(bits: Long): Boolean = {
+    rawBytes += width
+    if (isPlain) false
+    else if (last >= 0 && values(last) == bits) {
+      add(last)
+      true
+    } else {
+      var at = place(bits)
+      while (table(at) != 0 && values(table(at) - 1) != bits) at = (at + 1) & (table.length - 1)
+      if (table(at) != 0) last = table(at) - 1
+      else if (hasRoomFor(width)) {
+        last = size
+        insert(bits, at)
+      }
+      if (!isPlain) add(last)
+      !isPlain
+    }
+  }
+
+  private def place(bits: Long): Int = {
+    val mixed = bits * 0x9e3779b97f4a7c15L
+    (mixed >>> 32).toInt & (table.length - 1)
+  }
+
+  private def insert(bits: Long, at: Int): Unit = {
+    if (size == values.length) values = Arrays.copyOf(values, DictionaryValues.grown(size, size + 1))
+    values(size) = bits
+    size += 1
+    table(at) = size
+    if (2 * size > table.length) {
+      table = new Array[Int](2 * table.length)
+      var i = 0
+      while (i < size) {
+        var free = place(values(i))
+        while (table(free) != 0) free = (free + 1) & (table.length - 1)
+        table(free) = i + 1
+        i += 1
+      }
+    }
+  }
+
+  override protected def clear(): Unit = {
+    size = 0
+    last = -1
+    values = new Array[Long](32)
+    table = new Array[Int](64)
+  }
+
+  override protected def pageWriter(initialBytes: Int, mostBytes: Int): ValuesWriter =
+    new PlainValuesWriter(initialBytes, mostBytes, properties.getAllocator)
+}
+
+private[encode] final class IntDictionary(plain: ValuesWriter, ofPages: Encoding, properties: ParquetProperties)
+    extends NumberDictionary(4, plain, ofPages, properties) {
+  override def writeInteger(v: Int): Unit = if (!isWritten(v.toLong)) plain.writeInteger(v)
+  override protected def writePlain(number: Int, to: ValuesWriter): Unit = to.writeInteger(value(number).toInt)
+}
+
+private[encode] final class LongDictionary(plain: ValuesWriter, ofPages: Encoding, properties: ParquetProperties)
+    extends NumberDictionary(8, plain, ofPages, properties) {
+  override def writeLong(v: Long): Unit = if (!isWritten(v)) plain.writeLong(v)
+  override protected def writePlain(number: Int, to: ValuesWriter): Unit = to.writeLong(value(number))
+}
+
+private[encode] final class FloatDictionary(plain: ValuesWriter, ofPages: Encoding, properties: ParquetProperties)
+    extends NumberDictionary(4, plain, ofPages, properties) {
+  override def writeFloat(v: Float): Unit = if (!isWritten(floatToRawIntBits(v).toLong)) plain.writeFloat(v)
+  override protected def writePlain(number: Int, to: ValuesWriter): Unit =
+    to.writeFloat(intBitsToFloat(value(number).toInt))
+}
+
+private[encode] final class DoubleDictionary(plain: ValuesWriter, ofPages: Encoding, properties: ParquetProperties)
+    extends NumberDictionary(8, plain, ofPages, properties) {
+  override def writeDouble(v: Double): Unit = if (!isWritten(doubleToRawLongBits(v))) plain.writeDouble(v)
+  override protected def writePlain(number: Int, to: ValuesWriter): Unit =
+    to.writeDouble(longBitsToDouble(value(number)))
+}

@@ -1,0 +1,146 @@
+package org.sparkzorder.write.encode
+
+import java.nio.file.{Files, Path}
+
+import scala.util.Random
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.mapreduce.TaskAttemptID
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
+import org.apache.parquet.hadoop.ParquetOutputFormat
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.datasources.OutputWriter
+import org.apache.spark.sql.execution.datasources.parquet.{ParquetOutputWriter, ParquetWriteSupport}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Files that are written column by column, beside those of Spark's writer: all bytes are the same. */
+class ByColumnSuite extends AnyFunSuite {
+
+  private val all = new StructType()
+    .add("a", IntegerType).add("b", LongType).add("c", StringType).add("d", DoubleType).add("e", FloatType)
+    .add("f", BooleanType).add("g", ByteType).add("h", ShortType).add("i", DecimalType(9, 2)).add("j", BinaryType)
+    .add("k", DateType).add("l", TimestampType).add("m", TimestampNTZType).add("n", DecimalType(18, 4))
+    .add("o", YearMonthIntervalType()).add("p", DayTimeIntervalType()).add("q", DecimalType(1, 1))
+    .add("r", DecimalType(38, 10)).add("s", DecimalType(19, 0))
+
+  private val nested = new StructType().add("x", ArrayType(IntegerType)).add("y", new StructType().add("z", LongType))
+
+  private def value(random: Random, dataType: DataType, distinct: Int): Any = {
+    val n = random.nextInt(distinct)
+    dataType match {
+      case IntegerType | DateType | _: YearMonthIntervalType => n * 7919
+      case ByteType                                          => n.toByte
+      case ShortType                                         => n.toShort
+      case d: DecimalType if d.precision > 18                =>
+        Decimal(BigDecimal(BigInt(45, random) * BigInt(n) * (if (n % 2 == 0) -1 else 1), d.scale), d.precision, d.scale)
+      case d: DecimalType =>
+        Decimal((n * 7919L - 500) % math.pow(10, d.precision.toDouble).toLong, d.precision, d.scale)
+      case StringType =>
+        UTF8String.fromString(if (n == 7) "long" * (1 + random.nextInt(30000)) else "é" * (n % 9) + n)
+      case BinaryType    => Array.fill(n % 20)(n.toByte)
+      case DoubleType    => Seq(-0d, Double.NaN, n / 3d, n.toDouble)(n % 4)
+      case FloatType     => Seq(-0f, Float.NaN, n / 3f)(n % 3)
+      case BooleanType   => n % 2 == 0
+      case _: ArrayType  => new org.apache.spark.sql.catalyst.util.GenericArrayData(Array.fill(n % 3)(n))
+      case _: StructType => InternalRow(n.toLong)
+      case _             => n * 7919L * 1000003L
+    }
+  }
+
+  private def rows(random: Random, schema: StructType): Seq[UnsafeRow] = {
+    val project = UnsafeProjection.create(schema)
+    val distinct = Seq(1, 10, 300, 5000)(random.nextInt(4))
+    def field(f: StructField) =
+      if (f.nullable && random.nextInt(7) == 0) null else value(random, f.dataType, distinct)
+    Seq.fill(random.nextInt(4000))(project(InternalRow.fromSeq(schema.map(field))).copy())
+  }
+
+  private def conf(random: Random, schema: StructType): Configuration = {
+    val conf = new Configuration(false)
+    ParquetWriteSupport.setSchema(schema, conf)
+    def set(key: String, values: Any*): Unit = conf.set(key, values(random.nextInt(values.length)).toString)
+    set(ParquetOutputFormat.WRITE_SUPPORT_CLASS, classOf[ParquetWriteSupport].getName)
+    set(SQLConf.PARQUET_WRITE_LEGACY_FORMAT.key, "false", "false", "true")
+    set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key, "TIMESTAMP_MICROS", "TIMESTAMP_MILLIS", "INT96")
+    set(SQLConf.PARQUET_FIELD_ID_WRITE_ENABLED.key, "true")
+    set("spark.sql.parquet.variant.annotateLogicalType.enabled", "true")
+    set("parquet.compression", "SNAPPY", "UNCOMPRESSED", "ZSTD")
+    set("parquet.writer.version", "PARQUET_1_0", "PARQUET_1_0", "PARQUET_2_0")
+    set("parquet.enable.dictionary", "true", "true", "false")
+    set("parquet.dictionary.page.size", 300, 1 << 20)
+    set("parquet.block.size", 20000, 128 << 20)
+    set("parquet.block.row.count.limit", 777, Int.MaxValue, Int.MaxValue)
+    set("parquet.page.size", 500, 1 << 20)
+    set("parquet.page.row.count.limit", 50, 20000)
+    set("parquet.page.size.row.check.min", 1, 100)
+    set("parquet.page.size.check.estimate", "true", "false")
+    set("parquet.bloom.filter.enabled", "false", "false", "true")
+    conf
+  }
+
+  private def written(file: Path, conf: Configuration, rows: Seq[UnsafeRow])(of: OutputWriter => OutputWriter) = {
+    val spark = new ParquetOutputWriter(file.toString, new TaskAttemptContextImpl(conf, new TaskAttemptID))
+    val writer = of(spark)
+    // A row may change when it is written.
+    val shared = rows.headOption.map(_.copy())
+    rows.foreach { r =>
+      shared.foreach(_.copyFrom(r))
+      shared.foreach(writer.write)
+    }
+    writer match {
+      case columns: ByColumn => columns.end()
+      case _                 => ()
+    }
+    spark.close()
+    try Files.readAllBytes(file).toVector
+    finally {
+      Files.delete(file)
+      Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
+      ()
+    }
+  }
+
+  private def withCorrected[T](test: => T): T = {
+    val own = new SQLConf
+    Seq(SQLConf.PARQUET_REBASE_MODE_IN_WRITE.key, SQLConf.PARQUET_INT96_REBASE_MODE_IN_WRITE.key)
+      .foreach(own.setConfString(_, "CORRECTED"))
+    SQLConf.withExistingConf(own)(test)
+  }
+
+  test("all bytes of a file are those of Spark's writer") {
+    val random = new Random(11)
+    val folder = Files.createTempDirectory("by-column")
+    var byColumn = 0
+    withCorrected((1 to 60).foreach { n =>
+      val fields = random.shuffle(all.fields.toSeq).take(1 + random.nextInt(all.length)) ++
+        nested.fields.filter(_ => random.nextInt(12) == 0)
+      val schema = StructType(fields.map(f => if (random.nextInt(5) == 0) f.copy(nullable = false) else f))
+      val (own, data) = (conf(random, schema), rows(random, schema))
+      val spark = written(folder.resolve(s"spark-$n.parquet"), own, data)(identity)
+      val ours = written(folder.resolve(s"ours-$n.parquet"), own, data) { w =>
+        val made = OwnEncodings.of(w, schema)
+        if (made.isInstanceOf[ByColumn]) byColumn += 1
+        made
+      }
+      assert(spark == ours, s"${schema.catalogString}, ${data.length} rows")
+    })
+    Files.delete(folder)
+    assert(byColumn > 20, byColumn)
+  }
+
+  test("a null in a column that has none is an error") {
+    val schema = new StructType().add("a", IntegerType, nullable = false)
+    val row = UnsafeProjection.create(new StructType().add("a", IntegerType))(InternalRow(null)).copy()
+    val file = Files.createTempDirectory("by-column").resolve("a.parquet")
+    val own = conf(new Random(1), schema)
+    own.set("parquet.page.size.row.check.min", "100")
+    val error = withCorrected(intercept[IllegalStateException] {
+      written(file, own, Seq.fill(50)(row))(OwnEncodings.of(_, schema))
+    })
+    assert(error.getMessage.contains("`a`: a null"))
+  }
+}
