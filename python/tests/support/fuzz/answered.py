@@ -63,10 +63,12 @@ class Answered:
 
     def _function(self, where: str) -> str:
         r = self._random
-        column = r.choice(self._columns).spark
-        # As texts: Python has no dates before the year 1.
-        kinds = ["count(*)", "min(id)", "max(id)", f"count({column})"]
-        kinds += [f"CAST(min({column}) AS STRING)", f"CAST(max({column}) AS STRING)"]
+        column = r.choice(self._columns)
+        kinds = ["count(*)", "min(id)", "max(id)", f"count({column.spark})"]
+        # Without code generation, Spark 4.3.0 keeps the extreme of a collated column in memory that its reader uses again.
+        if "COLLATE" not in column.kind.sql:
+            # As texts: Python has no dates before the year 1.
+            kinds += [f"CAST({f}({column.spark}) AS STRING)" for f in ("min", "max")]
         kinds.append(f"count_if(id > {r.randrange(self._rows_so_far)})")
         kinds.append(f"count(*) FILTER (WHERE {where})")
         return r.choice(kinds)

@@ -355,10 +355,11 @@ def _answers(questions: Questions, count: int) -> Iterator[Answered]:
     evaluated, skipping = questions.evaluated(), questions.skipping()
     for n in range(count):
         found = skipping[n] if skipping else questions.filtered(n, skipping=True)
-        value: Answer = evaluated[n] if evaluated else questions.filtered(n, skipping=False)
+        # Spark's reader of Parquet does not find 0.0 where a dictionary has only -0.0.
+        value: Answer = evaluated[n] if evaluated else questions.filtered(n, skipping=False, pushdown=False)
         # Spark may answer a filter differently from the same expression in a projection: `x NOT IN (.., NULL)` is never
         # true as a filter, but true of NaN where an InSet is evaluated. The filter without skipping is right.
-        without = value if found == value or not evaluated else questions.filtered(n, skipping=False)
+        without = value if found == value else questions.filtered(n, skipping=False)
         yield Answered(found, without, value)
 
 
