@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from comparison import no_skipping
+from comparison import no_skipping, settings
 from pyarrow import orc
 
 if TYPE_CHECKING:
@@ -184,3 +184,17 @@ def test_batches_of_zeros_with_both_signs_are_rewritten(spark: SparkSession, tmp
     assert stored(tmp_path / "t") == before
     with no_skipping(spark):
         assert spark.sql(f"SELECT * FROM orc.`{tmp_path / 't'}` WHERE zeros = 0").count() == len(before)
+
+
+def test_orcs_reader_finds_characters_that_its_writer_orders_otherwise(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    for text in ("\uffee", "\U0001f600", "a"):
+        spark.createDataFrame([(n, text) for n in range(50)], "id INT, x STRING").coalesce(1).write.mode("append").orc(
+            str(folder)
+        )
+    spark.sql(f"OPTIMIZE orc.`{folder}` ZORDER BY (id) OPTIONS ('num-files' = '1')").collect()
+    assert len(list(folder.glob("*.orc"))) == 1
+    with settings(spark, spark_sql_orc_filterPushdown="true", spark_zorder_skipping_enabled="false"):
+        for text in ("\uffee", "\U0001f600", "a"):
+            assert spark.read.orc(str(folder)).where(f"x = '{text}'").count() == 50
+        assert spark.read.orc(str(folder)).where("x = 'b' AND id >= 0").count() == 0
