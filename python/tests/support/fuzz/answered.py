@@ -65,7 +65,7 @@ class Answered:
         r = self._random
         column = r.choice(self._columns)
         kinds = ["count(*)", "min(id)", "max(id)", f"count({column.spark})"]
-        # Without code generation, Spark 4.3.0 keeps the extreme of a collated column in memory that its reader uses again.
+        # Without code generation, Spark 4.3.0 keeps the extreme of a collated column in memory that is used again.
         if "COLLATE" not in column.kind.sql:
             # As texts: Python has no dates before the year 1.
             kinds += [f"CAST({f}({column.spark}) AS STRING)" for f in ("min", "max")]

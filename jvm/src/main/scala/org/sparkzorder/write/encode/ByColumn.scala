@@ -1,6 +1,5 @@
 package org.sparkzorder.write.encode
 
-import org.apache.parquet.column.ColumnWriter
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.datasources.OutputWriter
@@ -25,7 +24,6 @@ private[write] final class ByColumn private[encode] (
 ) extends OutputWriter {
 
   private val batch = new RowBatch(cells.length)
-  private var columns: Array[ColumnWriter] = records.columnWriters
   private var room = records.rowsBeforeNextLook
 
   override def path(): String = writer.path()
@@ -39,14 +37,14 @@ private[write] final class ByColumn private[encode] (
     case other =>
       flush()
       writer.write(other)
-      columns = records.columnWriters
       room = records.rowsBeforeNextLook
   }
 
   private def flush(): Unit = if (batch.size > 0) {
+    val writers = records.columnWriters
     var i = 0
     while (i < cells.length) {
-      cells(i).writeAll(batch, i, records.columns(i), columns(i))
+      cells(i).writeAll(batch, i, records.columns(i), writers(i))
       i += 1
     }
     records.written(batch.size)

@@ -50,7 +50,7 @@ private[encode] object CellWriters {
       }
 
   /** Whether days and instants are written as they are. */
-  private def isCorrected(key: String): Boolean = SQLConf.get.getConfString(key, "").equalsIgnoreCase("CORRECTED")
+  private def isCorrected(key: String): Boolean = "CORRECTED".equalsIgnoreCase(SQLConf.get.getConfString(key, null))
 
   private def isMicros(t: Type): Boolean = t.getLogicalTypeAnnotation match {
     case ts: TimestampLogicalTypeAnnotation => ts.getUnit == TimeUnit.MICROS

@@ -75,6 +75,7 @@ private[encode] abstract class DictionaryValues(
     }
     isPlain = true
     count = 0
+    numbers = new Array[Int](256)
     if (usedSize == 0) {
       clear()
       bytes = 0

@@ -2,6 +2,7 @@ package org.sparkzorder.write.encode
 
 import java.lang.Double.{doubleToRawLongBits, longBitsToDouble}
 import java.lang.Float.{floatToRawIntBits, intBitsToFloat}
+import java.lang.Long.numberOfLeadingZeros
 import java.util.Arrays
 
 import org.apache.parquet.column.{Encoding, ParquetProperties}
@@ -47,10 +48,9 @@ private[encode] sealed abstract class NumberDictionary(
     }
   }
 
-  private def place(bits: Long): Int = {
-    val mixed = bits * 0x9e3779b97f4a7c15L
-    (mixed >>> 32).toInt & (table.length - 1)
-  }
+  /** The upper bits of a product depend on all bits of the number, also if many of the lower ones are zero. */
+  private def place(bits: Long): Int =
+    ((bits * 0x9e3779b97f4a7c15L) >>> (numberOfLeadingZeros(table.length.toLong) + 1)).toInt
 
   private def insert(bits: Long, at: Int): Unit = {
     if (size == values.length) values = Arrays.copyOf(values, DictionaryValues.grown(size, size + 1))

@@ -17,7 +17,7 @@ private[encode] final class ParquetRecords(writer: ParquetOutputWriter) {
   private val nextMemoryCheck = field(records, "recordCountForNextMemCheck")
   private val storeField = field(records, "columnStore")
 
-  /** The most rows of a row group. Older versions have no limit. */
+  /** The most rows of a row group. Before parquet-java 1.16, there is no limit. */
   private val mostRows: Long =
     find(records.getClass, "rowGroupRecordCountThreshold").fold(Long.MaxValue)(_.get(records).asInstanceOf[Int].toLong)
 
@@ -36,14 +36,24 @@ private[encode] final class ParquetRecords(writer: ParquetOutputWriter) {
 
   val columns: Array[ColumnDescriptor] = schema.getColumns.asScala.toArray
 
+  private var known: ColumnWriteStore = _
+  private var writers = Array.empty[ColumnWriter]
+  private lazy val storeRows = field(store, "rowCount")
+  private lazy val nextSizeCheck = field(store, "rowCountForNextSizeCheck")
+
   /** The writers of the columns in the row group now. */
-  def columnWriters: Array[ColumnWriter] = columns.map(store.getColumnWriter(_))
+  def columnWriters: Array[ColumnWriter] = {
+    if (store ne known) {
+      known = store
+      writers = columns.map(known.getColumnWriter(_))
+    }
+    writers
+  }
 
   /** How many rows come before the one after which parquet-java looks at sizes. */
   def rowsBeforeNextLook: Int = {
-    val now = recordCount.getLong(records)
-    val ofPages = field(store, "rowCountForNextSizeCheck").getLong(store) - field(store, "rowCount").getLong(store)
-    val ofRowGroup = math.min(nextMemoryCheck.getLong(records), mostRows) - now
+    val ofPages = nextSizeCheck.getLong(store) - storeRows.getLong(store)
+    val ofRowGroup = math.min(nextMemoryCheck.getLong(records), mostRows) - recordCount.getLong(records)
     math.max(0L, math.min(Int.MaxValue.toLong, math.min(ofPages, ofRowGroup) - 1)).toInt
   }
 

@@ -23,8 +23,9 @@ class OrcTextBoundsSuite extends AnyFunSuite {
       val some = Seq.fill(1 + random.nextInt(5))(text(random))
       val (low, high) = (OrcTextBounds.low(some.min(byBytes)), OrcTextBounds.high(some.max(byBytes)))
       some.foreach { s =>
-        assert(low.compareTo(s) <= 0 && s.compareTo(high) <= 0, some)
-        assert(byBytes.lteq(low, s), some)
+        assert(low.compareTo(s) <= 0 && byBytes.lteq(low, s), some)
+        assert(high.forall(byBytes.gteq(_, s)), some)
+        assert(s.compareTo(high.getOrElse(OrcTextBounds.HighestUtf16)) <= 0, some)
       }
     }
   }
@@ -33,9 +34,11 @@ class OrcTextBoundsSuite extends AnyFunSuite {
     val plain = OrcProto.StringStatistics.newBuilder.setMinimum("a\ud7ff").setMaximum("z\uffee")
     OrcTextBounds.widen(plain)
     assert(plain.getMinimum == "a\ud7ff" && plain.getMaximum == "z\uffee")
-    val wide = OrcProto.StringStatistics.newBuilder.setMinimum("a\uffee").setMaximum("z\ud83d\ude00")
+    val wide = OrcProto.StringStatistics.newBuilder.setMinimum("a\uffee").setMaximum("z\uffee\ud83d\ude00")
     OrcTextBounds.widen(wide)
-    assert(!wide.hasMinimum && !wide.hasMaximum)
-    assert(wide.getLowerBound == "a" && wide.getUpperBound.startsWith("z\uffff"))
+    assert(wide.getMinimum == "a" && wide.getMaximum == "{" && !wide.hasUpperBound)
+    val widest = OrcProto.StringStatistics.newBuilder.setMinimum("a").setMaximum("\ud83d\ude00")
+    OrcTextBounds.widen(widest)
+    assert(!widest.hasMaximum && widest.getUpperBound == OrcTextBounds.HighestUtf16)
   }
 }
