@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.StructType
 
 /**
  * Makes a writer of Parquet keep to its own settings of dictionaries, use our own dictionaries, see [[DictionaryValues]],
- * and take rows column by column, see [[ByColumn]].
+ * and take rows column by column, see [[ColumnwiseWriter]].
  *
  * parquet-java's `DefaultValuesWriterFactory` has one factory for all files of a JVM, which follows
  * the settings of the file that was begun last. So a column for which this file turned the
@@ -22,21 +22,21 @@ private[write] object OwnEncodings {
    *
    * @param schema of the rows
    */
-  def of(writer: OutputWriter, schema: StructType): OutputWriter = writer match {
+  def of(writer: OutputWriter, schema: StructType): RowWriter = writer match {
     case one: ParquetOutputWriter =>
-      val records = new ParquetRecords(one)
+      val records = new InternalRecordWriter(one)
       ownDictionaries(records)
-      CellWriters.of(schema, records.schema).fold(writer)(new ByColumn(one, records, _))
-    case other => other
+      FieldWriters.of(schema, records.schema).fold(RowWriter.of(writer))(new ColumnwiseWriter(one, records, _))
+    case other => RowWriter.of(other)
   }
 
-  private def ownDictionaries(records: ParquetRecords): Unit = {
+  private def ownDictionaries(records: InternalRecordWriter): Unit = {
     val settings = records.properties
     val factory =
       if (settings.getWriterVersion == PARQUET_1_0) new DefaultV1ValuesWriterFactory
       else new DefaultV2ValuesWriterFactory
     factory.initialize(settings)
-    ParquetRecords.set(settings, "valuesWriterFactory", new OwnDictionaries(factory, settings))
+    InternalRecordWriter.set(settings, "valuesWriterFactory", new OwnDictionaries(factory, settings))
     // The writers of the first row group were made by the shared factory.
     records.begin()
   }

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.stats.{FileStats, IndexedColumns, StatsCollector}
 import org.sparkzorder.write.WrittenNames
-import org.sparkzorder.write.encode.{ByColumn, OwnEncodings}
+import org.sparkzorder.write.encode.OwnEncodings
 import org.sparkzorder.write.check.{ReadBack, ReadBackRows, RowHash}
 import org.sparkzorder.write.zeros.{FloatLeaf, NotedZeros, ZeroSettings, ZerosFound}
 
@@ -111,18 +111,16 @@ private[write] final class FileTask(
         val leading = new LeadingFields(schema)
         rows.foreach { row =>
           val data = leading.of(row)
+          // The writer copies the row first, and then its bytes are in the processor's cache.
+          writer.write(data)
           if (rowHash != null) {
             val h = rowHash.of(data)
             sum += h
             if (check != null) check.add(data, h)
           }
-          writer.write(data)
           collector.add(data)
         }
-        writer match {
-          case columns: ByColumn => columns.end()
-          case _                 => ()
-        }
+        writer.end()
       }
       val stats = collector.result()
       val back = Option(check).map(_.end(at, conf.value))

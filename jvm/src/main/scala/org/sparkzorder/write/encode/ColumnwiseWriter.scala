@@ -15,22 +15,19 @@ import org.apache.spark.sql.execution.datasources.OutputWriter
  * Rows are gathered only up to the one before such a row. That one goes through Spark's writer, so pages and row groups
  * end where they ended before.
  *
- * @param cells one for each field
+ * @param fields one for each field
  */
-private[write] final class ByColumn private[encode] (
+private[write] final class ColumnwiseWriter private[encode] (
     writer: OutputWriter,
-    records: ParquetRecords,
-    cells: Array[CellWriter]
-) extends OutputWriter {
+    records: InternalRecordWriter,
+    fields: Array[FieldWriter]
+) extends RowWriter {
 
-  private val batch = new RowBatch(cells.length)
+  private val batch = new RowBatch(fields.length)
   private var room = records.rowsBeforeNextLook
 
-  override def path(): String = writer.path()
-
-  /** The row may change afterwards. */
   override def write(row: InternalRow): Unit = row match {
-    case r: UnsafeRow if room > 0 && r.getSizeInBytes <= ByColumn.LargestRow =>
+    case r: UnsafeRow if room > 0 && r.getSizeInBytes <= ColumnwiseWriter.LargestRow =>
       if (!batch.hasRoomFor(r)) flush()
       batch.add(r)
       room -= 1
@@ -43,21 +40,18 @@ private[write] final class ByColumn private[encode] (
   private def flush(): Unit = if (batch.size > 0) {
     val writers = records.columnWriters
     var i = 0
-    while (i < cells.length) {
-      cells(i).writeAll(batch, i, records.columns(i), writers(i))
+    while (i < fields.length) {
+      fields(i).writeAll(batch, i, records.columns(i), writers(i))
       i += 1
     }
     records.written(batch.size)
     batch.clear()
   }
 
-  /** Gives the last rows to the file. Must be called before it is closed, if all went well. */
-  def end(): Unit = flush()
-
-  override def close(): Unit = writer.close()
+  override def end(): Unit = flush()
 }
 
-private[write] object ByColumn {
+private[write] object ColumnwiseWriter {
 
   private val LargestRow = RowBatch.MostBytes / 16
 }

@@ -13,7 +13,7 @@ import org.sparkzorder.write.preserve.KeptNode
  * Gives the values of one field to the writer of its column, which has no other columns in it. The values
  * are those that Spark's `ParquetWriteSupport` makes.
  */
-private[encode] abstract class CellWriter {
+private[encode] abstract class FieldWriter {
 
   /**
    * Writes a value that is not null.
@@ -34,25 +34,25 @@ private[encode] abstract class CellWriter {
   }
 }
 
-private[encode] object CellWriter {
+private[encode] object FieldWriter {
 
   /** Reads a value with 32 bits or fewer. */
-  def int(read: (UnsafeRow, Int) => Int): CellWriter =
+  def int(read: (UnsafeRow, Int) => Int): FieldWriter =
     (rows, i, field, to, level) => to.write(read(rows.row(i), field), 0, level)
 
-  val Long: CellWriter = (rows, i, field, to, level) => to.write(rows.row(i).getLong(field), 0, level)
-  val Double: CellWriter = (rows, i, field, to, level) => to.write(rows.row(i).getDouble(field), 0, level)
-  val Float: CellWriter = (rows, i, field, to, level) => to.write(rows.row(i).getFloat(field), 0, level)
-  val Boolean: CellWriter = (rows, i, field, to, level) => to.write(rows.row(i).getBoolean(field), 0, level)
+  val Long: FieldWriter = (rows, i, field, to, level) => to.write(rows.row(i).getLong(field), 0, level)
+  val Double: FieldWriter = (rows, i, field, to, level) => to.write(rows.row(i).getDouble(field), 0, level)
+  val Float: FieldWriter = (rows, i, field, to, level) => to.write(rows.row(i).getFloat(field), 0, level)
+  val Boolean: FieldWriter = (rows, i, field, to, level) => to.write(rows.row(i).getBoolean(field), 0, level)
 
   /** Strings and other bytes. A row has their place and their length. */
-  val Bytes: CellWriter = (rows, i, field, to, level) => {
+  val Bytes: FieldWriter = (rows, i, field, to, level) => {
     val at = rows.row(i).getLong(field)
     to.write(Binary.fromReusedByteArray(rows.bytes, rows.start(i) + (at >>> 32).toInt, at.toInt), 0, level)
   }
 
   /** The unscaled number of a decimal as so many bytes. A row has the fewest that hold it. */
-  def decimal(length: Int): CellWriter = {
+  def decimal(length: Int): FieldWriter = {
     val buffer = new Array[Byte](length)
     (rows, i, field, to, level) => {
       val at = rows.row(i).getLong(field)
@@ -64,7 +64,7 @@ private[encode] object CellWriter {
   }
 
   /** Instants as the nanoseconds of a day, and the day. */
-  def int96: CellWriter = {
+  def int96: FieldWriter = {
     val buffer = ByteBuffer.allocate(12).order(ByteOrder.LITTLE_ENDIAN)
     (rows, i, field, to, level) => {
       val (day, nanos) = DateTimeUtils.toJulianDay(rows.row(i).getLong(field))

@@ -18,7 +18,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Files that are written column by column, beside those of Spark's writer: all bytes are the same. */
-class ByColumnSuite extends AnyFunSuite {
+class ColumnwiseWriterSuite extends AnyFunSuite {
 
   private val all = new StructType()
     .add("a", IntegerType).add("b", LongType).add("c", StringType).add("d", DoubleType).add("e", FloatType)
@@ -82,7 +82,7 @@ class ByColumnSuite extends AnyFunSuite {
     conf
   }
 
-  private def written(file: Path, conf: Configuration, rows: Seq[UnsafeRow])(of: OutputWriter => OutputWriter) = {
+  private def written(file: Path, conf: Configuration, rows: Seq[UnsafeRow])(of: OutputWriter => RowWriter) = {
     val spark = new ParquetOutputWriter(file.toString, new TaskAttemptContextImpl(conf, new TaskAttemptID))
     val writer = of(spark)
     // A row may change when it is written.
@@ -91,10 +91,7 @@ class ByColumnSuite extends AnyFunSuite {
       shared.foreach(_.copyFrom(r))
       shared.foreach(writer.write)
     }
-    writer match {
-      case columns: ByColumn => columns.end()
-      case _                 => ()
-    }
+    writer.end()
     spark.close()
     try Files.readAllBytes(file).toVector
     finally {
@@ -113,29 +110,29 @@ class ByColumnSuite extends AnyFunSuite {
 
   test("all bytes of a file are those of Spark's writer") {
     val random = new Random(11)
-    val folder = Files.createTempDirectory("by-column")
-    var byColumn = 0
+    val folder = Files.createTempDirectory("columnwise")
+    var columnwise = 0
     withCorrected((1 to 60).foreach { n =>
       val fields = random.shuffle(all.fields.toSeq).take(1 + random.nextInt(all.length)) ++
         nested.fields.filter(_ => random.nextInt(12) == 0)
       val schema = StructType(fields.map(f => if (random.nextInt(5) == 0) f.copy(nullable = false) else f))
       val (own, data) = (conf(random, schema), rows(random, schema))
-      val spark = written(folder.resolve(s"spark-$n.parquet"), own, data)(identity)
+      val spark = written(folder.resolve(s"spark-$n.parquet"), own, data)(RowWriter.of)
       val ours = written(folder.resolve(s"ours-$n.parquet"), own, data) { w =>
         val made = OwnEncodings.of(w, schema)
-        if (made.isInstanceOf[ByColumn]) byColumn += 1
+        if (made.isInstanceOf[ColumnwiseWriter]) columnwise += 1
         made
       }
       assert(spark == ours, s"${schema.catalogString}, ${data.length} rows")
     })
     Files.delete(folder)
-    assert(byColumn > 20, byColumn)
+    assert(columnwise > 20, columnwise)
   }
 
   test("a null in a column that has none is an error") {
     val schema = new StructType().add("a", IntegerType, nullable = false)
     val row = UnsafeProjection.create(new StructType().add("a", IntegerType))(InternalRow(null)).copy()
-    val file = Files.createTempDirectory("by-column").resolve("a.parquet")
+    val file = Files.createTempDirectory("columnwise").resolve("a.parquet")
     val own = conf(new Random(1), schema)
     own.set("parquet.page.size.row.check.min", "100")
     val error = withCorrected(intercept[IllegalStateException] {

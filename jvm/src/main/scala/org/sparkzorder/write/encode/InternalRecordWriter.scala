@@ -9,8 +9,8 @@ import org.apache.parquet.schema.MessageType
 import org.apache.spark.sql.execution.datasources.parquet.ParquetOutputWriter
 
 /** parquet-java's writer of the records of one file, which it keeps to itself. */
-private[encode] final class ParquetRecords(writer: ParquetOutputWriter) {
-  import ParquetRecords._
+private[encode] final class InternalRecordWriter(writer: ParquetOutputWriter) {
+  import InternalRecordWriter._
 
   private val records = fieldOf(fieldOf(writer, "recordWriter"), "internalWriter")
   private val recordCount = field(records, "recordCount")
@@ -65,7 +65,7 @@ private[encode] final class ParquetRecords(writer: ParquetOutputWriter) {
   }
 }
 
-private[encode] object ParquetRecords {
+private[encode] object InternalRecordWriter {
 
   /** Sets a private field. */
   def set(of: AnyRef, name: String, value: AnyRef): Unit = field(of, name).set(of, value)
