@@ -30,7 +30,7 @@ import org.sparkzorder.write.check.{
   RowSum
 }
 import org.sparkzorder.write.preserve.{KeptParquet, PreservedMetadata}
-import org.sparkzorder.write.rows.RowPlan
+import org.sparkzorder.write.rows.{ColumnsToRowsStrategy, PackedRowsStrategy, RowPlan}
 import org.sparkzorder.write.sample.{
   JoinedCurve,
   KeySample,
@@ -108,7 +108,8 @@ final class RewriteJob(
 
   private val session = {
     val own = RewriteSession.of(spark, sessionConf)
-    own.experimental.extraStrategies = own.experimental.extraStrategies ++ Seq(HashedRowsStrategy, NotedZerosStrategy)
+    own.experimental.extraStrategies = own.experimental.extraStrategies ++
+      Seq(ColumnsToRowsStrategy, HashedRowsStrategy, PackedRowsStrategy, NotedZerosStrategy)
     own
   }
   private val queries = new RewriteQueries(session, description)

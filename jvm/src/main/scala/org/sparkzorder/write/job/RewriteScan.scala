@@ -2,7 +2,7 @@ package org.sparkzorder.write.job
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Sort}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
@@ -12,7 +12,7 @@ import org.sparkzorder.layout.{BytesMapping, LayoutShape}
 import org.sparkzorder.stats.KeyEncoding
 import org.sparkzorder.write.{ColumnOf, Dimension, KeyColumn}
 import org.sparkzorder.write.check.{HashedRows, ListedInputs, ReadRows}
-import org.sparkzorder.write.rows.{BroadcastPlan, BytesKey, CurveValue, RowPlan, SlotKey}
+import org.sparkzorder.write.rows.{BroadcastPlan, BytesKey, ColumnsToRows, CurveValue, PackedRows, RowPlan, SlotKey}
 import org.sparkzorder.write.zeros.NotedZeros
 
 /**
@@ -71,13 +71,10 @@ private[write] final class RewriteScan(
       sums: Option[(ReadRows, ListedInputs)],
       zeros: Boolean
   ): LogicalPlan = {
-    // Rows are hashed last before the shuffle, so that a change made by the shuffle or by anything
-    // after it is noticed. A join may shuffle rows, and they are hashed before it.
+    // Rows are hashed as soon as they are read, so that a change made by anything after it is noticed.
     def hashed(rows: LogicalPlan) = sums.fold(rows) { case (sums, listed) =>
       HashedRows(relation.dataSchema, file, sums, listed, rows)
     }
-    val base = if (dimensions.isEmpty) read else joined(hashed(read))
-    val keyed = bytesKey.fold(base)(key => Project(base.output :+ key, base))
     // Without keys, rows stay in the order of the files, and of the rows in a file: the splits of a
     // file are read in order.
     val curve =
@@ -86,15 +83,26 @@ private[write] final class RewriteScan(
     // In a sort one value of the curve stands for many values of the columns, so the columns decide
     // among them.
     val within = if (shape.isSort(placedBy.length)) placedBy else Nil
-    val attributes =
-      AttributeSet(within.flatMap(_.references)).intersect(AttributeSet(dimensions.flatMap(_.rows.output)))
-    val placed = Project(data ++ bytesKey.map(_.toAttribute) ++ Seq(tie, z, file) ++ attributes.toSeq, keyed)
     val slot = SlotKey(BroadcastPlan(plan), file, z.toAttribute, tie)
     val exchanged =
-      RepartitionByExpression(Seq(slot), if (dimensions.isEmpty) hashed(placed) else placed, slots)
+      if (dimensions.isEmpty) {
+        val rows = withBytesKey(hashed(ColumnsToRows.of(table)))
+        PackedRows.shuffled(rows, Some(tie), Some(z.toAttribute), Some(curve), slot, slots)
+      } else {
+        val rows = withBytesKey(joined(hashed(read)))
+        val attributes =
+          AttributeSet(within.flatMap(_.references)).intersect(AttributeSet(dimensions.flatMap(_.rows.output)))
+        val placed = Project(data ++ bytesKey.map(_.toAttribute) ++ Seq(file, tie, z) ++ attributes.toSeq, rows)
+        PackedRows.shuffled(placed, None, None, None, slot, slots)
+      }
     val order = (z.toAttribute +: within :+ tie).map(SortOrder(_, Ascending))
     val noted = if (zeros) NotedZeros(relation.dataSchema, exchanged) else exchanged
     Sort(order, global = false, noted)
+  }
+
+  private def withBytesKey(rows: LogicalPlan): LogicalPlan = bytesKey.fold(rows) { key =>
+    val (own, others) = rows.output.splitAt(data.length)
+    Project(own ++ (key +: others), rows)
   }
 
   /** The rows of the files, each with its file and its tie. */
@@ -129,7 +137,7 @@ private[write] object RewriteScan {
 
   /**
    * Which field of an ordered row is its value of the curve: behind the data come the bytes key, if
-   * any, and the tie.
+   * any, the file and the tie.
    */
-  def curveField(schema: StructType, bytes: Option[BytesMapping]): Int = schema.length + bytes.size + 1
+  def curveField(schema: StructType, bytes: Option[BytesMapping]): Int = schema.length + bytes.size + 2
 }

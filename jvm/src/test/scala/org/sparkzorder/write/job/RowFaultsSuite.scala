@@ -11,9 +11,11 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.unsafe.Platform
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.LocalSpark
+import org.sparkzorder.write.rows.{PackedRowsExec, RowPacking, UnpackedRowsExec}
 
 /** The shuffle loses, doubles or mixes up rows. OPTIMIZE must end before it publishes anything. */
 class RowFaultsSuite extends AnyFunSuite with LocalSpark {
@@ -84,13 +86,28 @@ class RowFaultsSuite extends AnyFunSuite with LocalSpark {
   private def changed(change: Seq[UnsafeRow] => Seq[UnsafeRow]): Iterator[UnsafeRow] => Iterator[UnsafeRow] =
     rows => change(rows.map(_.copy()).toSeq).iterator
 
+  /** Flips a bit of a value of the first row, which is packed. */
+  private val ofPacked: Iterator[UnsafeRow] => Iterator[UnsafeRow] = changed { rows =>
+    val row = rows.head
+    val place = row.getLong(1)
+    val last = row.getBaseOffset + (place >>> 32) + place.toInt - RowPacking.Spare - 1
+    Platform.putByte(row.getBaseObject, last, (Platform.getByte(row.getBaseObject, last) ^ 1).toByte)
+    rows
+  }
+
   for {
-    ((name, condition, fault), i) <- faults.zipWithIndex
+    ((name, condition, fault, isPacked), i) <-
+      (faults.map { case (n, c, f) => (n, c, f, false) } :+ ((
+        "a bit of a packed row",
+        hash,
+        ofPacked,
+        true
+      ))).zipWithIndex
     behind <- Seq(false, true)
   } test(s"$name, ${if (behind) "behind" else "before"} the shuffle") {
     val folder = table(s"t$i-$behind")
     val (before, filesBefore) = (rows(folder), files(folder))
-    FaultyShuffles.fault = Some((behind, fault))
+    FaultyShuffles.fault = Some((behind, isPacked, fault))
     val error =
       try intercept[Exception](optimize(folder))
       finally FaultyShuffles.fault = None
@@ -151,9 +168,10 @@ private object FaultyShuffles {
   type Fault = Iterator[UnsafeRow] => Iterator[UnsafeRow]
 
   /**
-   * Whether the fault is after the shuffle, and what happens to the rows of its second partition.
+   * Whether the fault is after the shuffle, whether it gets packed rows, and what happens to the rows of the second
+   * partition.
    */
-  @volatile var fault: Option[(Boolean, Fault)] = None
+  @volatile var fault: Option[(Boolean, Boolean, Fault)] = None
 
   /** Whether the first and the last partition of the shuffle are swapped. */
   @volatile var exchange = false
@@ -162,11 +180,17 @@ private object FaultyShuffles {
     override def apply(plan: SparkPlan): SparkPlan =
       if (!exchange && fault.isEmpty) plan
       else plan.transformUp {
-        case s: ShuffleExchangeExec if exchange => Exchanged(s)
-        case s: ShuffleExchangeExec             =>
-          val (behind, change) = fault.get
-          if (behind) Faulty(change, s) else s.withNewChildren(Seq(Faulty(change, s.child))).asInstanceOf[SparkPlan]
+        case s: ShuffleExchangeExec if exchange                 => Exchanged(s)
+        case s: ShuffleExchangeExec if of(behind = false, true) => before(s)
+        case s: ShuffleExchangeExec if of(behind = true, true)  => Faulty(fault.get._3, s)
+        case p: PackedRowsExec if of(behind = false, false)     => before(p)
+        case u: UnpackedRowsExec if of(behind = true, false)    => Faulty(fault.get._3, u)
       }
+
+    private def of(behind: Boolean, isPacked: Boolean): Boolean =
+      fault.exists(f => f._1 == behind && f._2 == isPacked)
+
+    private def before(p: SparkPlan): SparkPlan = p.withNewChildren(Seq(Faulty(fault.get._3, p.children.head)))
   }
 
   final case class Faulty(fault: Fault, child: SparkPlan) extends UnaryExecNode {

@@ -1,0 +1,174 @@
+package org.sparkzorder.write.rows
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RepartitionByExpression, UnaryNode}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils.fromAttributes
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy, UnaryExecNode}
+import org.apache.spark.sql.types.{BinaryType, IntegerType}
+import org.apache.spark.unsafe.Platform.{putLong, BYTE_ARRAY_OFFSET}
+
+/**
+ * The rows of the child with some columns more, packed, see [[RowPacking]].
+ *
+ * @param tie set to number the rows in the order in which they are read, in a column of this name
+ * @param z set to add a column of this name with the value of the curve
+ * @param curve the value of the curve
+ * @param slot the integer to partition a row by, which may depend on both columns
+ * @param output two columns: this integer, and the packed row
+ */
+private[write] final case class PackedRows(
+    tie: Option[Attribute],
+    z: Option[Attribute],
+    curve: Option[Expression],
+    slot: Expression,
+    output: Seq[Attribute],
+    child: LogicalPlan
+) extends UnaryNode {
+  override def producedAttributes: AttributeSet = AttributeSet(output ++ tie ++ z)
+  override protected def withNewChildInternal(newChild: LogicalPlan): PackedRows = copy(child = newChild)
+}
+
+/**
+ * The rows that [[PackedRows]] has packed, as they were.
+ *
+ * @param output the columns of these rows
+ */
+private[write] final case class UnpackedRows(output: Seq[Attribute], child: LogicalPlan) extends UnaryNode {
+  override def producedAttributes: AttributeSet = outputSet
+  override protected def withNewChildInternal(newChild: LogicalPlan): UnpackedRows = copy(child = newChild)
+}
+
+private[write] object PackedRows {
+
+  /** Shuffles rows packed. The parameters are those of [[PackedRows]]. */
+  def shuffled(
+      rows: LogicalPlan,
+      tie: Option[Attribute],
+      z: Option[Attribute],
+      curve: Option[Expression],
+      slot: Expression,
+      partitions: Int
+  ): LogicalPlan = {
+    val number = AttributeReference("slot", IntegerType, nullable = false)()
+    val packed = AttributeReference("row", BinaryType, nullable = false)()
+    val exchanged =
+      RepartitionByExpression(Seq(number), PackedRows(tie, z, curve, slot, Seq(number, packed), rows), partitions)
+    UnpackedRows(rows.output ++ tie ++ z, exchanged)
+  }
+}
+
+/** Runs [[PackedRows]]. */
+private[write] final case class PackedRowsExec(
+    tie: Option[Attribute],
+    z: Option[Attribute],
+    curve: Option[Expression],
+    slot: Expression,
+    output: Seq[Attribute],
+    child: SparkPlan
+) extends UnaryExecNode {
+  override def producedAttributes: AttributeSet = AttributeSet(output ++ tie ++ z)
+
+  override protected def doExecute(): RDD[InternalRow] =
+    PackedRowsExec.packed(child.execute(), child.output, tie, z, curve, slot)
+
+  override protected def withNewChildInternal(newChild: SparkPlan): PackedRowsExec = copy(child = newChild)
+}
+
+private object PackedRowsExec {
+
+  /** Null bits, the slot, and place and length of the packed row. */
+  private val Head = 3 * 8
+
+  // Made in this object, so that the closure does not contain a plan.
+  private def packed(
+      rows: RDD[InternalRow],
+      columns: Seq[Attribute],
+      tie: Option[Attribute],
+      z: Option[Attribute],
+      curve: Option[Expression],
+      slot: Expression
+  ): RDD[InternalRow] = {
+    val added = tie.toSeq ++ z
+    val packing = new RowPacking(fromAttributes(columns ++ added))
+    rows.mapPartitionsWithIndex { (partition, rows) =>
+      val place = new Placing(partition, columns, tie, z, curve, slot)
+      val result = new UnsafeRow(2)
+      var bytes = new Array[Byte](1024)
+      rows.map { r =>
+        val row = place.of(r.asInstanceOf[UnsafeRow])
+        val needed = Math.addExact(Head + 8, packing.mostBytes(row))
+        if (needed > bytes.length) bytes = new Array[Byte](math.min(2L * needed, Int.MaxValue - 15L).toInt)
+        val length = packing.pack(row, bytes, Head)
+        // Equal rows have equal bytes: Spark may compare checksums of a retried task.
+        putLong(bytes, BYTE_ARRAY_OFFSET.toLong + Head + length, 0L)
+        putLong(bytes, BYTE_ARRAY_OFFSET, 0L)
+        putLong(bytes, BYTE_ARRAY_OFFSET + 8, place.slot.toLong & 0xffffffffL)
+        putLong(bytes, BYTE_ARRAY_OFFSET + 16, (Head.toLong << 32) | length)
+        result.pointTo(bytes, Head + (length + 7) / 8 * 8)
+        result
+      }
+    }
+  }
+}
+
+/** Adds the columns to a row that say where it goes. */
+private final class Placing(
+    partition: Int,
+    columns: Seq[Attribute],
+    tie: Option[Attribute],
+    z: Option[Attribute],
+    curve: Option[Expression],
+    slotKey: Expression
+) {
+  private val added = tie.toSeq ++ z
+  private val addedOf = UnsafeProjection.create(tie.map(_ => MonotonicallyIncreasingID()).toSeq ++ curve, columns)
+  private lazy val joiner = GenerateUnsafeRowJoiner.create(fromAttributes(columns), fromAttributes(added))
+  private val slotOf = UnsafeProjection.create(Seq(slotKey), columns ++ added)
+  Seq(addedOf, slotOf).foreach(_.initialize(partition))
+
+  private var joined: UnsafeRow = _
+
+  /** The row is valid until the next call. */
+  def of(row: UnsafeRow): UnsafeRow = {
+    joined = if (added.isEmpty) row else joiner.join(row, addedOf(row))
+    joined
+  }
+
+  /** Of the last row. */
+  def slot: Int = slotOf(joined).getInt(0)
+}
+
+/** Runs [[UnpackedRows]]. */
+private[write] final case class UnpackedRowsExec(output: Seq[Attribute], child: SparkPlan) extends UnaryExecNode {
+  override def producedAttributes: AttributeSet = outputSet
+  override protected def doExecute(): RDD[InternalRow] = UnpackedRowsExec.unpacked(child.execute(), output)
+  override protected def withNewChildInternal(newChild: SparkPlan): UnpackedRowsExec = copy(child = newChild)
+}
+
+private object UnpackedRowsExec {
+
+  private def unpacked(rows: RDD[InternalRow], columns: Seq[Attribute]): RDD[InternalRow] = {
+    val packing = new RowPacking(fromAttributes(columns))
+    rows.mapPartitions { rows =>
+      val into = packing.unpacked()
+      rows.map { r =>
+        val row = r.asInstanceOf[UnsafeRow]
+        val place = row.getLong(1) >>> 32
+        packing.unpack(row.getBaseObject, row.getBaseOffset + place, into)
+      }
+    }
+  }
+}
+
+/** Plans [[PackedRows]] and [[UnpackedRows]] in the sessions of rewrites. */
+private[write] object PackedRowsStrategy extends SparkStrategy {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case PackedRows(tie, z, curve, slot, output, child) =>
+      PackedRowsExec(tie, z, curve, slot, output, planLater(child)) :: Nil
+    case UnpackedRows(output, child) => UnpackedRowsExec(output, planLater(child)) :: Nil
+    case _                           => Nil
+  }
+}

@@ -1,0 +1,87 @@
+package org.sparkzorder.write.rows
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.vectorized.{OffHeapColumnVector, OnHeapColumnVector, WritableColumnVector}
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Rows that are made column by column, beside those of Spark's projection: all bytes are the same. */
+class BatchRowsSuite extends AnyFunSuite {
+
+  private def batchOf(rows: Seq[InternalRow], schema: StructType, onHeap: Boolean): ColumnarBatch = {
+    val size = math.max(1, rows.length)
+    val vectors: Array[WritableColumnVector] =
+      if (onHeap) OnHeapColumnVector.allocateColumns(size, schema).toArray
+      else OffHeapColumnVector.allocateColumns(size, schema).toArray
+    for { (r, i) <- rows.zipWithIndex; c <- schema.indices } put(vectors(c), i, r, c, schema(c).dataType)
+    new ColumnarBatch(vectors.toArray[ColumnVector], rows.length)
+  }
+
+  private def put(to: WritableColumnVector, i: Int, row: InternalRow, c: Int, dataType: DataType): Unit =
+    if (row.isNullAt(c)) to.putNull(i)
+    else dataType match {
+      case BooleanType                                       => to.putBoolean(i, row.getBoolean(c))
+      case ByteType                                          => to.putByte(i, row.getByte(c))
+      case ShortType                                         => to.putShort(i, row.getShort(c))
+      case IntegerType | DateType | _: YearMonthIntervalType => to.putInt(i, row.getInt(c))
+      case FloatType                                         => to.putFloat(i, row.getFloat(c))
+      case DoubleType                                        => to.putDouble(i, row.getDouble(c))
+      case StringType                                        => bytes(to, i, row.getUTF8String(c).getBytes)
+      case BinaryType                                        => bytes(to, i, row.getBinary(c))
+      case d: DecimalType => to.putDecimal(i, row.getDecimal(c, d.precision, d.scale), d.precision)
+      case _              => to.putLong(i, row.getLong(c))
+    }
+
+  private def bytes(to: WritableColumnVector, i: Int, of: Array[Byte]): Unit = {
+    to.putByteArray(i, of, 0, of.length)
+    ()
+  }
+
+  test("rows of all types are those of Spark, byte by byte") {
+    val random = new Random(8)
+    (1 to 300).foreach { n =>
+      val schema = RandomRows.schema(random, RandomRows.Flat)
+      assert(BatchRows.canMake(schema))
+      val made = BatchRows.of(schema)
+      val project = UnsafeProjection.create(schema)
+      Seq(0, 1, 255, 256, 257, random.nextInt(700)).take(if (n % 10 == 0) 6 else 2).foreach { size =>
+        val rows = Seq.fill(size)(RandomRows.row(random, schema))
+        val batch = batchOf(rows, schema, onHeap = random.nextBoolean())
+        val ours = made.of(batch).map(_.asInstanceOf[UnsafeRow].getBytes.toSeq).toSeq
+        assert(ours == rows.map(project(_).getBytes.toSeq), schema.catalogString)
+        batch.close()
+      }
+    }
+  }
+
+  test("long rows are made a few at a time") {
+    val schema = new StructType().add("a", IntegerType).add("b", BinaryType)
+    val rows = (0 until 40).map(i => InternalRow(i, Array.fill(Seq(0, 10, 300000, 3000000)(i % 4))(i.toByte)))
+    val batch = batchOf(rows, schema, onHeap = true)
+    val project = UnsafeProjection.create(schema)
+    val ours = BatchRows.of(schema).of(batch).map(_.asInstanceOf[UnsafeRow].hashCode).toSeq
+    assert(ours == rows.map(project(_).hashCode))
+    batch.close()
+  }
+
+  test("nested columns are left to Spark") {
+    RandomRows.Nested.foreach { t =>
+      assert(!BatchRows.canMake(new StructType().add("a", IntegerType).add("b", t)))
+    }
+    assert(!BatchRows.canMake(new StructType().add("a", CalendarIntervalType)))
+    assert(!BatchRows.canMake(new StructType))
+  }
+
+  test("a batch whose first row is not as Spark makes it is an error") {
+    val schema = new StructType().add("a", IntegerType)
+    val wrong = new BatchRows(schema, Array(FieldCopy.of(ShortType).get))
+    val batch = batchOf(Seq(InternalRow(100000), InternalRow(2)), schema, onHeap = false)
+    val error = intercept[IllegalStateException](wrong.of(batch).next())
+    assert(error.getMessage.contains("struct<a:int>"))
+    batch.close()
+  }
+}
