@@ -10,7 +10,7 @@ import org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET
  * Makes the rows of columnar batches that Spark makes, column by column: a loop reads one vector and writes its values
  * into 256 rows, or as many as have a megabyte, which stay in the processor's cache.
  *
- * The first row of each batch is compared with Spark's own.
+ * The last row of each such block is compared with Spark's own.
  *
  * @param fields one for each field
  */
@@ -33,11 +33,12 @@ private[write] final class BatchRows(schema: StructType, fields: Array[FieldCopy
     override def hasNext: Boolean = at < count || first + count < batch.numRows
 
     override def next(): InternalRow = {
+      if (!hasNext) Iterator.empty.next()
       if (at == count) {
         first += count
         count = fill(batch, first, math.min(toMeasure, batch.numRows - first))
         at = 0
-        if (first == 0) confirm(batch)
+        confirm(batch, first, count - 1)
       }
       at += 1
       rowAt(at - 1)
@@ -47,12 +48,13 @@ private[write] final class BatchRows(schema: StructType, fields: Array[FieldCopy
   /** @return how many rows were made */
   private def fill(batch: ColumnarBatch, first: Int, size: Int): Int = {
     rows.begin(size)
+    var measured = size
     var c = 0
     while (c < fields.length) {
-      fields(c).measure(batch.column(c), first, size, rows)
+      measured = fields(c).measure(batch.column(c), first, measured, rows)
       c += 1
     }
-    val count = rows.layOut(size)
+    val count = rows.layOut(measured)
     toMeasure = math.min(MostRows, 2 * count)
     c = 0
     while (c < fields.length) {
@@ -67,8 +69,8 @@ private[write] final class BatchRows(schema: StructType, fields: Array[FieldCopy
     row
   }
 
-  private def confirm(batch: ColumnarBatch): Unit =
-    if (rowAt(0) != spark(batch.getRow(0)))
+  private def confirm(batch: ColumnarBatch, first: Int, i: Int): Unit =
+    if (rowAt(i) != spark(batch.getRow(first + i)))
       throw new IllegalStateException(s"a row of ${schema.catalogString} differs from the one that Spark makes")
 }
 

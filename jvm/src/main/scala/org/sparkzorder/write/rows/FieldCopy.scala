@@ -11,11 +11,15 @@ import org.apache.spark.unsafe.types.UTF8String
  */
 private[rows] abstract class FieldCopy {
 
-  /** Adds how many bytes each value takes beside its word. */
-  def measure(from: ColumnVector, first: Int, size: Int, rows: RowBlock): Unit = ()
+  /**
+   * Adds how many bytes each value takes beside its word.
+   *
+   * @return how many rows were measured: fewer than asked for, but not none, if their values are long
+   */
+  def measure(from: ColumnVector, first: Int, size: Int, rows: RowBlock): Int = size
 
   /**
-   * Writes the values. The words of the rows are zero before.
+   * Writes the values of at most as many rows as were measured. The words of the rows are zero before.
    *
    * @param first row of the vector that goes to the first row of the block
    */
@@ -97,8 +101,10 @@ private[rows] object FieldCopy {
   private final class OfWideDecimal(of: DecimalType) extends FieldCopy {
     private val Room = 16
 
-    override def measure(from: ColumnVector, first: Int, size: Int, rows: RowBlock): Unit =
+    override def measure(from: ColumnVector, first: Int, size: Int, rows: RowBlock): Int = {
       (0 until size).foreach(rows.lengthen(_, Room))
+      size
+    }
 
     override def write(from: ColumnVector, first: Int, size: Int, rows: RowBlock, field: Int): Unit =
       (0 until size).foreach { i =>
@@ -117,15 +123,22 @@ private[rows] object FieldCopy {
   /** Values with a length of their own. The first pass keeps them for the second one. */
   private final class OfBytes(read: (ColumnVector, Int) => UTF8String) extends FieldCopy {
     private var values = new Array[UTF8String](0)
+    private var measured = 0
 
-    override def measure(from: ColumnVector, first: Int, size: Int, rows: RowBlock): Unit = {
+    override def measure(from: ColumnVector, first: Int, size: Int, rows: RowBlock): Int = {
       if (values.length < size) values = new Array[UTF8String](size)
-      var i = 0
-      while (i < size) {
-        values(i) = if (from.isNullAt(first + i)) null else read(from, first + i)
-        if (values(i) != null) rows.lengthen(i, padded(values(i).numBytes))
-        i += 1
+      var bytes = 0L
+      measured = 0
+      while (measured < size && bytes <= RowBlock.MostBytes) {
+        val i = measured
+        if (!from.isNullAt(first + i)) {
+          values(i) = read(from, first + i)
+          rows.lengthen(i, padded(values(i).numBytes))
+          bytes += values(i).numBytes
+        }
+        measured += 1
       }
+      measured
     }
 
     override def write(from: ColumnVector, first: Int, size: Int, rows: RowBlock, field: Int): Unit = {
@@ -142,6 +155,8 @@ private[rows] object FieldCopy {
         }
         i += 1
       }
+      // Values may be copies, and need not live longer.
+      java.util.Arrays.fill(values.asInstanceOf[Array[AnyRef]], 0, measured, null)
     }
   }
 

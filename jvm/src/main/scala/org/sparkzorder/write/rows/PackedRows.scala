@@ -8,11 +8,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RepartitionByEx
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.fromAttributes
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy, UnaryExecNode}
 import org.apache.spark.sql.types.{BinaryType, IntegerType}
-import org.apache.spark.unsafe.Platform.{putLong, BYTE_ARRAY_OFFSET}
+import org.apache.spark.unsafe.Platform.{putInt, putLong, BYTE_ARRAY_OFFSET}
 
 /**
  * The rows of the child with some columns more, packed, see [[RowPacking]].
  *
+ * @param columns all those of the child
  * @param tie set to number the rows in the order in which they are read, in a column of this name
  * @param z set to add a column of this name with the value of the curve
  * @param curve the value of the curve
@@ -20,6 +21,7 @@ import org.apache.spark.unsafe.Platform.{putLong, BYTE_ARRAY_OFFSET}
  * @param output two columns: this integer, and the packed row
  */
 private[write] final case class PackedRows(
+    columns: Seq[Attribute],
     tie: Option[Attribute],
     z: Option[Attribute],
     curve: Option[Expression],
@@ -35,8 +37,10 @@ private[write] final case class PackedRows(
  * The rows that [[PackedRows]] has packed, as they were.
  *
  * @param output the columns of these rows
+ * @param packed the columns of the child
  */
-private[write] final case class UnpackedRows(output: Seq[Attribute], child: LogicalPlan) extends UnaryNode {
+private[write] final case class UnpackedRows(output: Seq[Attribute], packed: Seq[Attribute], child: LogicalPlan)
+    extends UnaryNode {
   override def producedAttributes: AttributeSet = outputSet
   override protected def withNewChildInternal(newChild: LogicalPlan): UnpackedRows = copy(child = newChild)
 }
@@ -53,15 +57,16 @@ private[write] object PackedRows {
       partitions: Int
   ): LogicalPlan = {
     val number = AttributeReference("slot", IntegerType, nullable = false)()
-    val packed = AttributeReference("row", BinaryType, nullable = false)()
+    val shuffled = Seq(number, AttributeReference("row", BinaryType, nullable = false)())
     val exchanged =
-      RepartitionByExpression(Seq(number), PackedRows(tie, z, curve, slot, Seq(number, packed), rows), partitions)
-    UnpackedRows(rows.output ++ tie ++ z, exchanged)
+      RepartitionByExpression(Seq(number), PackedRows(rows.output, tie, z, curve, slot, shuffled, rows), partitions)
+    UnpackedRows((rows.output ++ tie ++ z).map(_.withNullability(true)), shuffled, exchanged)
   }
 }
 
 /** Runs [[PackedRows]]. */
 private[write] final case class PackedRowsExec(
+    columns: Seq[Attribute],
     tie: Option[Attribute],
     z: Option[Attribute],
     curve: Option[Expression],
@@ -71,13 +76,21 @@ private[write] final case class PackedRowsExec(
 ) extends UnaryExecNode {
   override def producedAttributes: AttributeSet = AttributeSet(output ++ tie ++ z)
 
-  override protected def doExecute(): RDD[InternalRow] =
+  override protected def doExecute(): RDD[InternalRow] = {
+    require(
+      child.output.map(_.exprId) == columns.map(_.exprId),
+      s"${child.output.mkString("[", ", ", "]")} is not ${columns.mkString("[", ", ", "]")}"
+    )
     PackedRowsExec.packed(child.execute(), child.output, tie, z, curve, slot)
+  }
 
   override protected def withNewChildInternal(newChild: SparkPlan): PackedRowsExec = copy(child = newChild)
 }
 
 private object PackedRowsExec {
+
+  /** An array that grows gets no more than this for rows to come. */
+  private val MostSpare = 1L << 24
 
   /** Null bits, the slot, and place and length of the packed row. */
   private val Head = 3 * 8
@@ -100,12 +113,13 @@ private object PackedRowsExec {
       rows.map { r =>
         val row = place.of(r.asInstanceOf[UnsafeRow])
         val needed = Math.addExact(Head + 8, packing.mostBytes(row))
-        if (needed > bytes.length) bytes = new Array[Byte](math.min(2L * needed, Int.MaxValue - 15L).toInt)
+        if (needed > bytes.length) bytes = new Array[Byte](math.max(needed, math.min(2L * needed, MostSpare)).toInt)
         val length = packing.pack(row, bytes, Head)
         // Equal rows have equal bytes: Spark may compare checksums of a retried task.
         putLong(bytes, BYTE_ARRAY_OFFSET.toLong + Head + length, 0L)
         putLong(bytes, BYTE_ARRAY_OFFSET, 0L)
-        putLong(bytes, BYTE_ARRAY_OFFSET + 8, place.slot.toLong & 0xffffffffL)
+        putLong(bytes, BYTE_ARRAY_OFFSET + 8, 0L)
+        putInt(bytes, BYTE_ARRAY_OFFSET + 8, place.slot)
         putLong(bytes, BYTE_ARRAY_OFFSET + 16, (Head.toLong << 32) | length)
         result.pointTo(bytes, Head + (length + 7) / 8 * 8)
         result
@@ -156,8 +170,8 @@ private object UnpackedRowsExec {
       val into = packing.unpacked()
       rows.map { r =>
         val row = r.asInstanceOf[UnsafeRow]
-        val place = row.getLong(1) >>> 32
-        packing.unpack(row.getBaseObject, row.getBaseOffset + place, into)
+        val place = row.getLong(1)
+        packing.unpack(row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt, into)
       }
     }
   }
@@ -166,9 +180,9 @@ private object UnpackedRowsExec {
 /** Plans [[PackedRows]] and [[UnpackedRows]] in the sessions of rewrites. */
 private[write] object PackedRowsStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case PackedRows(tie, z, curve, slot, output, child) =>
-      PackedRowsExec(tie, z, curve, slot, output, planLater(child)) :: Nil
-    case UnpackedRows(output, child) => UnpackedRowsExec(output, planLater(child)) :: Nil
-    case _                           => Nil
+    case PackedRows(columns, tie, z, curve, slot, output, child) =>
+      PackedRowsExec(columns, tie, z, curve, slot, output, planLater(child)) :: Nil
+    case UnpackedRows(output, _, child) => UnpackedRowsExec(output, planLater(child)) :: Nil
+    case _                              => Nil
   }
 }

@@ -89,10 +89,13 @@ private[write] final class RowPacking(schema: StructType) extends Serializable {
    * Writes the row as it was.
    *
    * @param base and `offset`: where a packed row begins
+   * @param length of the packed row
    * @param into the row, which then points to its own bytes until the next call
+   * @throws IllegalStateException if these bytes are no packed row of this schema
    */
-  def unpack(base: AnyRef, offset: Long, into: RowPacking.Unpacked): UnsafeRow = {
+  def unpack(base: AnyRef, offset: Long, length: Int, into: RowPacking.Unpacked): UnsafeRow = {
     val words = Platform.getInt(base, offset)
+    if (words < nullWords + fields || CountBytes + (words + 1L) / 2 + Spare > length) throw damaged
     val to = into.ofWords(words)
     var lengths = offset + CountBytes
     var at = lengths + (words + 1) / 2
@@ -110,6 +113,7 @@ private[write] final class RowPacking(schema: StructType) extends Serializable {
       lengths += 1
       i += 16
     }
+    if (at + Spare != offset + length) throw damaged
     var expected = firstOffset
     var n = 0
     while (n < offsets.length) {
@@ -122,6 +126,8 @@ private[write] final class RowPacking(schema: StructType) extends Serializable {
     into.row.pointTo(to, 8 * words)
     into.row
   }
+
+  private def damaged = new IllegalStateException("a packed row is damaged")
 
   /** A row to unpack into. */
   def unpacked(): Unpacked = new Unpacked(fields)
@@ -152,7 +158,8 @@ private[write] object RowPacking {
 
     private[RowPacking] def ofWords(words: Int): Array[Byte] = {
       val needed = 8L * words + 8
-      if (needed > bytes.length) bytes = new Array[Byte](Math.toIntExact(math.min(2 * needed, Int.MaxValue - 15L)))
+      if (needed > bytes.length)
+        bytes = new Array[Byte](Math.toIntExact(math.max(needed, math.min(2 * needed, 1L << 24))))
       bytes
     }
   }

@@ -20,7 +20,7 @@ class RowPackingSuite extends AnyFunSuite {
     assert(bytes.slice(start + length - RowPacking.Spare, start + length).forall(_ == 0))
     // Nothing behind it is read.
     val own = java.util.Arrays.copyOf(bytes, start + length)
-    val back = packing.unpack(own, BYTE_ARRAY_OFFSET.toLong + start, packing.unpacked())
+    val back = packing.unpack(own, BYTE_ARRAY_OFFSET.toLong + start, length, packing.unpacked())
     assert(back.getBytes.toSeq == row.getBytes.toSeq)
     assert(back.numFields == row.numFields)
     length
@@ -66,8 +66,24 @@ class RowPackingSuite extends AnyFunSuite {
     (1 to 500).foreach { _ =>
       val row = project(RandomRows.row(random, schema))
       val bytes = new Array[Byte](packing.mostBytes(row))
-      packing.pack(row, bytes, 0)
-      assert(packing.unpack(bytes, BYTE_ARRAY_OFFSET, into) == row)
+      val length = packing.pack(row, bytes, 0)
+      assert(packing.unpack(bytes, BYTE_ARRAY_OFFSET, length, into) == row)
     }
+  }
+
+  test("bytes that are no packed row are an error, or a row that the hash tells apart") {
+    val random = new Random(9)
+    val schema = StructType((0 until 200).map(i => StructField(s"c$i", if (i % 9 == 0) StringType else LongType)))
+    val packing = new RowPacking(schema)
+    val row = UnsafeProjection.create(schema)(RandomRows.row(random, schema))
+    val bytes = new Array[Byte](packing.mostBytes(row))
+    val length = packing.pack(row, bytes, 0)
+    val outcomes = (1 to 3000).map { _ =>
+      val own = java.util.Arrays.copyOf(bytes, length)
+      own(random.nextInt(if (random.nextBoolean()) 4 else length)) = random.nextInt(256).toByte
+      try packing.unpack(own, BYTE_ARRAY_OFFSET, length, packing.unpacked()).numFields
+      catch { case _: IllegalStateException | _: ArrayIndexOutOfBoundsException => -1 }
+    }
+    assert(outcomes.toSet == Set(-1, 200))
   }
 }
