@@ -1,7 +1,7 @@
 package org.sparkzorder.membership
 
 /** How the values of a column are kept for each file. */
-sealed abstract class MembershipKind(val name: String)
+sealed abstract class MembershipKind(val name: String) extends Serializable
 object MembershipKind {
 
   /** A set, or a Bloom filter where this is much smaller. */
