@@ -6,6 +6,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -32,6 +33,12 @@ final class RandomValues(seed: Long) {
     }
     StructField(pick("a", "b.c", "D", "ü") + i, dt)
   })
+
+  /** Columns of atomic types, and of these. A few schemas are wide. */
+  def columns(others: DataType*): StructType =
+    StructType((0 to random.nextInt(if (random.nextInt(5) == 0) 150 else 12)).map { i =>
+      StructField(s"c$i", if (others.nonEmpty && random.nextInt(5) == 0) pick(others: _*) else atomicType())
+    })
 
   def row(schema: StructType): InternalRow =
     new GenericInternalRow(schema.fields.map(f => if (random.nextInt(5) == 0) null else value(f.dataType)))
@@ -74,13 +81,18 @@ final class RandomValues(seed: Long) {
       val digits = BigInteger.TEN.pow(1 + random.nextInt(d.precision))
       val unscaled = new BigInteger(130, random.self).mod(digits)
       Decimal(new JBigDecimal(if (random.nextBoolean()) unscaled else unscaled.negate(), d.scale), d.precision, d.scale)
-    case _: StringType   => UTF8String.fromBytes(bytes())
-    case BinaryType      => bytes()
-    case ArrayType(_, _) => new org.apache.spark.sql.catalyst.util.GenericArrayData(Array[Any](1, 2))
-    case s: StructType   => row(s)
-    case _: TimeType     => Math.floorMod(long(), 86400000000000L)
-    case _               => long()
+    case _: StringType => UTF8String.fromBytes(bytes())
+    case BinaryType    => bytes()
+    case a: ArrayType  => new GenericArrayData(several(a.elementType))
+    case m: MapType    =>
+      val keys = several(m.keyType)
+      ArrayBasedMapData(keys, keys.map(_ => value(m.valueType)))
+    case s: StructType => row(s)
+    case _: TimeType   => Math.floorMod(long(), 86400000000000L)
+    case _             => long()
   }
+
+  private def several(dt: DataType): Array[Any] = Array.fill[Any](random.nextInt(4))(value(dt))
 
   private def long(): Long =
     pick(

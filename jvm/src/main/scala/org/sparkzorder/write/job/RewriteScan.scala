@@ -12,7 +12,17 @@ import org.sparkzorder.layout.{BytesMapping, LayoutShape}
 import org.sparkzorder.stats.KeyEncoding
 import org.sparkzorder.write.{ColumnOf, Dimension, KeyColumn}
 import org.sparkzorder.write.check.{HashedRows, ListedInputs, ReadRows}
-import org.sparkzorder.write.rows.{BroadcastPlan, BytesKey, ColumnsToRows, CurveValue, PackedRows, RowPlan, SlotKey}
+import org.sparkzorder.write.rows.{
+  BroadcastPlan,
+  BytesKey,
+  ColumnsToRows,
+  CurveColumns,
+  CurveValue,
+  PackedRows,
+  RowPlacing,
+  RowPlan,
+  SlotKey
+}
 import org.sparkzorder.write.zeros.NotedZeros
 
 /**
@@ -59,7 +69,7 @@ private[write] final class RewriteScan(
 
   /**
    * The rows of each slot in the partition with the slot's number, in the order of the curve. A row
-   * has the data columns, then those of [[addedFields]].
+   * has the data columns, then those that it was placed by, see [[RewriteScan.curveField]].
    *
    * @param sums set to count and hash the rows before the shuffle, and to look at their files
    * @param zeros whether to note for each task which columns have -0.0
@@ -87,13 +97,13 @@ private[write] final class RewriteScan(
     val exchanged =
       if (dimensions.isEmpty) {
         val rows = withBytesKey(hashed(ColumnsToRows.of(table)))
-        PackedRows.shuffled(rows, Some(tie), Some(z.toAttribute), Some(curve), slot, slots)
+        PackedRows.shuffled(rows, RowPlacing(Some(CurveColumns(tie, z.toAttribute, curve)), slot), slots)
       } else {
         val rows = withBytesKey(joined(hashed(read)))
         val attributes =
           AttributeSet(within.flatMap(_.references)).intersect(AttributeSet(dimensions.flatMap(_.rows.output)))
         val placed = Project(data ++ bytesKey.map(_.toAttribute) ++ Seq(file, tie, z) ++ attributes.toSeq, rows)
-        PackedRows.shuffled(placed, None, None, None, slot, slots)
+        PackedRows.shuffled(placed, RowPlacing(None, slot), slots)
       }
     val order = (z.toAttribute +: within :+ tie).map(SortOrder(_, Ascending))
     val noted = if (zeros) NotedZeros(relation.dataSchema, exchanged) else exchanged

@@ -11,25 +11,36 @@ import org.apache.spark.sql.types.{BinaryType, IntegerType}
 import org.apache.spark.unsafe.Platform.{putInt, putLong, BYTE_ARRAY_OFFSET}
 
 /**
- * The rows of the child with some columns more, packed, see [[RowPacking]].
+ * Columns to add to rows.
+ *
+ * @param tie numbers the rows in the order in which they are read
+ * @param z has the value of `curve`
+ */
+private[write] final case class CurveColumns(tie: Attribute, z: Attribute, curve: Expression)
+
+/**
+ * Where rows go.
+ *
+ * @param added None if the rows have these columns
+ * @param slot the integer to partition a row by, which may depend on them
+ */
+private[write] final case class RowPlacing(added: Option[CurveColumns], slot: Expression) {
+  def attributes: Seq[Attribute] = added.toSeq.flatMap(a => Seq(a.tie, a.z))
+}
+
+/**
+ * The rows of the child with the columns of the placement, packed, see [[RowPacking]].
  *
  * @param columns all those of the child
- * @param tie set to number the rows in the order in which they are read, in a column of this name
- * @param z set to add a column of this name with the value of the curve
- * @param curve the value of the curve
- * @param slot the integer to partition a row by, which may depend on both columns
- * @param output two columns: this integer, and the packed row
+ * @param output two columns: the integer to partition by, and the packed row
  */
 private[write] final case class PackedRows(
     columns: Seq[Attribute],
-    tie: Option[Attribute],
-    z: Option[Attribute],
-    curve: Option[Expression],
-    slot: Expression,
+    placement: RowPlacing,
     output: Seq[Attribute],
     child: LogicalPlan
 ) extends UnaryNode {
-  override def producedAttributes: AttributeSet = AttributeSet(output ++ tie ++ z)
+  override def producedAttributes: AttributeSet = outputSet
   override protected def withNewChildInternal(newChild: LogicalPlan): PackedRows = copy(child = newChild)
 }
 
@@ -47,41 +58,31 @@ private[write] final case class UnpackedRows(output: Seq[Attribute], packed: Seq
 
 private[write] object PackedRows {
 
-  /** Shuffles rows packed. The parameters are those of [[PackedRows]]. */
-  def shuffled(
-      rows: LogicalPlan,
-      tie: Option[Attribute],
-      z: Option[Attribute],
-      curve: Option[Expression],
-      slot: Expression,
-      partitions: Int
-  ): LogicalPlan = {
+  /** Shuffles rows packed. They have the columns of the placement then. */
+  def shuffled(rows: LogicalPlan, placement: RowPlacing, partitions: Int): LogicalPlan = {
     val number = AttributeReference("slot", IntegerType, nullable = false)()
     val shuffled = Seq(number, AttributeReference("row", BinaryType, nullable = false)())
     val exchanged =
-      RepartitionByExpression(Seq(number), PackedRows(rows.output, tie, z, curve, slot, shuffled, rows), partitions)
-    UnpackedRows((rows.output ++ tie ++ z).map(_.withNullability(true)), shuffled, exchanged)
+      RepartitionByExpression(Seq(number), PackedRows(rows.output, placement, shuffled, rows), partitions)
+    UnpackedRows((rows.output ++ placement.attributes).map(_.withNullability(true)), shuffled, exchanged)
   }
 }
 
 /** Runs [[PackedRows]]. */
 private[write] final case class PackedRowsExec(
     columns: Seq[Attribute],
-    tie: Option[Attribute],
-    z: Option[Attribute],
-    curve: Option[Expression],
-    slot: Expression,
+    placement: RowPlacing,
     output: Seq[Attribute],
     child: SparkPlan
 ) extends UnaryExecNode {
-  override def producedAttributes: AttributeSet = AttributeSet(output ++ tie ++ z)
+  override def producedAttributes: AttributeSet = outputSet
 
   override protected def doExecute(): RDD[InternalRow] = {
     require(
       child.output.map(_.exprId) == columns.map(_.exprId),
       s"${child.output.mkString("[", ", ", "]")} is not ${columns.mkString("[", ", ", "]")}"
     )
-    PackedRowsExec.packed(child.execute(), child.output, tie, z, curve, slot)
+    PackedRowsExec.packed(child.execute(), columns, placement)
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): PackedRowsExec = copy(child = newChild)
@@ -96,22 +97,14 @@ private object PackedRowsExec {
   private val Head = 3 * 8
 
   // Made in this object, so that the closure does not contain a plan.
-  private def packed(
-      rows: RDD[InternalRow],
-      columns: Seq[Attribute],
-      tie: Option[Attribute],
-      z: Option[Attribute],
-      curve: Option[Expression],
-      slot: Expression
-  ): RDD[InternalRow] = {
-    val added = tie.toSeq ++ z
-    val packing = new RowPacking(fromAttributes(columns ++ added))
+  private def packed(rows: RDD[InternalRow], columns: Seq[Attribute], placement: RowPlacing): RDD[InternalRow] = {
+    val packing = new RowPacking(fromAttributes(columns ++ placement.attributes))
     rows.mapPartitionsWithIndex { (partition, rows) =>
-      val place = new Placing(partition, columns, tie, z, curve, slot)
+      val placed = new PlacedRows(partition, columns, placement)
       val result = new UnsafeRow(2)
       var bytes = new Array[Byte](1024)
       rows.map { r =>
-        val row = place.of(r.asInstanceOf[UnsafeRow])
+        val row = placed.of(r.asInstanceOf[UnsafeRow])
         val needed = Math.addExact(Head + 8, packing.mostBytes(row))
         if (needed > bytes.length) bytes = new Array[Byte](math.max(needed, math.min(2L * needed, MostSpare)).toInt)
         val length = packing.pack(row, bytes, Head)
@@ -119,7 +112,7 @@ private object PackedRowsExec {
         putLong(bytes, BYTE_ARRAY_OFFSET.toLong + Head + length, 0L)
         putLong(bytes, BYTE_ARRAY_OFFSET, 0L)
         putLong(bytes, BYTE_ARRAY_OFFSET + 8, 0L)
-        putInt(bytes, BYTE_ARRAY_OFFSET + 8, place.slot)
+        putInt(bytes, BYTE_ARRAY_OFFSET + 8, placed.slot)
         putLong(bytes, BYTE_ARRAY_OFFSET + 16, (Head.toLong << 32) | length)
         result.pointTo(bytes, Head + (length + 7) / 8 * 8)
         result
@@ -128,19 +121,13 @@ private object PackedRowsExec {
   }
 }
 
-/** Adds the columns to a row that say where it goes. */
-private final class Placing(
-    partition: Int,
-    columns: Seq[Attribute],
-    tie: Option[Attribute],
-    z: Option[Attribute],
-    curve: Option[Expression],
-    slotKey: Expression
-) {
-  private val added = tie.toSeq ++ z
-  private val addedOf = UnsafeProjection.create(tie.map(_ => MonotonicallyIncreasingID()).toSeq ++ curve, columns)
+/** Adds the columns of a placement to rows. */
+private final class PlacedRows(partition: Int, columns: Seq[Attribute], placement: RowPlacing) {
+  private val added = placement.attributes
+  private val addedOf =
+    UnsafeProjection.create(placement.added.toSeq.flatMap(a => Seq(MonotonicallyIncreasingID(), a.curve)), columns)
   private lazy val joiner = GenerateUnsafeRowJoiner.create(fromAttributes(columns), fromAttributes(added))
-  private val slotOf = UnsafeProjection.create(Seq(slotKey), columns ++ added)
+  private val slotOf = UnsafeProjection.create(Seq(placement.slot), columns ++ added)
   Seq(addedOf, slotOf).foreach(_.initialize(partition))
 
   private var joined: UnsafeRow = _
@@ -180,8 +167,8 @@ private object UnpackedRowsExec {
 /** Plans [[PackedRows]] and [[UnpackedRows]] in the sessions of rewrites. */
 private[write] object PackedRowsStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case PackedRows(columns, tie, z, curve, slot, output, child) =>
-      PackedRowsExec(columns, tie, z, curve, slot, output, planLater(child)) :: Nil
+    case PackedRows(columns, placement, output, child) =>
+      PackedRowsExec(columns, placement, output, planLater(child)) :: Nil
     case UnpackedRows(output, _, child) => UnpackedRowsExec(output, planLater(child)) :: Nil
     case _                              => Nil
   }

@@ -1,7 +1,5 @@
 package org.sparkzorder.write.rows
 
-import scala.util.Random
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types._
@@ -9,7 +7,17 @@ import org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.stats.RandomValues
+
 class RowPackingSuite extends AnyFunSuite {
+
+  private val nested: Seq[DataType] = Seq(
+    ArrayType(IntegerType),
+    ArrayType(StringType),
+    new StructType().add("a", StringType).add("b", DecimalType(30, 2)),
+    MapType(StringType, LongType),
+    ArrayType(new StructType().add("a", BinaryType))
+  )
 
   /** Checks that a row comes back, and says how long it was meanwhile. */
   private def packed(packing: RowPacking, row: UnsafeRow, start: Int = 0): Int = {
@@ -27,19 +35,20 @@ class RowPackingSuite extends AnyFunSuite {
   }
 
   test("rows of all types come back byte by byte") {
-    val random = new Random(5)
+    val values = new RandomValues(5)
     (1 to 400).foreach { _ =>
-      val schema = RandomRows.schema(random, RandomRows.Flat ++ RandomRows.Nested)
+      val schema = values.columns(nested: _*)
       val packing = new RowPacking(schema)
       val project = UnsafeProjection.create(schema)
-      (1 to 20).foreach(_ => packed(packing, project(RandomRows.row(random, schema)), random.nextInt(4) * 8))
+      (1 to 20).foreach(_ => packed(packing, project(values.row(schema)), values.random.nextInt(4) * 8))
     }
   }
 
   test("any words come back, also where a schema has other types") {
-    val random = new Random(6)
+    val values = new RandomValues(6)
+    val random = values.random
     (1 to 2000).foreach { _ =>
-      val schema = RandomRows.schema(random, RandomRows.Flat ++ RandomRows.Nested)
+      val schema = values.columns(nested: _*)
       val bytes =
         new Array[Byte](UnsafeRow.calculateBitSetWidthInBytes(schema.length) + 8 * (schema.length + random.nextInt(9)))
       random.nextBytes(bytes)
@@ -58,13 +67,13 @@ class RowPackingSuite extends AnyFunSuite {
   }
 
   test("one row after the other may be unpacked into the same memory") {
-    val random = new Random(7)
+    val values = new RandomValues(7)
     val schema = new StructType().add("a", BinaryType).add("b", IntegerType)
     val packing = new RowPacking(schema)
     val into = packing.unpacked()
     val project = UnsafeProjection.create(schema)
     (1 to 500).foreach { _ =>
-      val row = project(RandomRows.row(random, schema))
+      val row = project(values.row(schema))
       val bytes = new Array[Byte](packing.mostBytes(row))
       val length = packing.pack(row, bytes, 0)
       assert(packing.unpack(bytes, BYTE_ARRAY_OFFSET, length, into) == row)
@@ -72,10 +81,11 @@ class RowPackingSuite extends AnyFunSuite {
   }
 
   test("bytes that are no packed row are an error, or a row that the hash tells apart") {
-    val random = new Random(9)
+    val values = new RandomValues(9)
+    val random = values.random
     val schema = StructType((0 until 200).map(i => StructField(s"c$i", if (i % 9 == 0) StringType else LongType)))
     val packing = new RowPacking(schema)
-    val row = UnsafeProjection.create(schema)(RandomRows.row(random, schema))
+    val row = UnsafeProjection.create(schema)(values.row(schema))
     val bytes = new Array[Byte](packing.mostBytes(row))
     val length = packing.pack(row, bytes, 0)
     val outcomes = (1 to 3000).map { _ =>
