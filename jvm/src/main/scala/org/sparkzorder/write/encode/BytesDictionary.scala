@@ -6,9 +6,6 @@ import org.apache.parquet.column.{Encoding, ParquetProperties}
 import org.apache.parquet.column.values.ValuesWriter
 import org.apache.parquet.column.values.plain.{FixedLenByteArrayPlainValuesWriter, PlainValuesWriter}
 import org.apache.parquet.io.api.Binary
-import org.apache.spark.sql.catalyst.expressions.XXH64
-import org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET
-import org.apache.spark.unsafe.array.ByteArrayMethods
 
 /**
  * A dictionary of strings and other bytes, which stand one after the other in an array.
@@ -46,7 +43,7 @@ private[encode] final class BytesDictionary(
 
   private def write(v: Binary, in: Array[Byte], offset: Int): Unit = {
     if (!(last >= 0 && isAt(last, in, offset, v.length))) {
-      val hash = XXH64.hashUnsafeBytes(in, BYTE_ARRAY_OFFSET.toLong + offset, v.length, 42L).toInt
+      val hash = ByteWords.hash(in, offset, v.length)
       var at = hash & (table.length - 1)
       while (table(at) != 0 && !(hashes(table(at) - 1) == hash && isAt(table(at) - 1, in, offset, v.length)))
         at = (at + 1) & (table.length - 1)
@@ -64,13 +61,7 @@ private[encode] final class BytesDictionary(
   private def isAt(number: Int, in: Array[Byte], offset: Int, length: Int): Boolean = {
     val from = start(number)
     ends(number) - from == length &&
-    ByteArrayMethods.arrayEquals(
-      content,
-      BYTE_ARRAY_OFFSET.toLong + from,
-      in,
-      BYTE_ARRAY_OFFSET.toLong + offset,
-      length
-    )
+    ByteWords.equal(content, from, in, offset, length)
   }
 
   private def insert(in: Array[Byte], offset: Int, length: Int, hash: Int, at: Int): Unit = {

@@ -108,7 +108,7 @@ class DictionaryValuesSuite extends AnyFunSuite {
     }
   }
 
-  test("each NaN keeps its bits") {
+  test("NaNs with other bits are other values") {
     val properties = propertiesOf(WriterVersion.PARQUET_1_0, 1 << 20)
     val made = factory(WriterVersion.PARQUET_1_0, properties)
     val ours = new OwnDictionaries(made, properties).newValuesWriter(column(DOUBLE))
