@@ -1,6 +1,6 @@
 # Benchmarks. Each writes a page to bench/results.
 
-.PHONY: bench ssb bench-layout bench-sizes bench-read-back bench-requests bench-auto bench-incremental bench-plain-reader
+.PHONY: bench ssb bench-layout bench-sizes bench-read-back bench-requests bench-auto bench-incremental bench-plain-reader bench-row-groups
 .PHONY: layout sizes read-back requests auto incremental
 
 # Of `make bench`: the Spark that tools/jars.txt has Delta for, and parts with commas between.
@@ -39,6 +39,10 @@ bench-plain-reader: $(STAMPS)/installed $(STAMPS)/dev
 # What reading new files back costs OPTIMIZE.
 bench-read-back: $(STAMPS)/installed $(STAMPS)/dev
 	@$(BIN)/python bench/read_back.py --jar $(call jar,$(NEWEST))
+
+# Packing small files by copying their row groups, which OPTIMIZE does not do.
+bench-row-groups: $(STAMPS)/installed
+	@$(BIN)/python bench/row_groups.py --jar $(call jar,$(NEWEST))
 
 # The requests of each statement on S3, by the number of files.
 bench-requests: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store

@@ -25,6 +25,8 @@ from peers.sessions import Setting
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = (
     "optimize",
+    "small",
+    "kinds",
     "queries",
     "thousand",
     "profile",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from peers.sessions import Setting
 
 FILES = 100
-LIMITS = {"delta": 0.60, "iceberg": 0.65, "spark": 0.95}
+LIMITS = {"delta": 0.50, "iceberg": 0.60, "spark": 0.72}
 
 
 @dataclass
