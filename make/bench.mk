@@ -1,6 +1,7 @@
 # Benchmarks. Each writes a page to bench/results.
 
-.PHONY: bench ssb bench-layout bench-sizes bench-read-back bench-requests bench-auto bench-incremental bench-plain-reader bench-row-groups
+.PHONY: bench ssb bench-layout bench-sizes bench-read-back bench-requests bench-auto bench-incremental
+.PHONY: bench-plain-reader bench-row-groups bench-tuning
 .PHONY: layout sizes read-back requests auto incremental
 
 # Of `make bench`: the Spark that tools/jars.txt has Delta for, and parts with commas between.
@@ -43,6 +44,11 @@ bench-read-back: $(STAMPS)/installed $(STAMPS)/dev
 # Packing small files by copying their row groups, which OPTIMIZE does not do.
 bench-row-groups: $(STAMPS)/installed
 	@$(BIN)/python bench/row_groups.py --jar $(call jar,$(NEWEST))
+
+# OPTIMIZE under several settings of the application. `HEAP=1g SCALE=5` measures one heap alone.
+bench-tuning: $(STAMPS)/env-bench $(call jar,$(BENCH_SPARK))
+	@PYTHONPATH=bench build/envs/bench/bin/python bench/tuning.py --jar $(call jar,$(BENCH_SPARK)) \
+		$(if $(HEAP),--heap $(HEAP) --scale $(SCALE) --runs 1 --files $(or $(FILES),100))
 
 # The requests of each statement on S3, by the number of files.
 bench-requests: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
