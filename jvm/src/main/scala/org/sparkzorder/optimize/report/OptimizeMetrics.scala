@@ -33,6 +33,7 @@ final case class FileSizes(sizes: Seq[Long]) {
  * @param dryRun whether nothing was done: then the other values are what would be
  * @param readBack how many new files were read back before they were published, and how long this
  *   took in all tasks; for the history
+ * @param columnwise how many new files were written column by column; for the history
  * @param forgotten filters that were remembered, and had found no row in some replaced files
  * @param rowHash a hash of all rewritten rows that does not depend on their order; for the history
  */
@@ -55,7 +56,8 @@ final case class OptimizeMetrics(
     dryRun: Boolean = false,
     forgotten: Int = 0,
     rowHash: Option[String] = None,
-    readBack: Option[ReadBackCost] = None
+    readBack: Option[ReadBackCost] = None,
+    columnwise: Option[Int] = None
 ) {
 
   /** Files of the table afterwards. */
@@ -93,7 +95,8 @@ final case class OptimizeMetrics(
     "numAddedBytes" -> added.sum.toString,
     "numRemovedBytes" -> removed.sum.toString
   ) ++ strategy.history ++ millis.map("rewriteMillis" -> _.toString) ++ rowHash.map("rowHash" -> _) ++
-    readBack.fold(Map.empty[String, String])(_.history) ++ quantilesOfSizes
+    columnwise.map("numColumnwiseFiles" -> _.toString) ++ readBack.fold(Map.empty[String, String])(_.history) ++
+    quantilesOfSizes
 
   private def quantilesOfSizes: Map[String, String] =
     if (added.isEmpty) Map.empty

@@ -109,6 +109,7 @@ private[optimize] object OptimizeRecord {
     elsewhere = plan.filesElsewhere,
     millis = Some(result.sampleMillis + result.writeMillis),
     readBack =
-      Option.when(result.readBack.nonEmpty)(ReadBackCost(result.readBack.size, result.readBack.map(_.millis).sum))
+      Option.when(result.readBack.nonEmpty)(ReadBackCost(result.readBack.size, result.readBack.map(_.millis).sum)),
+    columnwise = Some(result.columnwise)
   )
 }

@@ -48,6 +48,8 @@ private[write] final class ColumnwiseWriter private[encode] (
     batch.clear()
   }
 
+  override def isColumnwise: Boolean = true
+
   override def end(): Unit = flush()
 }
 

@@ -274,7 +274,8 @@ final class RewriteJob(
         interval = intervals(unit).map(_(slot - model.slotOffsets(unit))),
         f.rowHash,
         f.upload,
-        f.readBack
+        f.readBack,
+        f.isColumnwise
       )
     }
   }

@@ -20,6 +20,7 @@ import org.sparkzorder.write.task.StagedUpload
  * @param upload set on an object store, where it is no file yet; its path then has no suffix
  * @param readBack set when the file was read back, which
  *   [[org.sparkzorder.write.check.ProvenWriters]] decides
+ * @param isColumnwise whether it was written column by column
  */
 final case class StagedFile(
     path: Path,
@@ -32,7 +33,8 @@ final case class StagedFile(
     interval: Option[CurveInterval] = None,
     rowHash: Long = 0,
     upload: Option[StagedUpload] = None,
-    readBack: Option[ReadBackRows] = None
+    readBack: Option[ReadBackRows] = None,
+    isColumnwise: Boolean = false
 )
 
 /**
@@ -57,6 +59,9 @@ final case class RewriteResult(
 
   /** What was found in the files that were read back. */
   def readBack: Seq[ReadBackRows] = outputs.flatMap(_.readBack)
+
+  /** How many files were written column by column. */
+  def columnwise: Int = outputs.count(_.isColumnwise)
 
   /** For each unit, the rows that the writers got. */
   def written: IndexedSeq[RowSum] = {

@@ -29,6 +29,7 @@ import org.sparkzorder.write.zeros.{FloatLeaf, NotedZeros, ZeroSettings, ZerosFo
  * @param rowHash sum of the hashes of its rows
  * @param upload set when the file is an upload that was left open
  * @param readBack set when the file was read back
+ * @param isColumnwise whether it was written column by column
  */
 private[write] final case class WrittenFile(
     path: String,
@@ -37,7 +38,8 @@ private[write] final case class WrittenFile(
     stats: FileStats,
     rowHash: Long,
     upload: Option[StagedUpload] = None,
-    readBack: Option[ReadBackRows] = None
+    readBack: Option[ReadBackRows] = None,
+    isColumnwise: Boolean = false
 )
 
 /**
@@ -98,6 +100,7 @@ private[write] final class FileTask(
     val rowHash = hash.orNull
     val check = readBack.map(_.begin()).orNull
     var sum = 0L
+    var isColumnwise = false
     var complete = false
     // An open upload cannot be read.
     val local = uploads.filter(_ => check != null).map(_ => new LocalFirst(conf.value))
@@ -108,6 +111,7 @@ private[write] final class FileTask(
       // one instead of hiding it.
       Using.resource(new AutoCloseable { def close(): Unit = file.close() }) { _ =>
         val writer = OwnEncodings.of(file, schema)
+        isColumnwise = writer.isColumnwise
         val leading = new LeadingFields(schema)
         rows.foreach { row =>
           val data = leading.of(row)
@@ -127,7 +131,7 @@ private[write] final class FileTask(
       local.foreach(_.copyTo(path))
       val written = uploads.fold(stored(path, stats, sum))(uploaded(_, path, stats, sum))
       complete = true
-      written.copy(readBack = back)
+      written.copy(readBack = back, isColumnwise = isColumnwise)
     } finally {
       local.foreach(_.delete())
       if (!complete) discard(path)

@@ -143,6 +143,17 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     assert(readBack("counted-interval", "parquet", Map.empty, "make_dt_interval(0, 0, 0, id) i") == Some("2"))
   }
 
+  test("the history says how many files were written column by column") {
+    def columnwise(name: String, format: String, columns: String*): Option[String] = {
+      val folder = new File(dir, name)
+      spark.range(0, 300, 1, 3).selectExpr("id k" +: columns: _*).write.format(format).save(folder.toString)
+      metrics(folder, format).get("numColumnwiseFiles")
+    }
+    assert(columnwise("columnwise", "parquet", "id / 3 d", "cast(id as string) s") == Some("2"))
+    assert(columnwise("columnwise-nested", "parquet", "array(id) a") == Some("0"))
+    assert(columnwise("columnwise-orc", "orc", "cast(id as string) s") == Some("0"))
+  }
+
   test("a variant is read back as it was written") {
     val variant =
       "if(id % 3 = 0, null, parse_json(concat('{\"b\":[', id, ',1.50,null],\"a\":\"x\",\"c\":{\"y\":', id / 7, '}}'))) v"
