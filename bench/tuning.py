@@ -107,8 +107,9 @@ def main() -> None:
     lines = [
         f"## TPC-H's wide table, scale {given.scale:g}: {size / 1e6:.0f} MB, into about {given.files} files",
         "",
-        f"{len(next(iter(found.values())))} processes each, in turns, of {given.runs} runs. "
-        + ("The first run does not count." if given.runs > 1 else ""),
+        "One run of one process."
+        if given.heap
+        else f"{given.rounds} processes each, in turns, of {given.runs} runs. The first run does not count.",
         "",
         "| | seconds | most memory of the process |",
         "|---|---|---|",
