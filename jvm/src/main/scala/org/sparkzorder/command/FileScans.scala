@@ -1,7 +1,12 @@
 package org.sparkzorder.command
 
 import org.apache.spark.sql.{classic, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.{Expression, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  DynamicPruningSubquery,
+  Expression,
+  PredicateHelper,
+  SubqueryExpression
+}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.execution.CommandExecutionMode
@@ -41,7 +46,13 @@ private[command] object FileScans extends PredicateHelper {
     }
 
   private def inSubqueries(e: Expression): Seq[FileScan] =
-    e.collect { case s: SubqueryExpression => s.plan }.flatMap(scans(_, Nil))
+    e.collect { case s: SubqueryExpression if !isOfBroadcast(s) => s.plan }.flatMap(scans(_, Nil))
+
+  /** Whether it only takes the rows that a join broadcasts. Its plan is a copy of the join's side and reads nothing. */
+  private def isOfBroadcast(s: SubqueryExpression): Boolean = s match {
+    case d: DynamicPruningSubquery => d.onlyInBroadcast
+    case _                         => false
+  }
 
   private def isScan(leaf: LogicalPlan): Boolean = leaf match {
     case l: LogicalRelation          => l.relation.isInstanceOf[HadoopFsRelation]

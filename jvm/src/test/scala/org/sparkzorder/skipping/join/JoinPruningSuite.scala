@@ -340,4 +340,13 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     assert(analyzed.mkString.contains("id IN (keys of a join),2,"), analyzed.mkString)
     assert(analyzed.head.getAs[Long]("files_kept") == 2)
   }
+
+  test("EXPLAIN SKIPPING tells of a broadcast table of files once") {
+    indexed()
+    val other = folder("parquet", Nil)
+    table(other, "parquet").createOrReplaceTempView("files")
+    val explained = spark.sql("EXPLAIN SKIPPING SELECT t.* FROM t JOIN files ON t.id = files.id WHERE files.k = 3")
+    assert(explained.collect().map(_.getAs[String]("relation")).distinct.length == 2)
+    assert(explained.count() == 2)
+  }
 }
