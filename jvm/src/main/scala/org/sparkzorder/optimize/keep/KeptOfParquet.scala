@@ -91,7 +91,10 @@ private final class KeptOfParquet(
 
   private def pageVersion: (Map[String, String], Seq[String]) = {
     val versions = traits.filter(_.pageVersions.nonEmpty).map(_.pageVersions)
-    if (versions.nonEmpty && versions.forall(_ == Set(2))) (Map("parquet.writer.version" -> "v2"), Nil)
+    val isCompressed = !writeConf.get(SQLConf.PARQUET_COMPRESSION.key).contains("uncompressed")
+    if (versions.exists(_.contains(2)) && !isCompressed)
+      (Map.empty, Seq("data pages of version 2 (Spark may misread them where they are not compressed)"))
+    else if (versions.nonEmpty && versions.forall(_ == Set(2))) (Map("parquet.writer.version" -> "v2"), Nil)
     else if (versions.exists(_.contains(2))) (Map.empty, Seq("data pages of version 2 (not all files have them)"))
     else (Map.empty, Nil)
   }

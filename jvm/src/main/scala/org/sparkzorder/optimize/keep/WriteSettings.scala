@@ -7,7 +7,6 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType, UserDefinedType}
 
 import org.sparkzorder.compat._
-import org.sparkzorder.footer.traits.FileTraits
 import org.sparkzorder.footer.{FileFooter, TimestampKind}
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.table.PlainTable
@@ -34,17 +33,15 @@ private[sparkzorder] object WriteSettings {
       "spark.sql.parquet.outputTimestampType" -> timestamps.sparkName
     )
     (codec ++ ofParquet).toMap ++ (if (table.formatName == "orc") readMapsOfOrc(table.dataSchema) else Map.empty) ++
-      (if (footers.flatMap(_.traits).exists(hasPlainPagesV2)) readByRow else Map.empty)
+      (if (footers.flatMap(_.traits).exists(_.hasDifferences)) readByRow else Map.empty)
   }
 
   /**
-   * Spark's vectorized reader takes texts, binaries and decimals of uncompressed pages of version 2 from a wrong place,
-   * if they are encoded as differences. Its reader of rows does not.
+   * Spark's vectorized reader takes texts, binaries and decimals that are encoded as differences from a wrong place, if
+   * their page is not compressed, and the file system checks sums. Its reader of rows does not. A chunk with a codec may
+   * have pages without it, which the footer does not tell. So the codec does not matter here. See [[org.sparkzorder.write.encode.PageVersion]], too.
    */
   private def readByRow = Map(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key -> "false")
-
-  private def hasPlainPagesV2(traits: FileTraits): Boolean =
-    traits.pageVersions(2) && traits.codecs("uncompressed")
 
   /**
    * Spark's row reader for ORC makes a sorted map of every map, so it loses their order, and all

@@ -29,6 +29,7 @@ import org.sparkzorder.write.check.{
   RowHash,
   RowSum
 }
+import org.sparkzorder.write.encode.{BloomFilterSize, PageVersion}
 import org.sparkzorder.write.preserve.{KeptParquet, PreservedMetadata}
 import org.sparkzorder.write.rows.{ColumnsToRowsStrategy, PackedRowsStrategy, RowPlan}
 import org.sparkzorder.write.sample.{
@@ -316,6 +317,8 @@ final class RewriteJob(
     }
     val ofSpark =
       RewriteSession.active(session)(format.prepareWrite(session, job, CaseInsensitiveMap(options), written))
+    PageVersion.keepReadable(job.getConfiguration)
+    BloomFilterSize.limit(job.getConfiguration)
     val factory = kept.fold(ofSpark)(_.install(job, ofSpark))
     // Rows in the order of their arrival have no borders between them.
     val curveField = Option.when(keys.nonEmpty)(RewriteScan.curveField(schema, bytes))
