@@ -255,25 +255,30 @@ def copied(spark: SparkSession, folder: Path, to: Path) -> None:
     assert list(to.glob(".*.crc"))
 
 
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("compression", ["none", "zstd"])
-@pytest.mark.parametrize("option", ["", ", 'compression' = 'none'"])
-def test_bytes_encoded_as_differences_stay(
-    spark: SparkSession, tmp_path: Path, version: str, compression: str, option: str
-) -> None:
+def differences(folder: Path, version: str, compression: str) -> None:
+    """Write two files with byte strings that are encoded as differences."""
     # Twelve random bytes do not get shorter, so Arrow leaves their pages without compression.
     generator = random.Random(1)
     table = pa.table({"a": range(2000), "t": [f"{i * 7919 % 2003}" for i in range(2000)]}).append_column(
         "b", pa.array([generator.randbytes(12) for _ in range(2000)])
     )
     write(
-        tmp_path / "made",
+        folder,
         halves(table),
         data_page_version=version,
         compression=compression,
         use_dictionary=False,
         column_encoding={"a": "PLAIN", "t": "DELTA_BYTE_ARRAY", "b": "DELTA_BYTE_ARRAY"},
     )
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("compression", ["none", "zstd"])
+@pytest.mark.parametrize("option", ["", ", 'compression' = 'none'"])
+def test_bytes_encoded_as_differences_stay(
+    spark: SparkSession, tmp_path: Path, version: str, compression: str, option: str
+) -> None:
+    differences(tmp_path / "made", version, compression)
     before = arrow_rows(tmp_path / "made")
     # Beside checksums, Spark's vectorized reader misreads such pages.
     copied(spark, tmp_path / "made", tmp_path / "t")
@@ -283,6 +288,24 @@ def test_bytes_encoded_as_differences_stay(
     assert arrow_rows(tmp_path / "again") == before
     read = spark.read.parquet(str(tmp_path / "again")).collect()
     assert Counter(repr({**r.asDict(), "b": bytes(r.b)}) for r in read) == before
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("compression", ["none", "zstd"])
+def test_values_in_the_index_of_bytes_encoded_as_differences(
+    spark: SparkSession, tmp_path: Path, version: str, compression: str
+) -> None:
+    differences(tmp_path / "made", version, compression)
+    copied(spark, tmp_path / "made", tmp_path / "t")
+    target = f"parquet.`{tmp_path / 't'}`"
+    spark.sql(f"CREATE SKIPPING INDEX ON {target} (t VALUES, b VALUES)").collect()
+    spark.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
+    try:
+        for [t, b] in spark.sql(f"SELECT t, hex(b) FROM {target} WHERE a % 100 = 1").collect():
+            assert spark.sql(f"SELECT a FROM {target} WHERE t = '{t}'").count() == 1
+            assert spark.sql(f"SELECT a FROM {target} WHERE b = X'{b}'").count() == 1
+    finally:
+        spark.conf.unset("spark.sql.parquet.enableVectorizedReader")
 
 
 def test_files_of_duckdb_keep_their_types(spark: SparkSession, tmp_path: Path) -> None:

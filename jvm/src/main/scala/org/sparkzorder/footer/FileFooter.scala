@@ -36,6 +36,7 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats}
  * @param otherZone set if the file has wall clocks, and its time zone is not that of this JVM. It is
  *   known only if the traits were asked for
  * @param traits what the file has beside its rows; None when the reader was not asked for it
+ * @param hasDifferences whether byte strings may be encoded as differences (`DELTA_BYTE_ARRAY`)
  * @param unsaidCalendar columns of dates and instants whose calendar the file does not say
  */
 final case class FileFooter(
@@ -56,7 +57,8 @@ final case class FileFooter(
     finerThanMicros: Seq[Seq[String]] = Nil,
     otherZone: Option[OtherZone] = None,
     traits: Option[FileTraits] = None,
-    unsaidCalendar: Seq[CalendarColumn] = Nil
+    unsaidCalendar: Seq[CalendarColumn] = Nil,
+    hasDifferences: Boolean = false
 ) {
 
   /**

@@ -12,6 +12,7 @@ import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{StructField, StructType}
 
 import org.sparkzorder.compat._
@@ -29,6 +30,7 @@ object FileScan {
    * @param schema of the table's data columns
    * @param options of the table, as its reader takes them. Damaged or missing files are never
    *   ignored, whatever the options say
+   * @param byRow whether to read without batches, as Parquet's files with differences need it
    * @return an entry for each file that has rows
    * @throws org.apache.spark.SparkException when a file cannot be read
    */
@@ -38,11 +40,13 @@ object FileScan {
       format: DataFormat,
       schema: StructType,
       indexed: IndexedColumns,
-      options: Map[String, String] = Map.empty
+      options: Map[String, String] = Map.empty,
+      byRow: Boolean = false
   ): Map[Int, FileStats] = if (files.isEmpty) Map.empty
   else {
     val columns = indexed.keys
     val session = strict(spark.asInstanceOf[ClassicSession])
+    if (byRow) session.sessionState.conf.setConf(SQLConf.PARQUET_VECTORIZED_READER_ENABLED, false)
     // ORC may find columns by position, so it needs all of them. Parquet finds them by name, so
     // other fields can be left out.
     val visible = if (format == DataFormat.Parquet) pruned(schema, columns.map(_.path.toList)) else schema

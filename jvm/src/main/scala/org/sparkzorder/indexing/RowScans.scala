@@ -43,7 +43,9 @@ private[indexing] final class RowScans(
     jobs.flatMap { job =>
       val keys = job.columns.toSeq.sortBy(_.path.mkString("."))
       val columns = values.copy(keys = keys, members = members.filter { case (key, _) => job.columns(key) })
-      val scanned = FileScan.scan(spark, job.files.map(i => (i, files(i).status)), format, schema, columns, options)
+      val byRow = job.files.exists(files(_).footer.hasDifferences)
+      val statuses = job.files.map(i => (i, files(i).status))
+      val scanned = FileScan.scan(spark, statuses, format, schema, columns, options, byRow)
       progress.foreach(_.done(Phase.Scanning, files = job.files.size.toLong))
       scanned
     }.toMap

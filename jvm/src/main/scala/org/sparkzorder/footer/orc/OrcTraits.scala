@@ -23,8 +23,7 @@ private[footer] object OrcTraits {
       extents = extents,
       bloomFilters = if (encryption.isNone) bloomFilters(reader, footerOf) else Set.empty,
       pageVersions = Set.empty,
-      codecs = if (reader.getNumberOfRows == 0) Set.empty else Set(NameMatch.fold(reader.getCompressionKind.name)),
-      hasDifferences = false
+      codecs = if (reader.getNumberOfRows == 0) Set.empty else Set(NameMatch.fold(reader.getCompressionKind.name))
     )
   }
 

@@ -4,6 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
+import org.apache.parquet.column.Encoding
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
 import org.apache.parquet.format.{PageHeader, Util}
@@ -87,9 +88,12 @@ private[footer] final class ParquetFooter(
       encryption,
       finerThanMicros = if (writer.isSpark) Nil else ParquetTypes.int96Columns(file.getSchema),
       traits = Option.when(withTraits)(ParquetTraits.of(metadata, isEncrypted, pageHeader(status, _))),
-      unsaidCalendar = if (writer.saysCalendar) Nil else ParquetTypes.ofCalendar(file.getSchema)
+      unsaidCalendar = if (writer.saysCalendar) Nil else ParquetTypes.ofCalendar(file.getSchema),
+      hasDifferences = blocks.exists(_.getColumns.asScala.exists(c => isEncrypted(c) || hasDifferences(c)))
     )
   }
+
+  private def hasDifferences(chunk: ColumnChunkMetaData) = chunk.getEncodings.contains(Encoding.DELTA_BYTE_ARRAY)
 
   private def codecOf(chunks: Seq[ColumnChunkMetaData]): Option[String] = chunks.map(_.getCodec).distinct match {
     case Seq(one) => Some(NameMatch.fold(one.name))

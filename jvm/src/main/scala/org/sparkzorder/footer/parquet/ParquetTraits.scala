@@ -5,7 +5,6 @@ import java.io.IOException
 import scala.collection.immutable.BitSet
 import scala.jdk.CollectionConverters._
 
-import org.apache.parquet.column.Encoding
 import org.apache.parquet.format.{PageHeader, PageType}
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
 
@@ -40,8 +39,7 @@ private[footer] object ParquetTraits {
       pageVersions =
         if (isOfParquetJava(file.getCreatedBy)) chunks.iterator.flatMap(pageVersion).toSet
         else chunks.headOption.flatMap(firstPage(_, pageHeader)).toSet,
-      codecs = chunks.iterator.map(c => NameMatch.fold(c.getCodec.name)).toSet,
-      hasDifferences = chunks.exists(_.getEncodings.contains(Encoding.DELTA_BYTE_ARRAY))
+      codecs = chunks.iterator.map(c => NameMatch.fold(c.getCodec.name)).toSet
     )
   }
 

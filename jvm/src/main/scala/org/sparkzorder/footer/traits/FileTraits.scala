@@ -20,7 +20,6 @@ import scala.collection.immutable.BitSet
  *   in a dictionary
  * @param pageVersions versions of the data pages, as far as the footer tells
  * @param codecs of the column chunks, in Spark's spelling
- * @param hasDifferences whether a chunk has byte strings that are encoded as differences (`DELTA_BYTE_ARRAY`)
  */
 final case class FileTraits(
     schema: String,
@@ -29,8 +28,7 @@ final case class FileTraits(
     bloomFilters: Set[Seq[String]],
     dictionaries: BitSet,
     pageVersions: Set[Int],
-    codecs: Set[String],
-    hasDifferences: Boolean
+    codecs: Set[String]
 )
 
 object FileTraits {

@@ -33,7 +33,7 @@ private[sparkzorder] object WriteSettings {
       "spark.sql.parquet.outputTimestampType" -> timestamps.sparkName
     )
     (codec ++ ofParquet).toMap ++ (if (table.formatName == "orc") readMapsOfOrc(table.dataSchema) else Map.empty) ++
-      (if (footers.flatMap(_.traits).exists(_.hasDifferences)) readByRow else Map.empty)
+      (if (footers.exists(_.hasDifferences)) readByRow else Map.empty)
   }
 
   /**
