@@ -52,6 +52,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--scale", type=float, default=1, help="the scale of TPC-H; `growth` goes up to five times it")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--queries", type=int, default=15, help="of each kind")
+    parser.add_argument("--beside", default="delta,iceberg,spark", help="the engines that the part `optimize` compares")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--heap", default="6g")
     parser.add_argument("--small-files", type=int, default=20_000, help="the number of small files to index")

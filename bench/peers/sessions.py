@@ -45,6 +45,7 @@ class Setting(Place):
     tpchgen: Path
     scale: float
     rounds: int
+    beside: str
     queries: int
     small_files: int
     index_files: int

@@ -45,6 +45,19 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
       f.stats(key(schema, "i32")).nullCount == 15)
   }
 
+  test("byte strings that are encoded as differences are known, and only these") {
+    def has(name: String, column: String, options: (String, String)*): Boolean = {
+      val df = spark.range(1000).selectExpr(s"$column AS c")
+      footer(written(df, parquet, name, options.toMap), parquet, df.schema).hasDifferences
+    }
+    val v2 = Seq("parquet.writer.version" -> "v2", "parquet.enable.dictionary" -> "false")
+    assert(has("differences-text", "string(id)", v2: _*))
+    assert(has("differences-in-array", "array(hex(id))", v2: _*))
+    assert(has("differences-decimal", "cast(id AS decimal(30, 2))", v2: _*))
+    assert(!has("differences-number", "id", v2: _*))
+    assert(!has("differences-none", "string(id)"))
+  }
+
   test("nulls of arrays, maps and structs are known where the counts of the leaves prove them") {
     val full = Seq(
       "if(id < 9, array(id), null) a",
