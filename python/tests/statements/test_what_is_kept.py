@@ -229,6 +229,7 @@ def test_bloom_filters_and_pages_of_the_inputs_stay(spark: SparkSession, tmp_pat
         data_page_version="2.0",
         compression="gzip",
         use_dictionary=False,
+        column_encoding={"a": "DELTA_BINARY_PACKED"},
     )
     assert before[0].row_group(0).column(1).bloom_filter_offset is not None
     # A column in a dictionary gets no filter, because readers use the dictionary.
@@ -243,6 +244,29 @@ def test_bloom_filters_and_pages_of_the_inputs_stay(spark: SparkSession, tmp_pat
     assert optimize(spark, folder, "a", ", 'bloom-filter-columns' = 'none'") == ""
     for f in files(folder):
         assert parquet.read_metadata(f).row_group(0).column(1).bloom_filter_offset is None
+
+
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_pages_of_version_2_get_no_encodings_that_the_files_did_not_have(
+    spark: SparkSession, tmp_path: Path, dictionary: bool
+) -> None:
+    table = pa.table(
+        {
+            "a": NUMBERS,
+            "t": [f"{n}" for n in NUMBERS],
+            "f": pa.array([f"{n:016d}".encode() for n in NUMBERS], pa.binary(16)),
+            "d": pa.array([Decimal(n) for n in NUMBERS], pa.decimal128(38, 0)),
+        }
+    )
+    folder = tmp_path / "plain"
+    write(folder, halves(table), data_page_version="2.0", compression="zstd", use_dictionary=dictionary)
+    before = arrow_rows(folder)
+    # Some readers, such as Polars and fastparquet, cannot read all that Spark writes into such pages.
+    assert optimize(spark, folder, "a") == ""
+    for f in files(folder):
+        columns = [parquet.read_metadata(f).row_group(0).column(i) for i in range(4)]
+        assert not [e for c in columns for e in c.encodings if e.startswith("DELTA")]
+    assert arrow_rows(folder) == before
 
 
 def copied(spark: SparkSession, folder: Path, to: Path) -> None:

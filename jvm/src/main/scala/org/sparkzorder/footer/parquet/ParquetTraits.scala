@@ -36,9 +36,12 @@ private[footer] object ParquetTraits {
           metadata.getBlocks.asScala.map(_.getColumns.get(i)).forall(c => !hidden(c) && isInDictionary(c))
         ): _*
       ),
-      pageVersions =
-        if (isOfParquetJava(file.getCreatedBy)) chunks.iterator.flatMap(pageVersion).toSet
-        else chunks.headOption.flatMap(firstPage(_, pageHeader)).toSet,
+      pageVersions = {
+        val found =
+          if (isOfParquetJava(file.getCreatedBy)) chunks.iterator.flatMap(pageVersion).toSet
+          else chunks.headOption.flatMap(firstPage(_, pageHeader)).toSet
+        if (found == Set(2) && !chunks.exists(hasDeltas)) Set.empty else found
+      },
       codecs = chunks.iterator.map(c => NameMatch.fold(c.getCodec.name)).toSet
     )
   }
@@ -49,6 +52,9 @@ private[footer] object ParquetTraits {
 
   private def pageVersion(chunk: ColumnChunkMetaData): Option[Int] =
     Option(chunk.getEncodingStats).map(s => if (s.usesV2Pages) 2 else 1)
+
+  private def hasDeltas(chunk: ColumnChunkMetaData): Boolean =
+    chunk.getEncodings.asScala.exists(_.name.startsWith("DELTA_"))
 
   private def isOfParquetJava(createdBy: String): Boolean = createdBy != null && createdBy.startsWith("parquet-mr")
 

@@ -18,7 +18,9 @@ import scala.collection.immutable.BitSet
  * @param bloomFilters columns with a Bloom filter, by the names in the file down to the leaf
  * @param dictionaries the leaves of the schema, by their numbers, of which each chunk has all its values
  *   in a dictionary
- * @param pageVersions versions of the data pages, as far as the footer tells
+ * @param pageVersions versions of the data pages, as far as the file tells. Spark's writer encodes
+ *   differences in all pages of version 2, and some readers cannot read these. So version 2 does not
+ *   count in a file without such encodings.
  * @param codecs of the column chunks, in Spark's spelling
  */
 final case class FileTraits(

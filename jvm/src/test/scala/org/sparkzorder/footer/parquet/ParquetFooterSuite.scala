@@ -4,7 +4,7 @@ import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.footer.files.Footers
+import org.sparkzorder.footer.files.{FooterReaders, Footers}
 import org.sparkzorder.footer.{
   DataFormat,
   FileFooter,
@@ -56,6 +56,19 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     assert(has("differences-decimal", "cast(id AS decimal(30, 2))", v2: _*))
     assert(!has("differences-number", "id", v2: _*))
     assert(!has("differences-none", "string(id)"))
+  }
+
+  test("pages of version 2 count only beside the encodings that come with them") {
+    def versions(name: String, column: String, options: (String, String)*): Set[Int] = {
+      val df = spark.range(1000).selectExpr(s"$column AS c")
+      val status = written(df, parquet, name, options.toMap)
+      val reader = FooterReaders.of(parquet, conf, df.schema, Nil, settings, withTraits = true)
+      reader.read(status).traits.get.pageVersions
+    }
+    val v2 = "parquet.writer.version" -> "v2"
+    assert(versions("pages-1", "id") == Set(1))
+    assert(versions("pages-2", "id", v2) == Set(2))
+    assert(versions("pages-2-in-dictionaries", "id % 7", v2) == Set.empty)
   }
 
   test("nulls of arrays, maps and structs are known where the counts of the leaves prove them") {
