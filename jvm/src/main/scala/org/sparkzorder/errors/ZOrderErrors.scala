@@ -192,7 +192,7 @@ object ZOrderErrors {
   def schemaDrift(file: String, column: String, reason: String, anySchema: Boolean): Throwable = {
     val hint =
       if (anySchema) "Leave the file's partition out with WHERE"
-      else "Give the table a schema that covers all its files"
+      else "Give the table a schema with the columns and types of its files"
     analysis("ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", "path" -> file, "column" -> column, "reason" -> reason, "hint" -> hint)
   }
 

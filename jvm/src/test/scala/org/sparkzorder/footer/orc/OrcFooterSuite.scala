@@ -1,5 +1,7 @@
 package org.sparkzorder.footer.orc
 
+import org.apache.hadoop.fs.Path
+import org.apache.orc.{OrcFile, TypeDescription}
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -77,6 +79,19 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
       val file = java.nio.file.Files.write(folder.resolve(s"$name.orc"), content)
       val e = intercept[NotDataFileException](footer(statusOf(file), orc, schema))
       assert(e.getMessage.contains(s"$name.orc"))
+      if (name == "future") assert(e.reason.contains("future ORC version"))
     }
+  }
+
+  test("a file whose rows are no structs is no file of a table") {
+    val file = folder.resolve("numbers.orc")
+    val options = OrcFile.writerOptions(conf).setSchema(TypeDescription.createLong())
+    val writer = OrcFile.createWriter(new Path(file.toString), options)
+    val batch = options.getSchema.createRowBatch()
+    batch.size = 2
+    writer.addRowBatch(batch)
+    writer.close()
+    val e = intercept[NotDataFileException](footer(statusOf(file), orc, StructType.fromDDL("k bigint")))
+    assert(e.reason.contains("its rows have the type bigint"))
   }
 }
