@@ -18,7 +18,9 @@ private[footer] object OrcReaders {
       catch {
         case e: FileFormatException => throw not("it is not a readable ORC file", e)
         case e: ChecksumException   => throw not("its checksum does not match", e)
-        case e @ OrcDamage()        => throw not(s"ORC does not read its footer (${e.getMessage})", e)
+        case e @ OrcDamage()        =>
+          val why = Option(e.getMessage).getOrElse(e.getClass.getSimpleName)
+          throw not(s"ORC does not read its footer ($why)", e)
       }
     if (reader.getSchema.getCategory != Category.STRUCT) {
       reader.close()
