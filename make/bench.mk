@@ -17,7 +17,8 @@ ROWS ?= 2000000
 bench: $(addprefix $(STAMPS)/env-,bench store) $(addprefix $(STAMPS)/fetched-,delta iceberg hdfs) \
 		$(call jar,$(BENCH_SPARK)) $(SBT_JAR)
 	@PYTHONPATH=bench build/envs/bench/bin/python -m peers --jar $(call jar,$(BENCH_SPARK)) --scale $(SCALE) \
-		--rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY)) $(if $(BESIDE),--beside $(BESIDE)) --sbt "$(subst $(SBT_JAR),$(CURDIR)/$(SBT_JAR),$(SBT))"
+		--rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY)) $(if $(BESIDE),--beside $(BESIDE)) \
+		--sbt "$(subst $(SBT_JAR),$(CURDIR)/$(SBT_JAR),$(SBT))"
 
 # The Star Schema Benchmark: a star and its flattened table, ours, Delta's and Spark's. `SCALE=0.02 FILES=20 ROUNDS=1` is a
 # short one. `LAYOUT=own` clusters our star by its own columns, without JOIN.

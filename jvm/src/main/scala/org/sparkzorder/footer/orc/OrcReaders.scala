@@ -10,7 +10,7 @@ import org.sparkzorder.footer.NotDataFileException
 /** Opens ORC files. To open one reads its footer. */
 private[footer] object OrcReaders {
 
-  /** @throws NotDataFileException for a file that is not intact, or whose rows are no structs */
+  /** @throws NotDataFileException for a file that is not intact, or whose rows are not structs */
   def open(conf: Configuration, path: Path): Reader = {
     def not(reason: String, cause: Throwable = null) = new NotDataFileException(path.toString, reason, cause)
     val reader =

@@ -83,7 +83,7 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
     }
   }
 
-  test("a file whose rows are no structs is no file of a table") {
+  test("a file whose rows are not structs is no file of a table") {
     val file = folder.resolve("numbers.orc")
     val options = OrcFile.writerOptions(conf).setSchema(TypeDescription.createLong())
     val writer = OrcFile.createWriter(new Path(file.toString), options)
