@@ -74,8 +74,6 @@ class Tally:
     files_joined: int = 0
     """Files of tables in joins whose keys may leave out some."""
     kept_joined: int = 0
-    bounded: int = 0
-    """Joins in which bounds of one side left out files of the other."""
     by_values: int = 0
     """Queries that skipped files by the values that columns have in them."""
     by_curve: int = 0
@@ -102,8 +100,7 @@ class Tally:
             f"{self.by_curve:,} queries some by the curve, and in {self.by_values:,} by values; "
             f"the index answered for files in {self.answered:,} of "
             f"{self.asked:,} counts, extremes and first rows; {self.joins:,} joins, whose keys left out "
-            f"{self.files_joined - self.kept_joined:,} of {self.files_joined:,} files, "
-            f"and bounds in {self.bounded:,}; "
+            f"{self.files_joined - self.kept_joined:,} of {self.files_joined:,} files; "
             f"{self.again:,} queries came again, and memory left out "
             f"{self.kept - self.kept_again:,} of {self.kept:,} files; "
             f"{self.strategies['incremental']} of {self.strategies.total()} OPTIMIZE were incremental; "
@@ -265,7 +262,6 @@ class Campaign:
             self.tally.joins += 1
             self.tally.files_joined += joined.files
             self.tally.kept_joined += joined.kept
-            self.tally.bounded += joined.bounded
             if wrong is not None:
                 self._mismatch(table.number, q, f"a join gives {wrong}; {table.words()}")
 

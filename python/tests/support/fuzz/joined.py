@@ -1,4 +1,4 @@
-"""Compares joins whose keys, or their bounds, leave out files with the same joins that read all files."""
+"""Compares joins whose keys leave out files with the same joins that read all files."""
 
 from __future__ import annotations
 
@@ -43,8 +43,6 @@ class Joined:
         self.files = 0
         """Files before and after the keys of joins were known."""
         self.kept = 0
-        self.bounded = False
-        """Whether the bounds of one side left out files of the other."""
         self._shuffles = r.random() < 0.4
 
     def query(self, condition: Text) -> str:
@@ -91,7 +89,7 @@ class Joined:
         relation = self._table.relation()
         where = f"id % {step} = {r.randrange(step)}"
         if self._shuffles:
-            # Spark gives a filter of the key itself to both sides, so bounds would add nothing.
+            # Spark gives a filter of the key itself to both sides.
             other = column if name else r.choice(self._columns)
             where += (
                 f" AND {other.spark} {r.choice(('=', '<', '<=', '>', '>='))} {self._conditions.literal(other).spark}"
@@ -115,7 +113,6 @@ class Joined:
         except (PySparkException, Py4JJavaError) as error:
             return condition_of(error)
         plan = frame._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0]
-        self.bounded |= "BoundedFiles" in plan
         for kept, files in _LEFT_OUT.findall(plan):
             self.kept += int(kept)
             self.files += int(files)

@@ -23,9 +23,9 @@ private[skipping] object JoinFilters extends PredicateHelper {
 
   def text(key: Expression): String = s"${key.sql} IN (keys of a join)"
 
-  /** A scan's projections and filters without these filters. */
-  def without(plan: LogicalPlan, l: LogicalRelation): LogicalPlan = plan.transformUp { case f: Filter =>
-    val (joins, others) = splitConjunctivePredicates(f.condition).partition(isOne(_, l))
+  /** A scan's projections and filters without some conjuncts. */
+  def without(plan: LogicalPlan)(leftOut: Expression => Boolean): LogicalPlan = plan.transformUp { case f: Filter =>
+    val (joins, others) = splitConjunctivePredicates(f.condition).partition(leftOut)
     if (joins.isEmpty) f else others.reduceOption(And(_, _)).fold(f.child)(c => f.copy(condition = c))
   }
 

@@ -76,13 +76,6 @@ private[skipping] final class PlannedFileIndex(
       )
     }
 
-  /** Whether one more condition leaves out files that the filters do not. */
-  def leavesOut(l: LogicalRelation, filters: Seq[Expression], condition: Expression): Boolean = {
-    val listing = listed.getOrElse(new Listing(base))
-    def report(of: Seq[Expression]) = pruned(l, of, listing).index.flatMap(_.report)
-    report(filters :+ condition).exists(now => report(filters).fold(now.filesTotal)(_.filesKept) > now.filesKept)
-  }
-
   /** Bytes for the optimizer's estimates; None if Spark's own index would read the same files. */
   def estimate(l: LogicalRelation, filters: Seq[Expression], listing: Listing): Option[Long] = {
     listed = Some(listing).filter(_.of.isInstanceOf[CatalogFileIndex])

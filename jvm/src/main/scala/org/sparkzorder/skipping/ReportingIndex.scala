@@ -14,12 +14,6 @@ private[skipping] trait ReportingIndex extends FileIndex {
   /** Whether rows are only right if each file is as it was listed. */
   def mustBeAsListed: Boolean = false
 
-  /** Whether a reader that leaves out rows by the filter may miss some that must come. */
-  def needsAllRows: Boolean = mustBeAsListed
-
-  /** Throws an error if the files that are not read have changed. Called each time the plan runs. */
-  def refuseChanged(): Unit = ()
-
   /** The index that still had the files that were answered for. */
   def before: FileIndex = this
 }

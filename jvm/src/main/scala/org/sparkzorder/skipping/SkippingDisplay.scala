@@ -95,7 +95,6 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
         read
       }
     case index: ReportingIndex if index.mustBeAsListed && !SQLConf.get.getConf(ZOrderConf.trustListing) =>
-      index.refuseChanged()
       val conf = relation.sparkSession.asInstanceOf[classic.SparkSession].sessionState
         .newHadoopConfWithOptions(relation.options)
       new AsListedRDD(rows, sparkContext.broadcast(new SerializableConfiguration(conf)))

@@ -32,7 +32,7 @@ object SkippingStrategy extends SparkStrategy {
       l.relation match {
         case relation @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) =>
           val location = planned.location(l, filters)
-          val plans = FileSourceStrategy(JoinFilters.without(plan, l)).map(_.transform {
+          val plans = FileSourceStrategy(JoinFilters.without(plan)(JoinFilters.isOne(_, l))).map(_.transform {
             case scan: FileSourceScanExec if scan.relation.location eq planned =>
               val relation = scan.relation.copy(location = location)(scan.relation.sparkSession)
               val found = scan.copy(relation = relation)
@@ -61,7 +61,7 @@ object SkippingStrategy extends SparkStrategy {
    */
   private def mayFilter(scan: FileSourceScanExec, index: ReportingIndex): Boolean = {
     val isOrc = SparkFormat.of(scan.relation).contains("orc")
-    !index.needsAllRows || scan.dataFilters.flatMap(_.references).forall { a =>
+    scan.dataFilters.flatMap(_.references).forall { a =>
       if (index.areChosen) ReaderFilters.areExact(a.dataType) else !ReaderFilters.mayMiss(a.dataType, isOrc)
     }
   }

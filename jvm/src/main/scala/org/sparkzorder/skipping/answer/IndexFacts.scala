@@ -1,7 +1,5 @@
 package org.sparkzorder.skipping.answer
 
-import java.util.BitSet
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.execution.datasources.PartitionDirectory
@@ -23,20 +21,6 @@ private[skipping] final class IndexFacts(scan: AnswerableScan) {
   private val view = scan.planned.views.head
   private val snapshot = view.snapshot.get
   private val ofFiles = StatsWithDefaults.of(snapshot, scan.relation.dataSchema)
-
-  /** How many files the index knows. */
-  def files: Int = ofFiles.files
-
-  /** The files that the filter does not rule out, as far as columns of files tell, by their ordinals. Nothing is read. */
-  lazy val kept: BitSet = Evaluation.keep(scan.predicate, ofFiles)
-
-  /** The bounds of a column whose values are encoded as numbers. */
-  def bounds(column: Column): Option[LongStatsColumn] =
-    ofFiles.column(column.path, column.dataType).collect { case l: LongStatsColumn => l }
-
-  /** Whether a file has no value in a column. */
-  def isNull(column: StatsColumn, ordinal: Int): Boolean =
-    ofFiles.rows(ordinal) >= 0 && column.nullCounts(ordinal) == ofFiles.rows(ordinal)
 
   /** The files that are not left out. */
   lazy val listed: Seq[PartitionDirectory] = scan.location.listFiles(scan.onPartitions, scan.onData)

@@ -17,7 +17,7 @@ object LimitRule extends AnswerRule(ZOrderConf.topKEnabled) {
     Limits.rows(node).flatMap {
       case (rows, PhysicalOperation(list, filters, l: LogicalRelation)) if filters.nonEmpty =>
         AnswerableScan.of(l, list, filters).flatMap(enough(rows, _)).map { index =>
-          node.transformUp { case leaf if leaf eq l => index.in(l) }
+          node.transformUp { case leaf if leaf eq l => index.asScan }
         }
       case _ => None
     }
@@ -41,7 +41,7 @@ object LimitRule extends AnswerRule(ZOrderConf.topKEnabled) {
         val why = "all rows of these files pass the filter, and they are enough"
         val millis = (System.nanoTime() - begin) / 1e6
         val report = RemainingFiles.report(scan, listed, files, s"LIMIT $wanted", why, millis)
-        Some(RemainingFiles.of(scan, files, report, areChosen = true))
+        Some(new RemainingFiles(scan, files, report, areChosen = true))
       }
     }
   }

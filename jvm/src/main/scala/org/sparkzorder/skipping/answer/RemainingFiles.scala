@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Predicate,
   SubqueryExpression
 }
-import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources.{FileIndex, LogicalRelation, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.predicate.{Reason, ReasonCode}
@@ -16,24 +16,26 @@ import org.sparkzorder.skipping.{ConjunctReport, LeftOutBy, ReportingIndex, Skip
 
 /**
  * The files that a scan must read, of those that the index knows. They are never listed again: a file that has been
- * answered for must not come back under another name, and none may come that bounds of a join do not include.
+ * answered for must not come back under another name.
  *
- * @param rootPaths of the scan
- * @param files those of the partitions that the query reads
- * @param before the index that also lists the files that are answered for
+ * @param chosen those of the partitions that the query reads
  * @param areChosen whether others are not read since these have enough rows
  */
-private[skipping] class RemainingFiles(
-    override val rootPaths: Seq[Path],
-    override val partitionSchema: StructType,
-    private val files: Seq[PartitionDirectory],
-    override val report: Option[SkippingReport],
-    override val before: FileIndex,
+private[skipping] final class RemainingFiles(
+    scan: AnswerableScan,
+    chosen: Seq[PartitionDirectory],
+    reported: SkippingReport,
     override val areChosen: Boolean
 ) extends ReportingIndex {
+  private val files = chosen.filter(_.files.nonEmpty)
+
+  override val rootPaths: Seq[Path] = scan.planned.rootPaths
+  override val partitionSchema: StructType = scan.relation.partitionSchema
+  override val report: Option[SkippingReport] = Some(reported)
+  override val before: FileIndex = scan.location
 
   /** Spark relies on an index for filters about partitions alone, also for those that it finds later. */
-  final override def listFiles(
+  override def listFiles(
       partitionFilters: Seq[Expression],
       dataFilters: Seq[Expression]
   ): Seq[PartitionDirectory] = {
@@ -47,13 +49,11 @@ private[skipping] class RemainingFiles(
     files.filter(d => passes.forall(_.eval(d.values)))
   }
 
-  final override def mustBeAsListed: Boolean = true
+  override def mustBeAsListed: Boolean = true
 
   /** The scan of these files alone. */
-  def in(l: LogicalRelation): LogicalRelation = {
-    val relation = l.relation.asInstanceOf[HadoopFsRelation]
-    l.copy(relation = relation.copy(location = this)(relation.sparkSession))
-  }
+  def asScan: LogicalRelation =
+    scan.scan.copy(relation = scan.relation.copy(location = this)(scan.relation.sparkSession))
 
   override def inputFiles: Array[String] = files.flatMap(_.files.map(_.getPath.toUri.toString)).toArray
   override def refresh(): Unit = ()
@@ -68,21 +68,6 @@ private[skipping] class RemainingFiles(
 }
 
 private[skipping] object RemainingFiles {
-
-  def of(
-      scan: AnswerableScan,
-      files: Seq[PartitionDirectory],
-      report: SkippingReport,
-      areChosen: Boolean
-  ): RemainingFiles =
-    new RemainingFiles(
-      scan.planned.rootPaths,
-      scan.relation.partitionSchema,
-      files.filter(_.files.nonEmpty),
-      Some(report),
-      scan.location,
-      areChosen
-    )
 
   /**
    * What EXPLAIN SKIPPING says of a choice of the files of a listing.

@@ -21,7 +21,7 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
       s <- sort(child)
       first <- s.order.headOption
       (index, l) <- chosen(rows, first, s.child)
-    } yield node.transformUp { case leaf if leaf eq l => index.in(l) }
+    } yield node.transformUp { case leaf if leaf eq l => index.asScan }
 
   private def sort(plan: LogicalPlan): Option[Sort] = plan match {
     case s: Sort if s.global                                                => Some(s)
@@ -71,12 +71,8 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
       } yield {
         val (what, why) = (s"ORDER BY ${by.sql} LIMIT $wanted", "other files hold none of the first rows")
         val millis = (System.nanoTime() - begin) / 1e6
-        RemainingFiles.of(
-          scan,
-          kept,
-          RemainingFiles.report(scan, listed, kept, what, why, millis),
-          areChosen = true
-        )
+        val report = RemainingFiles.report(scan, listed, kept, what, why, millis)
+        new RemainingFiles(scan, kept, report, areChosen = true)
       }
     }
   }

@@ -10,13 +10,12 @@ import org.apache.spark.sql.catalyst.optimizer.{
   JoinSelectionHelper,
   NormalizeNaNAndZero
 }
-import org.apache.spark.sql.catalyst.planning.{ExtractEquiJoinKeys, PhysicalOperation}
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
 
-import org.sparkzorder.compat._
 import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.shim.{DynamicPruning, SparkShim}
 import org.sparkzorder.skipping.{JoinNotes, PlannedFileIndex}
@@ -29,20 +28,18 @@ import org.sparkzorder.skipping.{JoinNotes, PlannedFileIndex}
  * filter goes down to the scan through nodes to which the row gives rows of its own, or none, or that treat rows of equal
  * keys alone. Spark's own filters go the same ways.
  *
- * If Spark does not broadcast the other side, the bounds of its keys in the index are a filter, see [[BoundedSide]].
- *
  * @param scans those of the plan
  */
 private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.Known], conf: SQLConf)
     extends AliasHelper with JoinSelectionHelper {
   import JoinPruning._
-  import ScanTwins.{leaf, next, Place}
+  import ScanTwins.{next, Place}
 
   /** The plan with these filters. */
   def pruned: LogicalPlan = {
     val found = new Placing(_ => None)
     val placed = found.visit(plan, Nil)
-    if (found.filters.isEmpty && !found.hasBounds) plan
+    if (found.filters.isEmpty) plan
     else {
       val common = scans.ofTwins(found.filters)
       if (common.isEmpty) placed else new Placing(common.get).visit(plan, Nil)
@@ -86,9 +83,6 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
   private final class Placing(allowed: Place => Option[Set[Known]]) {
     val filters: mutable.Map[Place, Set[Known]] = mutable.Map.empty
 
-    /** Whether a side has got the bounds of another as a filter. */
-    var hasBounds = false
-
     def visit(at: LogicalPlan, place: Place): LogicalPlan = at match {
       // Spark makes copies of these with new ids, or analyzes them again. The keys of a filter would keep the old ids.
       case d: CTERelationDef if !d.underSubquery                                                         => d
@@ -111,9 +105,7 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
         if (broadcast != Some(BuildRight) || !prunesLeft(j.joinType)) say(j.left, l, left, unused(prunesLeft, j.right))
         if (broadcast != Some(BuildLeft) || !prunesRight(j.joinType))
           say(j.right, r, right, unused(prunesRight, j.left))
-        def bounded = byBounds(j, Side(j.left, l, left), Side(j.right, r, right))
-          .map(sides => Seq(visit(sides.head, l), visit(sides.last, r)))
-        made.orElse(bounded).fold(inside(j, place))(j.withNewChildren)
+        made.fold(inside(j, place))(j.withNewChildren)
       case other => inside(other, place)
     }
 
@@ -150,58 +142,6 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
             }
           }.orElse(made)
         }
-    }
-
-    /**
-     * Both sides of a join, one of them with the bounds of the other side's keys as a filter; None if this leaves out
-     * no file. A scan with a twin stays as it is, and so does a side that a filter of Spark has a copy of.
-     */
-    private def byBounds(j: Join, left: Side, right: Side): Option[Seq[LogicalPlan]] = {
-      def pruned(side: Side, other: Side): Option[(LogicalPlan, LogicalPlan)] =
-        if (Seq(side, other).exists(s => copied(s.plan.canonicalized)) || !scans.isAlone(leaf(other.plan, other.place)))
-          None
-        else
-          other.keys.zip(side.keys).iterator.flatMap { case (otherKey, key) =>
-            var found = Option.empty[(LogicalRelation, Expression)]
-            for {
-              bounds <- BoundedSide.of(other.plan, otherKey)
-              filtered <- down(side.plan, side.place, asWritten(key)) { (l, place, ofScan) =>
-                found = Some((l, ofScan))
-                within(bounds, side.plan, l, place, ofScan)
-              }
-              planned <- bounds.asPlanned
-            } yield {
-              found.foreach { case (l, ofScan) => JoinNotes.add(l, ofScan, BoundsAreUsed) }
-              (filtered, planned)
-            }
-          }.nextOption()
-      def ofLeft = if (boundsPruneLeft(j.joinType)) pruned(left, right).map { case (l, r) => Seq(l, r) } else None
-      def ofRight = if (boundsPruneRight(j.joinType)) pruned(right, left).map { case (r, l) => Seq(l, r) } else None
-      val made =
-        if (left.plan.stats.sizeInBytes >= right.plan.stats.sizeInBytes) ofLeft.orElse(ofRight)
-        else ofRight.orElse(ofLeft)
-      hasBounds ||= made.isDefined
-      made
-    }
-
-    /** @param key over the scan. The condition comes before those of the query, so to evaluate it must not fail */
-    private def within(
-        bounds: BoundedSide,
-        side: LogicalPlan,
-        l: LogicalRelation,
-        place: Place,
-        key: Expression
-    ): Option[LogicalPlan] = {
-      def condition = bounds.condition(key)
-      def filters = side.collectFirst { case PhysicalOperation(_, own, leaf) if leaf eq l => own }.getOrElse(Nil)
-      def useful = PlannedFileIndex.of(l).exists(p => p.mayPrune(l, key) && p.leavesOut(l, filters, condition))
-      Option.when(isSafe(key) && useful && scans.isAlone(place))(Filter(condition, l))
-    }
-
-    private def isSafe(key: Expression): Boolean = key match {
-      case _: Attribute => true
-      case c: Cast      => Cast.canUpCast(c.child.dataType, c.dataType) && isSafe(c.child)
-      case _            => false
     }
 
     private def say(side: LogicalPlan, place: Place, keys: Seq[Expression], why: String): Unit = keys.foreach { k =>
@@ -257,16 +197,11 @@ private object JoinPruning {
   /** The driver gets a copy of the keys. */
   private val MostBytes = 32L << 20
 
-  private val BoundsAreUsed = "Spark does not broadcast the other side, but the bounds of its files are a condition"
-
   /** Hints that Spark follows before it looks at sizes. */
   private val Others: Set[JoinStrategyHint] = Set(SHUFFLE_MERGE, SHUFFLE_HASH, SHUFFLE_REPLICATE_NL)
 
   /** A filter without the ids of a plan: the scan's key, and the keys of the other side. */
   final case class Known(key: Expression, broadcast: LogicalPlan, keys: Seq[Expression], i: Int)
-
-  /** One side of a join. */
-  final case class Side(plan: LogicalPlan, place: ScanTwins.Place, keys: Seq[Expression])
 
   private def named(joinType: JoinType): String = joinType match {
     case _: ExistenceJoin => "EXISTENCE"
@@ -284,14 +219,6 @@ private object JoinPruning {
   private def prunesLeft(joinType: JoinType): Boolean = joinType match {
     case _: InnerLike | LeftSemi => true
     case _                       => false
-  }
-
-  /** Whether a row on the left without a partner gives no row, and changes none. */
-  private def boundsPruneLeft(joinType: JoinType): Boolean = prunesLeft(joinType) || joinType == RightOuter
-
-  private def boundsPruneRight(joinType: JoinType): Boolean = joinType match {
-    case _: InnerLike | LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => true
-    case _                                                                 => false
   }
 
   /** Whether what comes of a row on the left does not depend on the others there. */

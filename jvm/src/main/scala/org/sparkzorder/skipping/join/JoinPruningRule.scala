@@ -48,7 +48,6 @@ object JoinPruningRule extends Rule[LogicalPlan] {
   private def isPruned(plan: LogicalPlan): Boolean = plan.exists {
     case Filter(condition, l: LogicalRelation) if PlannedFileIndex.of(l).isDefined =>
       condition.exists { case d: DynamicPruningSubquery => JoinFilters.isOne(d, l); case _ => false }
-    case other if BoundedSide.isOne(other) => true
     case other => other.expressions.exists(_.exists { case s: ScalarSubquery => isPruned(s.plan); case _ => false })
   }
 

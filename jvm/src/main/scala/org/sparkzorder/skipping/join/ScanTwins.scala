@@ -2,12 +2,12 @@ package org.sparkzorder.skipping.join
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{And, DynamicPruningSubquery, PredicateHelper, ScalarSubquery}
+import org.apache.spark.sql.catalyst.expressions.{DynamicPruningSubquery, ScalarSubquery}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 
-import org.sparkzorder.skipping.PlannedFileIndex
+import org.sparkzorder.skipping.{JoinFilters, PlannedFileIndex}
 
 /**
  * The scans of a plan that have a twin: an equal scan in the same query. Both may be below exchanges of which Spark makes
@@ -31,13 +31,9 @@ private final class ScanTwins[F](plan: LogicalPlan, inQuery: Map[LogicalPlan, In
       else if (of.size > 1) of.map(_._1 -> common)
       else Nil
     }.toMap
-
-  /** Whether the scan of a place has no twin. */
-  def isAlone(place: Place): Boolean =
-    scansOf(plan).exists { case (at, scan) => at == place && inQuery.getOrElse(scan, 0) == 1 }
 }
 
-private object ScanTwins extends PredicateHelper {
+private object ScanTwins {
 
   /** The way from a plan to one of its leaves, by the ordinals of children, the last one first. */
   type Place = List[Int]
@@ -66,20 +62,16 @@ private object ScanTwins extends PredicateHelper {
     val scans = mutable.Buffer.empty[(Place, LogicalPlan)]
     def collect(at: LogicalPlan, place: Place): Unit = at match {
       case operation @ PhysicalOperation(_, _, l: LogicalRelation) =>
-        if (PlannedFileIndex.of(l).isDefined) scans += leaf(operation, place) -> own(operation).canonicalized
+        // Spark's filters of joins may turn out to be true.
+        def own = JoinFilters.without(operation)(_.isInstanceOf[DynamicPruningSubquery])
+        if (PlannedFileIndex.of(l).isDefined) scans += leaf(operation, place) -> own.canonicalized
       case other => other.children.zipWithIndex.foreach { case (c, i) => collect(c, next(other, place, i)) }
     }
     collect(plan, Nil)
     scans.toSeq
   }
 
-  /** Without Spark's filters of joins, which may turn out to be true. */
-  private def own(operation: LogicalPlan): LogicalPlan = operation.transformUp { case f: Filter =>
-    val (joins, others) = splitConjunctivePredicates(f.condition).partition(_.isInstanceOf[DynamicPruningSubquery])
-    if (joins.isEmpty) f else others.reduceOption(And(_, _)).fold(f.child)(c => f.copy(condition = c))
-  }
-
   /** The place of the scan below filters and projections. */
-  def leaf(operation: LogicalPlan, place: Place): Place =
+  private def leaf(operation: LogicalPlan, place: Place): Place =
     operation.children.headOption.fold(place)(leaf(_, next(operation, place, 0)))
 }
