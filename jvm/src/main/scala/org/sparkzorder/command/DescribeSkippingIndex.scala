@@ -41,7 +41,8 @@ class ResolveDescribeSkippingIndex(session: SparkSession) extends Rule[LogicalPl
     val snapshot =
       TableIndex.of(table, TableSideFolder.of(table)).getOrElse(throw ZOrderErrors.indexNotFound(table.name))
     val ordinals = table.dataSchema.fieldNames.zipWithIndex.reverseIterator.toMap
-    val all = snapshot.columns.sortBy(c => (ordinals.getOrElse(c.path.head, -1), c.path.mkString(".")))
+    val known = if (snapshot.isOutdated) TableIndex.columnsOf(table, Some(snapshot)).keys else snapshot.columns
+    val all = known.sortBy(c => (ordinals.getOrElse(c.path.head, -1), c.path.mkString(".")))
     val shown = if (d.columns.isEmpty) all else all.filter(KeyColumns.named(table, d.columns))
     new SkippingIndexRows(table, snapshot, shown)
   }

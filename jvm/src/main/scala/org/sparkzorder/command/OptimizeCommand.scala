@@ -84,6 +84,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     if (!statement.dryRun)
       TableLocking.translated(place, operation) {
         RenameCheck.refuseChanging(context.table, operation, context.isByCatalog)
+        RefreshSkippingIndexCommand.renew(place, operation)
       }
     (OptimizePlanner.plan(context), isSettled)
   }

@@ -1,21 +1,26 @@
 package org.sparkzorder.command
 
+import java.io.IOException
 import java.util.UUID
 
 import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.SparkThrowable
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.{Row, SparkSession}
 
+import org.sparkzorder.commit.CommitException
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
 import org.sparkzorder.optimize.plan.FileOrigin
 import org.sparkzorder.statement.Target
-import org.sparkzorder.table.{PlainTables, TableSideFolder}
+import org.sparkzorder.table.{PlainTables, TableLocation, TableSideFolder}
 
 /**
  * `REFRESH SKIPPING INDEX`: adds the statistics of new and changed files, and drops those of files
- * that are gone. If there are no such files, it lists the table once and writes nothing.
+ * that are gone. If there are no such files, it lists the table once and writes nothing. An outdated
+ * index gets the statistics of all files.
  */
 final case class RefreshSkippingIndexCommand(target: Target) extends LongCommand {
 
@@ -30,16 +35,37 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LongCommand
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     TableRecovery.settle(place, operation)
+    show(session, RefreshSkippingIndexCommand.FilesRead.name -> RefreshSkippingIndexCommand.refresh(place, operation))
+    Nil
+  }
+}
+
+object RefreshSkippingIndexCommand extends Logging {
+  private val FilesRead = LongCommand.Metric("files with new statistics")
+
+  /**
+   * Makes an outdated index again, for a statement that adds files to it. If that fails, the index stays outdated, and
+   * the statement goes on.
+   */
+  private[command] def renew(place: TableLocation, operation: String): Unit =
+    try if (TableIndex.of(place, TableSideFolder.of(place)).exists(_.isOutdated)) { refresh(place, operation); () }
+    catch {
+      case e @ (_: IOException | _: CommitException | _: SparkThrowable) =>
+        logWarning(s"The index of ${place.name} stays outdated until REFRESH SKIPPING INDEX", e)
+    }
+
+  /** @return how many files were read */
+  private def refresh(place: TableLocation, operation: String): Long = {
     val folder = TableSideFolder.of(place)
     def current(): IndexSnapshot = TableIndex.of(place, folder).getOrElse(throw ZOrderErrors.indexNotFound(place.name))
     val before = current()
     val table = PlainTables.open(place)
     def unseen(snapshot: IndexSnapshot, files: Seq[FileStatus]): Seq[FileStatus] = files.filter { f =>
-      snapshot.ordinalOf(table.names.of(f.getPath), f.getLen, f.getModificationTime) < 0
+      snapshot.isOutdated || snapshot.ordinalOf(table.names.of(f.getPath), f.getLen, f.getModificationTime) < 0
     }
     val listed = table.listed.flatMap(_.files)
     val late = unseen(before, listed)
-    val isUpToDate = late.isEmpty && listed.size == before.files &&
+    val isUpToDate = late.isEmpty && listed.size == before.files && !before.isOutdated &&
       TableIndex.hasNothingExcluded(table, before) && ExcludedColumns.areRemembered(table)
     if (!isUpToDate) {
       TableLocking.refuseBusy(table)
@@ -52,16 +78,12 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LongCommand
         val files = table.files()
         val now = TableIndex.columnsOf(table, Some(snapshot))
         val stats = TableIndex.build(table, unseen(snapshot, files), now, if (now == columns) earlier else Nil)
-        val origins = FileOrigin.ofRecords(stats.map(_._1), History.newestFirst(folder))
-        val all = files.map(TableIndex.idOf(table, _)).toSet
-        TableIndex.add(table, folder, lock, Some(snapshot), all, stats, origins = origins)
+        val ids = stats.map(_._1)
+        val origins = FileOrigin.ofRecords(ids, History.newestFirst(folder)) ++ snapshot.origins(ids)
+        val all = (if (snapshot.isOutdated) ids else files.map(TableIndex.idOf(table, _))).toSet
+        TableIndex.add(table, folder, lock, Some(snapshot), all, stats, snapshot.places(ids), origins = origins)
       }
     }
-    show(session, RefreshSkippingIndexCommand.FilesRead.name -> late.size.toLong)
-    Nil
+    late.size.toLong
   }
-}
-
-object RefreshSkippingIndexCommand {
-  private val FilesRead = LongCommand.Metric("files with new statistics")
 }

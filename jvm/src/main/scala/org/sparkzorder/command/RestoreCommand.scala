@@ -57,6 +57,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
     UnsafeTables.refuseShared(table, table.listed)
     TableLocking.translated(table, operation) {
       RenameCheck.refuseChanging(table, operation, CommitMode.isNewLocation(table, state))
+      RefreshSkippingIndexCommand.renew(place, operation)
     }
     val metrics =
       if (version == current) {

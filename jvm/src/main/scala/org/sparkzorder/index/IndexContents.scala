@@ -5,6 +5,7 @@ import java.util.BitSet
 import scala.collection.mutable
 
 import org.sparkzorder.compat._
+import org.sparkzorder.footer.WritersTable
 import org.sparkzorder.layout.CurveInterval
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 
@@ -27,6 +28,9 @@ sealed trait IndexContents {
   def origins: IndexedSeq[Option[String]]
 
   private[index] def column(key: ColumnKey): ColumnData
+
+  /** The number of the table of writers. That of an outdated index stays as long as a file of it does. */
+  private[index] def writers: Long
 
   /** The columns of which values are kept. */
   def members: Seq[ColumnKey]
@@ -102,6 +106,8 @@ object IndexContents {
     private val kept = stay ++ copies.map(_._1)
     private val added = mutable.LinkedHashMap.from(addedTwice).toArray
     private val rows = added.map(_._2.rows)
+
+    private[index] def writers: Long = old.filter(_ => kept.nonEmpty).fold(WritersTable.Number.toLong)(_.writers)
 
     val files: FileTable = FileTable(
       stay.toSeq.map(i => (old.get.fileId(i), old.get.rows(i))) ++

@@ -8,12 +8,18 @@ import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNo
 import org.apache.spark.sql.types.DataType
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.footer.WritersTable
 import org.sparkzorder.stats.ColumnKey
 
 /** A column and its block in the file. */
 private[index] final case class IndexedColumn(key: ColumnKey, block: Block)
 
-/** The JSON at the end of an index file, which tells what is in the file and where. */
+/**
+ * The JSON at the end of an index file, which tells what is in the file and where.
+ *
+ * @param writers the number of the [[WritersTable]] whose writers were believed. No column of an index with another
+ *   number is used
+ */
 private[index] final case class IndexFooter(
     id: Array[Byte],
     files: Int,
@@ -22,12 +28,13 @@ private[index] final case class IndexFooter(
     properties: Map[String, String],
     intervals: Option[Block] = None,
     origins: Option[Block] = None,
-    members: Seq[IndexedColumn] = Nil
+    members: Seq[IndexedColumn] = Nil,
+    writers: Long = WritersTable.Number
 ) {
 
   def toJson: Array[Byte] = {
     val node = JsonNodeFactory.instance.objectNode()
-    node.put("version", IndexFooter.Version).put("id", IndexFooter.hex(id)).put("files", files)
+    node.put("version", IndexFooter.Version).put("id", IndexFooter.hex(id)).put("files", files).put("writers", writers)
     val props = node.putObject("properties")
     properties.toSeq.sorted.foreach { case (k, v) => props.put(k, v) }
     put(node.putObject("fileBlock"), fileBlock)
@@ -71,14 +78,19 @@ private[index] object IndexFooter {
     val root = tree(json)
     checkVersion(number(root, "version"))
     val files = filesOf(root)
-    val columns = columnsOf(array(root, "columns"), blocksEnd, limit)
+    val writers = Option(root.get("writers")).fold(0L)(_ => number(root, "writers"))
+    val isOfToday = writers == WritersTable.Number
+    if (!isOfToday) log.warn(s"The statistics in the index $name are not used, since another release of spark-zorder " +
+      "believed other writers of files when it made them: REFRESH SKIPPING INDEX makes it again")
+    val columns = if (isOfToday) columnsOf(array(root, "columns"), blocksEnd, limit) else Nil
     val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
     val id = unhex(text(field(root, "id"), "id"))
     def optional(field: String, most: Long) = optionalBlock(root, field, blocksEnd, math.min(limit, most), name)
     val intervals = optional("intervals", CurveIntervals.maxBytes(files.toLong))
     val origins = optional("origins", FileOrigins.maxBytes(files.toLong))
     val fileBlock = block(field(root, "fileBlock"), blocksEnd, limit)
-    IndexFooter(id, files, fileBlock, columns, properties, intervals, origins, membersOf(root, blocksEnd, limit, name))
+    val members = if (isOfToday) membersOf(root, blocksEnd, limit, name) else Nil
+    IndexFooter(id, files, fileBlock, columns, properties, intervals, origins, members, writers)
   }
 
   /** The directories of the columns' values. The index is of use without them. */

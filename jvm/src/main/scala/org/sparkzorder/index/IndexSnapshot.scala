@@ -7,6 +7,7 @@ import org.apache.spark.sql.types.DataType
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.compat._
+import org.sparkzorder.footer.WritersTable
 import org.sparkzorder.layout.CurveInterval
 import org.sparkzorder.membership.{ColumnMembers, MembershipFormat}
 import org.sparkzorder.stats._
@@ -43,6 +44,12 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
   override lazy val allHaveRows: Boolean = super.allHaveRows
 
   def columns: Seq[ColumnKey] = footer.columns.map(_.key)
+
+  /** The number of the table of writers that it was made by, see [[IndexFooter]]. */
+  private[index] def writers: Long = footer.writers
+
+  /** Whether it was made by another table of writers. Then it has no columns until it is made again. */
+  def isOutdated: Boolean = writers != WritersTable.Number
 
   def properties: Map[String, String] = footer.properties
 
@@ -124,20 +131,25 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
     } yield id -> origin
   }.toMap
 
-  /**
-   * The intervals of these files, for an index that is made anew. Readers must not skip files by
-   * them: they only tell OPTIMIZE what to rewrite.
-   */
-  def hints(of: Seq[FileId]): Map[FileId, CurveInterval] = {
-    val known = for {
+  /** The intervals of these files. */
+  def places(of: Seq[FileId]): Map[FileId, CurveInterval] = {
+    for {
       all <- intervals.toSeq
       id <- of
       ordinal = ordinalOf(id.path, id.length, id.modificationTime)
       if ordinal >= 0
       interval <- all.of(ordinal)
     } yield id -> interval
-    val frames = known.map(_._2.frame).distinctBy(_.id).map(f => f.id -> f.notLasting).toMap
-    known.map { case (id, interval) => id -> interval.copy(frame = frames(interval.frame.id)) }.toMap
+  }.toMap
+
+  /**
+   * The intervals of these files, for an index that is made anew. Readers must not skip files by
+   * them: they only tell OPTIMIZE what to rewrite.
+   */
+  def hints(of: Seq[FileId]): Map[FileId, CurveInterval] = {
+    val known = places(of)
+    val frames = known.values.map(_.frame).toVector.distinctBy(_.id).map(f => f.id -> f.notLasting).toMap
+    known.map { case (id, interval) => id -> interval.copy(frame = frames(interval.frame.id)) }
   }
 
   /** A column that is to be copied. It is not kept in memory for that. */

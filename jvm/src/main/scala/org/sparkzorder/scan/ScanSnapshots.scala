@@ -159,7 +159,7 @@ private[scan] object ScanSnapshots {
         else {
           val indexes = state.indexes.map(_.status(fs))
           val memory = IndexMemory.of(session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
-          new IndexStore(fs, memory, ObjectFileOps.reader(folder)).newest(indexes)
+          new IndexStore(fs, memory, ObjectFileOps.reader(folder)).newest(indexes).filterNot(_.isOutdated)
         }
       val around = settled.state.around.map(overlay(fs, names, _, options))
       val isMoved = () => WholeListing.isMovedSince(Seq(settled))

@@ -2,22 +2,15 @@ package org.sparkzorder.footer.orc
 
 import scala.annotation.nowarn
 
-import org.apache.orc.{
-  BooleanColumnStatistics,
-  ColumnStatistics,
-  DateColumnStatistics,
-  IntegerColumnStatistics,
-  OrcFile
-}
+import org.apache.orc.{BooleanColumnStatistics, ColumnStatistics, DateColumnStatistics, IntegerColumnStatistics}
 import org.apache.orc.{OrcProto, Reader, StringColumnStatistics, TypeDescription}
-import org.apache.orc.OrcFile.WriterImplementation
 import org.apache.orc.TypeDescription.Category
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.execution.datasources.orc.OrcUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import org.sparkzorder.footer.{Calendar, EncodedOrder, StatisticsTrust}
+import org.sparkzorder.footer.{Calendar, EncodedOrder, StatisticsTrust, WritersTable}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 
 /** Judges the file-level statistics of an open ORC file, column by column. */
@@ -35,11 +28,7 @@ private[footer] final class OrcStatistics(reader: Reader) {
   private val kept = api != null && api.length > 0 && proto.size == api.length &&
     proto.get(0).hasNumberOfValues && proto.get(0).getNumberOfValues == rows
 
-  // Others say that they are ORC's writer in Java, of its first version.
-  private val isJava = reader.getWriterVersion.getWriterImplementation == WriterImplementation.ORC_JAVA &&
-    reader.getWriterVersion.includes(OrcFile.WriterVersion.HIVE_8732)
-
-  private val isKnown = isJava || reader.getWriterVersion.getWriterImplementation == WriterImplementation.ORC_CPP
+  private val belief = WritersTable.ofOrc(reader.getSoftwareVersion)
 
   def judge(key: ColumnKey, leaf: TypeDescription): StatisticsTrust = nullCount(leaf) match {
     case None                         => StatisticsTrust.Untrusted
@@ -76,13 +65,17 @@ private[footer] final class OrcStatistics(reader: Reader) {
   private def nullCount(leaf: TypeDescription): Option[Long] = {
     val id = leaf.getId
     if (rows == 0) Some(0L)
-    else if (!kept || id >= api.length || !proto.get(id).hasNumberOfValues) None
-    else Some(rows - proto.get(id).getNumberOfValues).filter(n => n > 0 || n == 0 && countsNullsAbove(leaf))
+    else if (!kept || id >= api.length || !proto.get(id).hasNumberOfValues || !counts(leaf)) None
+    else Some(rows - proto.get(id).getNumberOfValues).filter(n => n >= 0 && (n < rows || !hasBounds(proto.get(id))))
   }
 
   /** A null struct makes its fields null, too. Writers in C++ count as their caller says. */
-  private def countsNullsAbove(leaf: TypeDescription): Boolean =
-    leaf.getParent == null || leaf.getParent.getId == 0 || isJava
+  private def counts(leaf: TypeDescription): Boolean =
+    if (leaf.getParent == null || leaf.getParent.getId == 0) belief.nulls else belief.nullsOfFields
+
+  private def hasBounds(s: OrcProto.ColumnStatistics): Boolean = s.getIntStatistics.hasMinimum ||
+    s.getStringStatistics.hasMinimum || s.getDateStatistics.hasMinimum || s.getDoubleStatistics.hasMinimum ||
+    s.getDecimalStatistics.hasMinimum || s.getTimestampStatistics.hasMinimum
 
   private def bounds(
       dt: DataType,
@@ -91,15 +84,15 @@ private[footer] final class OrcStatistics(reader: Reader) {
       p: OrcProto.ColumnStatistics
   ): Option[(Any, Any)] =
     (leaf.getCategory, s) match {
-      case (Category.BOOLEAN, b: BooleanColumnStatistics) if dt == BooleanType && p.hasBucketStatistics && isKnown =>
+      case (Category.BOOLEAN, b: BooleanColumnStatistics) if dt == BooleanType && p.hasBucketStatistics && belief.booleans =>
         Some((b.getFalseCount == 0, b.getTrueCount > 0))
       case (Category.BYTE | Category.SHORT | Category.INT | Category.LONG, i: IntegerColumnStatistics)
-          if p.hasIntStatistics && p.getIntStatistics.hasMinimum && p.getIntStatistics.hasMaximum =>
+          if belief.bounds && p.hasIntStatistics && p.getIntStatistics.hasMinimum && p.getIntStatistics.hasMaximum =>
         for (min <- integer(dt, leaf, i.getMinimum); max <- integer(dt, leaf, i.getMaximum)) yield (min, max)
       case (Category.DATE, d: DateColumnStatistics)
-          if dt == DateType && p.hasDateStatistics && p.getDateStatistics.hasMinimum && p.getDateStatistics.hasMaximum =>
+          if belief.bounds && dt == DateType && p.hasDateStatistics && p.getDateStatistics.hasMinimum && p.getDateStatistics.hasMaximum =>
         Some((d.getMinimumDayOfEpoch.toInt, d.getMaximumDayOfEpoch.toInt))
-      case (Category.STRING, t: StringColumnStatistics) if dt.isInstanceOf[StringType] && isKnown =>
+      case (Category.STRING, t: StringColumnStatistics) if dt.isInstanceOf[StringType] && belief.bounds =>
         for (min <- text(t.getMinimum); max <- text(t.getMaximum)) yield (min, max)
       case _ => None
     }

@@ -2,7 +2,7 @@ package org.sparkzorder.footer.parquet
 
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.PrimitiveType
-import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
+import org.apache.spark.sql.types.{BooleanType, DataType, DoubleType, FloatType}
 
 import org.sparkzorder.footer.{Calendar, EncodedOrder, StatisticsTrust}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
@@ -16,7 +16,11 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
  * @param bounds least and greatest value as parquet-java gives them; None without values, or when
  *   the footer does not say
  */
-private[footer] final case class ParquetChunk(values: Long, rows: Long, nulls: Option[Long], bounds: Option[(Any, Any)])
+private[footer] final case class ParquetChunk(values: Long, rows: Long, nulls: Option[Long], bounds: Option[(Any, Any)]) {
+
+  /** Whether no values could be described like this: then nothing that the footer says of them is believed. */
+  def isContradiction: Boolean = nulls.exists(n => n < 0 || n > values || (n == values && bounds.isDefined))
+}
 
 /**
  * Merges the chunks of one leaf column that has only structs above it. A file is used or read as a
@@ -34,8 +38,8 @@ private[footer] object ParquetChunks {
   ): StatisticsTrust = {
     val filled = chunks.filter(_.rows > 0)
     // A null struct makes the leaf null, too.
-    val mayMiss = key.path.length > 1 && !writer.countsNullsAbove
-    val nulls = filled.map(nullsOf(_, required).filterNot(_ == 0 && mayMiss && !required))
+    val counts = if (key.path.length > 1) writer.belief.nullsOfFields else writer.belief.nulls
+    val nulls = filled.map(nullsOf(_, required, counts))
     if (nulls.contains(None)) StatisticsTrust.Untrusted
     else {
       val nullCount = nulls.flatten.sum
@@ -43,7 +47,7 @@ private[footer] object ParquetChunks {
         StatisticsTrust.Trusted(ColumnStats(null, null, nullCount, 0L))
       } else {
         val valued = filled.zip(nulls.flatten).collect { case (c, n) if n < c.rows => c.bounds }
-        bounds(key.dataType, leaf, valued, writer) match {
+        bounds(key.dataType, leaf, valued) match {
           case None             => StatisticsTrust.Untrusted
           case Some((min, max)) => weigh(key.dataType, leaf, EncodedOrder.stats(min, max, nullCount), writer)
         }
@@ -53,18 +57,17 @@ private[footer] object ParquetChunks {
 
   // Such a leaf has one value for each row, nulls included. Any other count means that we misread
   // the footer.
-  private def nullsOf(chunk: ParquetChunk, required: Boolean): Option[Long] =
-    if (chunk.values != chunk.rows) None
-    else if (required) Some(0L)
-    else chunk.nulls.filter(n => n >= 0 && n <= chunk.rows)
+  private def nullsOf(chunk: ParquetChunk, required: Boolean, counts: Boolean): Option[Long] =
+    if (chunk.values != chunk.rows || chunk.isContradiction) None
+    else if (required) Some(0L).filterNot(_ => chunk.nulls.exists(_ > 0))
+    else chunk.nulls.filter(_ => counts)
 
   private def bounds(
       dt: DataType,
       leaf: PrimitiveType,
-      chunks: Seq[Option[(Any, Any)]],
-      writer: ParquetWriter
+      chunks: Seq[Option[(Any, Any)]]
   ): Option[(Any, Any)] =
-    ParquetValues.decoder(dt, leaf, writer).flatMap { decode =>
+    ParquetValues.decoder(dt, leaf).flatMap { decode =>
       def encoded(raw: Any): Option[Any] = decode(raw).map(OrderedValue.encode(dt, _))
       val each = chunks.map {
         case None                   => None
@@ -89,8 +92,8 @@ private[footer] object ParquetChunks {
   private def weigh(dt: DataType, leaf: PrimitiveType, stats: ColumnStats, writer: ParquetWriter): StatisticsTrust = {
     val floating = leaf.getPrimitiveTypeName == PrimitiveType.PrimitiveTypeName.FLOAT ||
       leaf.getPrimitiveTypeName == PrimitiveType.PrimitiveTypeName.DOUBLE
-    if (!writer.isKnown) StatisticsTrust.Untrusted
-    else if ((dt == FloatType || dt == DoubleType) && floating && !writer.boundsExcludeNaN)
+    if (!(if (dt == BooleanType) writer.belief.booleans else writer.belief.bounds)) StatisticsTrust.Untrusted
+    else if ((dt == FloatType || dt == DoubleType) && floating && !writer.belief.excludesNaN)
       StatisticsTrust.Loose(stats.copy(nanCount = -1L))
     else if (Calendar.concerns(dt) && !writer.proleptic && !Calendar.settled(dt, stats.min.asInstanceOf[Long]))
       StatisticsTrust.Untrusted

@@ -162,7 +162,7 @@ private[footer] final class ParquetFooter(
       (leaf: Seq[String]) => byPath.get(ColumnPath.get(leaf: _*)).map(chunkOf(rows, _))
     }
     val nulls =
-      if (isSame && (place.required || writer.countsNullsAbove))
+      if (isSame && (place.required || writer.belief.nullsOfFields))
         ParquetGroups.nulls(place.group, place.path, place.required, countsRepeated = true, rowGroups)
       else None
     nulls.fold[StatisticsTrust](StatisticsTrust.Unknown)(n => StatisticsTrust.Trusted(ColumnStats(null, null, n, 0L)))
@@ -170,15 +170,22 @@ private[footer] final class ParquetFooter(
 
   private def chunkOf(rows: Long, chunk: ColumnChunkMetaData): ParquetChunk =
     try chunkOf(rows, chunk.getValueCount, chunk.getStatistics)
-    catch { case _: ParquetCryptoRuntimeException => ParquetChunk(-1L, rows, None, None) }
+    catch { case _: ParquetCryptoRuntimeException => unknown(rows) }
 
-  private def chunkOf[T <: Comparable[T]](rows: Long, values: Long, s: Statistics[T]): ParquetChunk =
-    ParquetChunk(
-      values,
-      rows,
-      if (s != null && s.isNumNullsSet) Some(s.getNumNulls) else None,
-      if (s != null && s.hasNonNullValue) Some((s.genericGetMin, s.genericGetMax)) else None
-    )
+  /** The counts of a footer whose bounds are in the wrong order are not believed either. */
+  private def chunkOf[T <: Comparable[T]](rows: Long, values: Long, s: Statistics[T]): ParquetChunk = {
+    val hasBounds = s != null && s.hasNonNullValue
+    if (hasBounds && s.compareMinToValue(s.genericGetMax) > 0) unknown(rows)
+    else
+      ParquetChunk(
+        values,
+        rows,
+        if (s != null && s.isNumNullsSet) Some(s.getNumNulls) else None,
+        if (hasBounds) Some((s.genericGetMin, s.genericGetMax)) else None
+      )
+  }
+
+  private def unknown(rows: Long) = ParquetChunk(-1L, rows, None, None)
 
   private def boundOf(key: ColumnKey, leaf: PrimitiveType, writer: ParquetWriter): Option[SessionBound] =
     if (!Calendar.concerns(key.dataType)) None

@@ -49,7 +49,7 @@ private[footer] object ParquetGroups {
       if (counts.contains(None)) None else Some(counts.flatten.sum)
     }
 
-  private def of(leaf: LeafBelow, chunk: ParquetChunk): Option[Long] = chunk.nulls.filter { nulls =>
+  private def of(leaf: LeafBelow, chunk: ParquetChunk): Option[Long] = chunk.nulls.filter(_ => !chunk.isContradiction).filter { nulls =>
     if (leaf.repeated) nulls == 0 && chunk.values >= chunk.rows
     else chunk.values == chunk.rows && (nulls == 0 || (leaf.alone && nulls > 0 && nulls <= chunk.rows))
   }

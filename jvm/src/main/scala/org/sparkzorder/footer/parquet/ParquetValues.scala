@@ -22,7 +22,7 @@ private[footer] object ParquetValues {
    * None when the column's bounds must not be used for the table's type: the types do not fit, or
    * the order is not the type's own.
    */
-  def decoder(table: DataType, file: PrimitiveType, writer: ParquetWriter): Option[Decoder] = {
+  def decoder(table: DataType, file: PrimitiveType): Option[Decoder] = {
     val annotation = file.getLogicalTypeAnnotation
     (table, file.getPrimitiveTypeName) match {
       case (BooleanType, BOOLEAN) if annotation == null =>
@@ -37,7 +37,7 @@ private[footer] object ParquetValues {
       case (DoubleType, DOUBLE) => Some { case v: java.lang.Double if !v.isNaN => Some(v.doubleValue); case _ => None }
       case (DateType, INT32) if annotation.isInstanceOf[DateLogicalTypeAnnotation]         => Some(int(identity))
       case (TimestampType | TimestampNTZType, INT64)                                       => instant(table, annotation)
-      case (d: DecimalType, INT32 | INT64 | BINARY | FIXED_LEN_BYTE_ARRAY)                 => decimal(d, file, writer)
+      case (d: DecimalType, INT32 | INT64 | BINARY | FIXED_LEN_BYTE_ARRAY)                 => decimal(d, file)
       case (_: StringType, BINARY) if annotation.isInstanceOf[StringLogicalTypeAnnotation] =>
         Some { case v: Binary => Some(UTF8String.fromBytes(v.getBytes)); case _ => None }
       case _ => None
@@ -85,12 +85,10 @@ private[footer] object ParquetValues {
     case _ => None
   }
 
-  private def decimal(table: DecimalType, file: PrimitiveType, writer: ParquetWriter): Option[Decoder] =
+  private def decimal(table: DecimalType, file: PrimitiveType): Option[Decoder] =
     file.getLogicalTypeAnnotation match {
       case d: DecimalLogicalTypeAnnotation if d.getScale == table.scale && d.getPrecision <= table.precision =>
-        val binary = file.getPrimitiveTypeName == BINARY || file.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY
-        if (binary && !writer.ordersDecimals) None
-        else Some {
+        Some {
           case v: java.lang.Integer      => unscaled(table, d.getPrecision, BigInteger.valueOf(v.longValue))
           case v: java.lang.Long         => unscaled(table, d.getPrecision, BigInteger.valueOf(v))
           case v: Binary if v.length > 0 => unscaled(table, d.getPrecision, new BigInteger(v.getBytes))

@@ -12,6 +12,7 @@ import org.apache.spark.sql.types.StructType
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.footer.{DataFormat, FooterFixture}
+import org.sparkzorder.stats.ColumnKey
 
 /** Footers of old writers, made by changing footers of today. */
 class OldFooterSuite extends AnyFunSuite with FooterFixture {
@@ -61,7 +62,8 @@ class OldFooterSuite extends AnyFunSuite with FooterFixture {
     val (d, id) = (key(df.schema, "d"), key(df.schema, "id"))
     assert(footer(status, DataFormat.Parquet, df.schema).stats.keySet == Set(d, id))
     Seq(
-      "parquet-mr version 1.9.0 (build 38262e2c80015d0935dad20f8e18f2d6f9fbd03c)" -> Set(d),
+      "parquet-mr version 1.9.0 (build 38262e2c80015d0935dad20f8e18f2d6f9fbd03c)" -> Set(d, id),
+      "parquet-mr version 1.10.1 (build a89df8f9932b6ef6633d06069e50c9b7970bebd1)" -> Set.empty[ColumnKey],
       "other version 1.0" -> Set(d, id)
     ).foreach { case (by, untrusted) =>
       val f = footer(changed(status)(_.setCreated_by(by)), DataFormat.Parquet, df.schema)

@@ -53,7 +53,8 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     val schema = StructType.fromDDL("a int, s string, d decimal(30,2), day date, st struct<x: bigint>, b boolean")
     val f = judged(file, schema)
     assertSound(f, scanned(statusOf(file), DataFormat.Parquet, schema))
-    assert(f.untrusted.isEmpty && f.stats.size == 6)
+    // A null struct may be missing in the count of its field.
+    assert(f.untrusted == Set(key(schema, "st", "x")) && f.stats.size == 5)
     assert(f.sessionBound == Map(key(schema, "day") -> SessionBound.WhenAncient))
     assert(SchemaCheck.exactlyReadable(schema, Seq(f), settings).isRight)
   }
