@@ -35,11 +35,15 @@ object DataFolders {
    */
   private final case class Place(key: AnyRef, real: String, above: Seq[AnyRef])
 
-  /** The first two such folders, in the order of the folders. Each folder is looked up once. */
-  def shared(fs: FileSystem, folders: Seq[DataFolder]): Option[SharedFolder] =
+  /**
+   * The first two such folders, in the order of the folders. Each folder is looked up once.
+   *
+   * @param fileSystem of a folder: partitions may be on several
+   */
+  def shared(fileSystem: Path => FileSystem, folders: Seq[DataFolder]): Option[SharedFolder] =
     if (folders.size < 2) None
     else {
-      val places = placesOf(fs, folders.map(_.path)).zip(folders)
+      val places = placesOf(fileSystem, folders.map(_.path)).zip(folders)
       val byKey = mutable.HashMap.empty[AnyRef, DataFolder]
       val equal = places.iterator.flatMap { case (place, folder) =>
         byKey.put(place.key, folder).map(SharedFolder(_, folder, Some(place.real)))
@@ -49,13 +53,10 @@ object DataFolders {
       }.nextOption())
     }
 
-  private def placesOf(fs: FileSystem, paths: Seq[Path]): Seq[Place] = {
+  private def placesOf(fileSystem: Path => FileSystem, paths: Seq[Path]): Seq[Place] = {
     val local = new LocalPlaces
-    if (paths.forall(isLocal)) paths.map(local.of)
-    // A store has no links.
-    else (if (ObjectStores.storeOf(fs).isDefined) paths else resolved(fs, paths)).map(p =>
-      if (isLocal(p)) local.of(p) else Place(p, p.toString, above(p))
-    )
+    val real = if (paths.forall(isLocal)) paths else resolved(paths.map(p => p -> fileSystem(p)))
+    real.map(p => if (isLocal(p)) local.of(p) else Place(p, p.toString, above(p)))
   }
 
   private def isLocal(path: Path): Boolean = path.toUri.getScheme == "file"
@@ -66,13 +67,15 @@ object DataFolders {
    * The paths after following links and mount points, which is up to the file system: one call for
    * each folder, several at a time.
    */
-  private def resolved(fs: FileSystem, paths: Seq[Path]): Seq[Path] = {
-    def resolve(path: Path): Path =
-      try fs.resolvePath(path)
+  private def resolved(paths: Seq[(Path, FileSystem)]): Seq[Path] = {
+    def resolve(path: Path, fs: FileSystem): Path =
+      // A store has no links.
+      try if (isLocal(path) || ObjectStores.storeOf(fs).isDefined) path else fs.resolvePath(path)
       // The folder's files are gone as well; reading them will report that.
       catch { case _: FileNotFoundException => path }
     val pool = Executors.newFixedThreadPool(math.min(Threads, paths.size))
-    try pool.invokeAll(paths.map(p => (() => resolve(p)): Callable[Path]).asJava).asScala.toVector.map(_.get())
+    val calls = paths.map { case (p, fs) => (() => resolve(p, fs)): Callable[Path] }
+    try pool.invokeAll(calls.asJava).asScala.toVector.map(_.get())
     catch { case e: ExecutionException => throw e.getCause }
     finally pool.shutdownNow()
   }

@@ -17,7 +17,7 @@ class DataFoldersSuite extends AnyFunSuite {
   private def root(): LocalPath = Files.createTempDirectory("folders").toRealPath()
 
   private def shared(fs: FileSystem, paths: String*): Option[(String, String, Option[String])] =
-    DataFolders.shared(fs, paths.map(folder)).map(s =>
+    DataFolders.shared(_ => fs, paths.map(folder)).map(s =>
       (s.one.path.getName, s.other.path.getName, s.real.map(r => LocalPath.of(r).getFileName.toString))
     )
 

@@ -58,7 +58,7 @@ private[sparkzorder] object UnsafeTables {
    * other are being exchanged.
    */
   def refuseShared(table: PlainTable, all: Seq[DataFolder]): Unit =
-    DataFolders.shared(table.fileSystem, all).foreach { shared =>
+    DataFolders.shared(Targets.fileSystems(table.session), all).foreach { shared =>
       val names = Seq(shared.one, shared.other).map(_.path.toUri.getPath)
       // If both partitions have the same location, only their values tell them apart.
       val shown = if (names.distinct.size == 2) names else Seq(shared.one, shared.other).map(valuesOf(table, _))
