@@ -91,8 +91,8 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       if (plan.renamed > 0 && store.isEmpty) logWarning(
         s"${table.name}: ${plan.renamed} files come back by other names, since others have taken theirs"
       )
-      store.fold(exchange(table, folder, lock, plan, version, metrics)) { s =>
-        exchangeOnStore(table, folder, lock, plan, recordOf(plan, version, lock.operationId, metrics), s)
+      store.fold(exchange(folder, lock, plan, version, metrics)) { s =>
+        exchangeOnStore(folder, lock, plan, recordOf(plan, version, lock.operationId, metrics), s)
       }
       index(table, folder, lock, plan, isNewLocation = false)
     }
@@ -116,13 +116,11 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       }
     )
     table.refreshCaches()
-    val now = PlainTables.open(table)
-    index(now, TableSideFolder.of(now), lock, plan, isNewLocation = true)
+    index(PlainTables.open(table), TableSideFolder.of(table), lock, plan, isNewLocation = true)
     RestoreMetrics.of(before, plan)
   }
 
   private def exchange(
-      table: PlainTable,
       folder: TableFolder,
       lock: Lock,
       plan: RestorePlan,
@@ -143,7 +141,6 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
   }
 
   private def exchangeOnStore(
-      table: PlainTable,
       folder: TableFolder,
       lock: Lock,
       plan: RestorePlan,
@@ -187,13 +184,15 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
    * the files were retired. The records tell which these are. All rows are in place by now.
    */
   private def index(
-      table: PlainTable,
+      opened: => PlainTable,
       folder: TableFolder,
       lock: Lock,
       plan: RestorePlan,
       isNewLocation: Boolean
   ): Unit =
-    try TableIndex.of(table, folder).foreach { snapshot =>
+    try {
+      val table = opened
+      TableIndex.of(table, folder).foreach { snapshot =>
         val files = table.folders().flatMap(_.files)
         val back = plan.outputs.map(_.path).toSet
         def isUnknown(id: FileId): Boolean =
@@ -210,10 +209,10 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
           TableIndex.add(table, folder, lock, Some(snapshot), listed, stats, origins = origins)
         }
       }
-    catch {
+    } catch {
       // The files are back already. Queries only skip fewer of them until REFRESH SKIPPING INDEX.
       case e @ (_: IOException | _: CommitException | _: SparkThrowable) =>
-        logWarning(s"No statistics of the files that are back in ${table.root}", e)
+        logWarning(s"No statistics of the files that are back in ${folder.root}", e)
     }
 }
 

@@ -1,6 +1,7 @@
 package org.sparkzorder.table
 
 import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 import org.apache.spark.sql.types.StructType
@@ -66,7 +67,9 @@ final class PlainTable(place: TableLocation, val formatName: String, val relatio
   /** Makes the session forget listings and cached rows of this table's files. */
   def refreshCaches(): Unit = {
     relation.location.refresh()
-    catalogTable.foreach(t => session.catalog.refreshTable(t.identifier.quotedString))
+    // It may have been dropped or renamed meanwhile, and then the session keeps nothing of it.
+    try catalogTable.foreach(t => session.catalog.refreshTable(t.identifier.quotedString))
+    catch { case _: AnalysisException => () }
     Seq(root, location).distinct.foreach { folder =>
       CachedRelations.forget(session, folder)
       session.catalog.refreshByPath(folder.toString)
