@@ -112,6 +112,7 @@ object Unreadable {
   sealed abstract class Why(val reason: String) extends Serializable
   case object NoType extends Why("Spark has no type for it")
   case object Nanoseconds extends Why("it holds timestamps in nanoseconds")
+  case object Quoted extends Why("ORC's reader takes a backtick in its name for a quote, and reads another name")
   case object Unsigned extends Why("it holds unsigned 64-bit integers")
   case object Int96Moved
       extends Why("under spark.sql.parquet.int96TimestampConversion it is not read as the instant that it holds")

@@ -67,7 +67,7 @@ private[footer] final class OrcFooter(
       DataFormat.Orc,
       rows = reader.getNumberOfRows,
       schema,
-      unreadable,
+      unreadable ++ quoted(reader),
       timestamps = None,
       codec = if (reader.getNumberOfRows == 0) None else Some(NameMatch.fold(reader.getCompressionKind.name)),
       stats = judged.stats,
@@ -189,6 +189,11 @@ private[footer] final class OrcFooter(
     }
     (StructType(converted.collect { case Right(f) => f }.flatten), converted.collect { case Left(u) => u })
   }
+
+  /** Of columns and fields at any depth. ORC's own schema has their names without what it takes for quotes. */
+  private def quoted(reader: Reader): Seq[Unreadable] =
+    reader.getFileTail.getFooter.getTypesList.asScala.flatMap(_.getFieldNamesList.asScala).filter(_.contains('`'))
+      .map(name => Unreadable(Seq(name), Unreadable.Quoted)).toVector
 
   private def childrenOf(t: TypeDescription): Seq[TypeDescription] =
     Option(t.getChildren).fold(Seq.empty[TypeDescription])(_.asScala.toVector)
