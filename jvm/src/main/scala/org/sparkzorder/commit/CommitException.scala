@@ -24,13 +24,16 @@ final class LockLostException(val lock: Path, val reason: String)
 /**
  * Others changed files while the operation worked on them. The folders of these files stay as they are.
  *
- * @param paths the files in question, relative to the table's root
+ * @param files the files or folders in question, relative to the table's root
  */
-class CommitConflictException(val paths: Seq[String], val reason: String)
+class CommitConflictException(files: Seq[String], val reason: String)
     extends CommitException(
-      s"$reason: ${paths.take(5).mkString(", ")}${if (paths.length > 5) s" and ${paths.length - 5} more" else ""}",
+      s"$reason: ${CommitConflictException.named(files.take(5)).mkString(", ")}" +
+        (if (files.length > 5) s" and ${files.length - 5} more" else ""),
       null
-    )
+    ) {
+  val paths: Seq[String] = CommitConflictException.named(files)
+}
 
 /**
  * Others replaced or deleted inputs too late to take the operation back. It has ended, and the new files have the old
@@ -41,6 +44,8 @@ final class InputsReplacedException(val table: Path, paths: Seq[String])
 
 object CommitConflictException {
   val Overwritten = "the whole table was overwritten"
+
+  private def named(files: Seq[String]): Seq[String] = files.map(f => if (f.isEmpty) "." else f)
 }
 
 /**
@@ -95,6 +100,7 @@ final class FoldersAwayException(val table: Path, val version: Long, val folders
  *
  * @param folder relative to the table's root
  * @param rows of the files
+ * @param isGone whether the folder is gone, and not its marker alone
  */
 final case class AwayFolder(folder: String, rows: Long, isGone: Boolean) {
 
@@ -107,12 +113,8 @@ final case class AwayFolder(folder: String, rows: Long, isGone: Boolean) {
 }
 
 object AwayFolder {
-  private[commit] def gone(work: FolderWork): AwayFolder = of(work, isGone = true)
-
-  /** The folder is there, but not its marker. */
-  private[commit] def unmarked(work: FolderWork): AwayFolder = of(work, isGone = false)
-
-  private def of(work: FolderWork, isGone: Boolean) = AwayFolder(work.folder, work.inputs.map(_.rows).sum, isGone)
+  private[commit] def of(work: FolderWork, isGone: Boolean): AwayFolder =
+    AwayFolder(work.folder, work.inputs.map(_.rows).sum, isGone)
 }
 
 /**

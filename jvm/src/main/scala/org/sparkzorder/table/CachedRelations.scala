@@ -28,7 +28,7 @@ private[table] object CachedRelations extends Logging {
     cached(catalog) match {
       case Some(relations) =>
         relations.foreach { case (name, relation) =>
-          if (relation.location.rootPaths.exists(overlaps(_, root))) {
+          if (relation.location.rootPaths.exists(overlap(_, root))) {
             relation.location.refresh()
             catalog.invalidateCachedTable(name)
           }
@@ -38,7 +38,7 @@ private[table] object CachedRelations extends Logging {
     }
   }
 
-  private def overlaps(a: Path, b: Path): Boolean = {
+  def overlap(a: Path, b: Path): Boolean = {
     val (one, other) = (a.toUri.getPath.stripSuffix("/") + "/", b.toUri.getPath.stripSuffix("/") + "/")
     one.startsWith(other) || other.startsWith(one)
   }

@@ -10,6 +10,7 @@ import org.sparkzorder.errors.ZOrderErrors
  * folders: a VACUUM would delete files that the other one still has.
  */
 private[sparkzorder] object SharedLocations {
+  import CachedRelations.overlap
 
   def refuse(table: TableLocation): Unit = {
     val own = table.catalogTable.get.identifier
@@ -26,7 +27,7 @@ private[sparkzorder] object SharedLocations {
       // A location of another file system that cannot be reached is not ours.
       val location = VersionDirectory.tableRootOf(new Path(other.location)).getOrElse(new Path(other.location))
       val theirs = names(location)
-      mine.find(folder => names(folder).exists(name => theirs.exists(overlaps(name, _)))).foreach { folder =>
+      mine.find(folder => names(folder).exists(name => theirs.exists(overlap(name, _)))).foreach { folder =>
         throw ZOrderErrors.sharedLocation(
           table.name,
           other.identifier.quotedString,
@@ -35,10 +36,5 @@ private[sparkzorder] object SharedLocations {
         )
       }
     }
-  }
-
-  private def overlaps(a: Path, b: Path): Boolean = {
-    val (one, other) = (a.toUri.getPath.stripSuffix("/") + "/", b.toUri.getPath.stripSuffix("/") + "/")
-    one.startsWith(other) || other.startsWith(one)
   }
 }

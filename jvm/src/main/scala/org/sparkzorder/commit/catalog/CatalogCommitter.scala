@@ -7,8 +7,8 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
-import org.sparkzorder.commit.log.{RecordJson, StagingDirectories, UndoneRecords}
-import org.sparkzorder.commit.side.IndexFiles
+import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
+import org.sparkzorder.commit.place.Cleanup
 import org.sparkzorder.commit.storage.AtomicFile
 
 /**
@@ -177,7 +177,7 @@ final class CatalogCommitter(
     try {
       val ended = CatalogRecovery.end(home, lock, catalog, record, started, failure.map(_.getMessage))
       copyForward()
-      tidy()
+      Cleanup.old(home, lock)
       CatalogRecovery.changedMeanwhile(home, ended).foreach(e => throw e)
       ended
     } catch {
@@ -201,15 +201,6 @@ final class CatalogCommitter(
     catch {
       case e @ (_: IOException | _: CommitException) =>
         log.warn(s"files that others have just written to an earlier folder of ${home.root} stay there for now", e)
-    }
-
-  private def tidy(): Unit =
-    try {
-      val statuses = lock.listing()
-      IndexFiles.prune(home, statuses)
-      UndoneRecords.prune(home, lock, statuses)
-    } catch {
-      case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${home.root}", e)
     }
 
   /** Removes the new folders, unless the catalog may have been told of them. */

@@ -7,9 +7,9 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{Lock, SideFolderReadme}
-import org.sparkzorder.commit.log.{RecordJson, StagingDirectories, UndoneRecords}
-import org.sparkzorder.commit.place.{FolderMark, FolderPlaces}
-import org.sparkzorder.commit.side.{IndexFiles, NestedTables}
+import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
+import org.sparkzorder.commit.place.{Cleanup, FolderMark, FolderPlaces}
+import org.sparkzorder.commit.side.NestedTables
 import org.sparkzorder.commit.storage.{AtomicFile, Clock}
 
 /**
@@ -68,7 +68,7 @@ private[sparkzorder] final class FolderCommitter(
       others.nonEmpty
     }
     if (marked.nonEmpty) throw new CommitConflictException(
-      marked.map(named),
+      marked,
       "the folder was away while an operation ended, and may have old and new files side by side (see docs/on-call.md)"
     )
   }
@@ -81,12 +81,10 @@ private[sparkzorder] final class FolderCommitter(
     catch {
       case e: FileNotFoundException =>
         val why = if (ops.exists(folder.resolve(dir))) "the folder was overwritten" else "the folder is gone"
-        val conflict = new CommitConflictException(Seq(named(dir)), why)
+        val conflict = new CommitConflictException(Seq(dir), why)
         conflict.addSuppressed(e)
         throw conflict
     }
-
-  private def named(dir: String): String = if (dir.isEmpty) "." else dir
 
   /** Folders that were overwritten since [[stage]]. The files that the job wrote there are gone. */
   def overwritten(): Seq[String] = claimed.sorted.filter(dir => mark(dir).decision().isEmpty)
@@ -116,7 +114,7 @@ private[sparkzorder] final class FolderCommitter(
         if (staged(o.path).toUri.getPath != place.toUri.getPath) ops.rename(staged(o.path), place)
         if (!ops.status(place).exists(o.isSame)) {
           if (mark(o.folder).decision().isEmpty)
-            throw new CommitConflictException(Seq(named(o.folder)), "the folder was overwritten")
+            throw new CommitConflictException(Seq(o.folder), "the folder was overwritten")
           throw new IOException(s"$place is not as it was written")
         }
       }
@@ -145,7 +143,7 @@ private[sparkzorder] final class FolderCommitter(
       Clock.waitPast(folder, record.outputs.map(_.modificationTime), sleep)
       lock.check()
       val moved = overwritten()
-      if (moved.nonEmpty) throw new CommitConflictException(moved.map(named), "the folder was overwritten or moved")
+      if (moved.nonEmpty) throw new CommitConflictException(moved, "the folder was overwritten or moved")
       if (interrupted()) throw new InterruptedException("interrupted before the commit point")
     }
     val started = System.nanoTime()
@@ -163,7 +161,7 @@ private[sparkzorder] final class FolderCommitter(
       } finally lock.publishing = false
     orAbandon {
       settle.clean(result)
-      if (!keepLock) tidy()
+      if (!keepLock) Cleanup.old(folder, lock)
     }
     if (!keepLock) lock.release()
     val done = result.orConflict
@@ -178,12 +176,6 @@ private[sparkzorder] final class FolderCommitter(
     val path = folder.record(record, RecordState.Publishing)
     try AtomicFile.put(ops, folder.newTemporary(), path, RecordJson.write(record))(())
     catch { case e: IOException => if (!ops.exists(path)) throw e }
-  }
-
-  private def tidy(): Unit = {
-    val statuses = lock.listing()
-    IndexFiles.prune(folder, statuses)
-    UndoneRecords.prune(folder, lock, statuses)
   }
 
   /** All rows are in place. The abandoned lock tells the next statement that something is left over. */

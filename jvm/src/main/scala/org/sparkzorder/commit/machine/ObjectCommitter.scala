@@ -7,9 +7,8 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
-import org.sparkzorder.commit.log.{RecordJson, StagingDirectories, UndoneRecords}
-import org.sparkzorder.commit.place.{FolderMarker, StorePlaces}
-import org.sparkzorder.commit.side.IndexFiles
+import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
+import org.sparkzorder.commit.place.{Cleanup, FolderMarker, StorePlaces}
 
 /**
  * Brings one operation's files into a table on an object store, by the steps in
@@ -220,18 +219,8 @@ private[sparkzorder] final class ObjectCommitter(
     }
   }
 
-  /**
-   * What follows at the end: old statistics and records. Needs the lock. All rows are in place, so it
-   * never fails.
-   */
-  def tidy(lock: Lock): Unit =
-    try {
-      val statuses = lock.listing()
-      IndexFiles.prune(folder, statuses)
-      UndoneRecords.prune(folder, lock, statuses)
-    } catch {
-      case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${folder.root}", e)
-    }
+  /** What follows at the end: old statistics and records go. */
+  def tidy(lock: Lock): Unit = Cleanup.old(folder, lock)
 
   private def discard(): Unit = StorePlaces.discard(store, folder, operationId)
 }

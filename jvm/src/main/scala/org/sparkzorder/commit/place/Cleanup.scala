@@ -1,13 +1,29 @@
 package org.sparkzorder.commit.place
 
-import org.sparkzorder.commit.{FileNames, Record, TableFolder, WorkerThreads}
-import org.sparkzorder.commit.log.StagingDirectories
+import java.io.IOException
+
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.commit.{FileNames, LockLostException, Record, TableFolder, WorkerThreads}
+import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.log.{StagingDirectories, UndoneRecords}
+import org.sparkzorder.commit.side.IndexFiles
 
 /**
  * Removes what an operation leaves beside the data: files that its record names, and folders that
  * are empty.
  */
 private[commit] object Cleanup {
+
+  private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
+
+  /** Removes old statistics and records, when all rows are in place. So it never fails. Needs the lock. */
+  def old(folder: TableFolder, lock: Lock): Unit =
+    try {
+      val statuses = lock.listing()
+      IndexFiles.prune(folder, statuses)
+      UndoneRecords.prune(folder, lock, statuses)
+    } catch { case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${folder.root}", e) }
 
   /** Removes the empty folders that a published operation, or a VACUUM of it, has left. */
   def done(folder: TableFolder, record: Record): Unit = {

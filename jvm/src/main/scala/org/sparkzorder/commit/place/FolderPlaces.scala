@@ -48,7 +48,7 @@ private[commit] final class FolderPlaces(
     val origins = marked.map(_.origin).toSet
     record.folders.filterNot(w => origins(w.folder)).filter { work =>
       marked.exists(_.work.folder == work.folder) || !ops.exists(folder.resolve(work.folder))
-    }.map(AwayFolder.gone)
+    }.map(AwayFolder.of(_, isGone = true))
   }
 
   /** Places whose markers are in other folders of the table. */

@@ -44,7 +44,7 @@ private[commit] final class StorePlaces(
   override def moved(record: Record, except: Set[String]): Seq[Located[StorePlace]] = Nil
 
   override def away(record: Record, known: Seq[Located[StorePlace]]): Seq[AwayFolder] =
-    known.filter(l => l.copied.isEmpty && l.place.isUnclear()).map(l => AwayFolder.unmarked(l.work))
+    known.filter(l => l.copied.isEmpty && l.place.isUnclear()).map(l => AwayFolder.of(l.work, isGone = false))
 
   /** Of a table that was overwritten with its history, another operation may have a record of this name. */
   override def removeRecord(record: Record): Unit = {

@@ -34,11 +34,7 @@ private[optimize] final class OptimizeInPlace(
           val overwritten = overwrittenFolders(e)
           committer.abort()
           if (overwritten.isEmpty) throw e
-          val conflict =
-            new CommitConflictException(
-              overwritten.map(d => if (d.isEmpty) "." else d),
-              "the folder was overwritten"
-            )
+          val conflict = new CommitConflictException(overwritten, "the folder was overwritten")
           conflict.addSuppressed(e)
           throw conflict
       }
