@@ -20,6 +20,7 @@ import org.sparkzorder.commit.{
   NotRestorableException,
   RestoreObstacle,
   StaleAppendsUnclearException,
+  StrayMarkException,
   TiedFileException,
   UnreadableRecordException,
   UploadsExpiredException,
@@ -134,6 +135,7 @@ object TableLocking {
         throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
       case e: InputsReplacedException => throw ZOrderErrors.inputsReplaced(table.name, e.paths, e)
       case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
+      case e: StrayMarkException      => throw ZOrderErrors.strayMarkers(table.name, e.marks.map(_.toUri.getPath), e)
       case e: LockLostException       => throw ZOrderErrors.lockLost(operation, table.name, e.reason, e)
       case e: UploadsExpiredException => throw ZOrderErrors.uploadsExpired(operation, table.name, e.days, e.hours, e)
       case e: NestedTableException    =>

@@ -127,6 +127,13 @@ final class HalfPublishedException(val table: Path, cause: java.io.IOException)
       cause
     )
 
+/**
+ * Folders have markers of an operation that has ended elsewhere, and may have its old and new files side by side.
+ * Nothing was touched.
+ */
+final class StrayMarkException(val table: Path, val marks: Seq[Path])
+    extends CommitException(s"an operation on $table has ended, and left markers: ${marks.mkString(", ")}", null)
+
 /** Two tables share folders, and both have a history, an index or a lock. Nothing was touched. */
 final class NestedTableException(val outer: Path, val inner: Path)
     extends CommitException(s"the table $inner is in a folder of the table $outer", null)

@@ -453,11 +453,14 @@ object ZOrderErrors {
 
   /** The operation has ended, so this is no conflict after which the statement can be run again. */
   def inputsReplaced(target: String, paths: Seq[String], cause: Throwable): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_TABLE_UNCLEAR.INPUTS_REPLACED",
-      Map("table" -> target, "paths" -> some(paths)),
-      cause
-    )
+    unclearFiles("ZORDER_TABLE_UNCLEAR.INPUTS_REPLACED", target, paths, cause)
+
+  /** @param paths of the markers */
+  def strayMarkers(target: String, paths: Seq[String], cause: Throwable): Throwable =
+    unclearFiles("ZORDER_TABLE_UNCLEAR.STRAY_MARKERS", target, paths, cause)
+
+  private def unclearFiles(condition: String, target: String, paths: Seq[String], cause: Throwable): Throwable =
+    new ZOrderRuntimeException(condition, Map("table" -> target, "paths" -> some(paths)), cause)
 
   def lockLost(operation: String, target: String, reason: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(

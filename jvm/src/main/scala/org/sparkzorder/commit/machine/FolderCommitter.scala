@@ -59,18 +59,15 @@ private[sparkzorder] final class FolderCommitter(
     lock.check()
   }
 
-  /** A folder that was away while an operation ended may have old and new files side by side. */
+  /** A folder that was copied or away while an operation ended may have old and new files side by side. */
   private def refuseMarked(dirs: Seq[String]): Unit = {
-    val marked = dirs.filter { dir =>
+    val marked = dirs.flatMap { dir =>
       val marks = ops.list(folder.sideOf(dir)).flatMap(m => FolderMark.operation(m.name).map(m -> _))
-      val (unused, others) = marks.partition { case (m, id) => FolderMark.isUnused(folder, dir, m.name, id) }
-      unused.foreach { case (m, _) => ops.delete(m.path) }
-      others.nonEmpty
+      val (spare, others) = marks.partition { case (m, id) => FolderMark.isSpare(folder, dir, m.name, id) }
+      spare.foreach { case (m, _) => ops.delete(m.path) }
+      others.map(_._1.path)
     }
-    if (marked.nonEmpty) throw new CommitConflictException(
-      marked,
-      "the folder was away while an operation ended, and may have old and new files side by side (see docs/on-call.md)"
-    )
+    if (marked.nonEmpty) throw new StrayMarkException(folder.root, marked)
   }
 
   private def mark(dir: String) = FolderMark(folder, dir, dir, operationId)

@@ -8,6 +8,7 @@ import scala.util.matching.Regex
 import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit._
+import org.sparkzorder.commit.log.History
 
 /**
  * The marker of a folder on a disk or HDFS: a file in the folder's side folder whose name says the
@@ -72,11 +73,22 @@ private[commit] object FolderMark {
     s"${SideNames.Hidden}exchange-$operationId-$hash.${decision.name}"
 
   /**
-   * Whether a marker is that of an owner that was undone before it had written a file, and then woke up. To be asked
-   * under the lock, after a recovery.
+   * Whether a marker of an operation that has ended tells nothing. Either its owner was undone before it had written a
+   * file, and then woke up. Or the folder, or a copy of it, has all files of one side and none of the other: these are
+   * its rows, whatever the marker says. To be asked under the lock, after a recovery.
    */
-  def isUnused(folder: TableFolder, dir: String, fileName: String, operationId: String): Boolean =
-    fileName.endsWith(s".${Decision.Staged.name}") && !folder.ops.exists(folder.stagingOf(dir, operationId))
+  def isSpare(folder: TableFolder, dir: String, fileName: String, operationId: String): Boolean = {
+    val ended =
+      (History.newestFirst(folder) ++ History.undone(folder)).map(_.record).filter(_.operationId == operationId)
+    val work = ended.flatMap(_.folders).find(w => origin(fileName, operationId).contains(LongNames.hash(w.folder)))
+    lazy val found = folder.ops.list(folder.resolve(dir)).map(m => m.name -> m).toMap
+    def there(files: Seq[ExchangedFile]) =
+      files.flatMap(f => found.get(FileNames.name(f.path)).map(f.isThis(_, timed = false)))
+    def areRows(side: Seq[ExchangedFile], other: Seq[ExchangedFile]) =
+      there(side) == side.map(_ => true) && there(other).isEmpty
+    fileName.endsWith(s".${Decision.Staged.name}") && !folder.ops.exists(folder.stagingOf(dir, operationId)) ||
+    work.exists(w => areRows(w.inputs, w.outputs) || areRows(w.outputs, w.inputs))
+  }
 
   /** The operation that a file is a marker of, if it is one. */
   def operation(fileName: String): Option[String] = fileName match {
