@@ -69,5 +69,12 @@ final case class LocationChange(
     files.filterNot(m => own.get(m.path.toString).exists(_.isThis(m, timed = true)))
   }
 
+  /** The inputs that did not go along as they are, and the outputs that are no copies of such files. */
+  def rewritten: (Seq[InputFile], Seq[OutputFile]) = {
+    def origin(o: OutputFile) = o.source.getOrElse(FileNames.in(from, FileNames.name(o.path)))
+    val (known, origins) = (inputs.map(_.path).toSet, outputs.map(origin).toSet)
+    (inputs.filterNot(i => origins(i.path)), outputs.filterNot(o => known(origin(o))))
+  }
+
   def move: LocationUpdate = LocationUpdate(partition, new Path(from), new Path(to))
 }

@@ -29,6 +29,21 @@ final case class Record(
     root: Option[String] = None
 ) {
 
+  /** This record of a part of an operation. Files are counted anew, and what was measured of the whole goes. */
+  def ofPart: Record = {
+    val moved = locationChanges.map(_.rewritten)
+    val (gone, come) = (inputs ++ moved.flatMap(_._1), outputs ++ moved.flatMap(_._2))
+    val counts = Map("numRemovedFiles" -> gone, "numAddedFiles" -> come, "numRestoredFiles" -> come)
+    val bytes = Map("numRemovedBytes" -> gone, "removedFilesSize" -> gone) ++ Map(
+      "numAddedBytes" -> come,
+      "restoredFilesSize" -> come
+    )
+    copy(metrics = (metrics -- Record.OfWhole).map { case (name, value) =>
+      val now = counts.get(name).map(_.size.toLong).orElse(bytes.get(name).map(_.map(_.length).sum))
+      name -> now.fold(value)(_.toString)
+    })
+  }
+
   /** All files that the operation wrote or brought over. */
   def brought: Seq[OutputFile] = if (locationChanges.isEmpty) outputs else outputs ++ locationChanges.flatMap(_.outputs)
 
@@ -50,6 +65,16 @@ object Record {
    * old rows are in the outputs.
    */
   val Replaced = "replacedInputs"
+
+  /**
+   * A metric: inputs that were neither in their places nor in the trash when another process ended the operation, one in
+   * each line. Others have emptied the trash, or had deleted them before. Their rows are in the outputs.
+   */
+  val Gone = "goneInputs"
+
+  /** Metrics that say nothing of a part of the operation. */
+  private val OfWhole = Seq("rowHash", "tableSizeAfterRestore", "numOfFilesAfterRestore", "numRenamedFiles") ++
+    Seq("min", "p25", "p50", "p75", "max").map(_ + "FileSize")
 
   /** The end of the year 9999, the last that Spark shows. */
   private val MaxTime = 253402300799999L

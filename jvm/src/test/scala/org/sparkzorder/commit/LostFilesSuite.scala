@@ -99,6 +99,31 @@ class LostFilesSuite extends AnyFunSuite {
     assert(torn > 0 && explored > inputs + outputs)
   }
 
+  test("an old file that goes after the decision, while the new ones are the rows, is named in the history") {
+    var named = 0
+    dead { t =>
+      val isDecided = t.fs.below("/t").exists(_.endsWith(".exchanged"))
+      t.files.find(f => isDecided && !f.startsWith("new-")).foreach { file =>
+        t.fs.nodes.remove(s"/t/$file")
+        assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+        t.history.headOption.filter(_.record.operationId == "op-1").foreach { entry =>
+          // If all other old files are there and no new one is, the old ones are the rows.
+          if (t.files.exists(_.startsWith("new-"))) {
+            named += 1
+            assert(entry.record.metrics.get(Record.Gone).contains(file))
+            assert(entry.outcome.exists(_.reason.endsWith(s"gone by then, and their rows are in the new files: $file")))
+          }
+        }
+        assert(t.fs.visibleRows == t.allRows)
+      }
+    }
+    assert(named >= inputs)
+    dead { t =>
+      t.recover(new MemoryOps(t.fs))
+      assert(t.history.forall(!_.record.metrics.contains(Record.Gone)))
+    }
+  }
+
   test("the same while the owner undoes its work, and dies: the new files are the rows, or the old ones are") {
     var torn = 0
     for (k <- 1 to calls; later <- 1 to 30) {

@@ -140,7 +140,8 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
         }
         // The call hangs, and the process is taken for dead.
         catalog.hangs = hangs
-        committer.commit(recordOf(id, "OPTIMIZE", changes))
+        val (in, out) = (changes.map(_.rewritten._1).flatten, changes.map(_.rewritten._2).flatten)
+        committer.commit(recordOf(id, "OPTIMIZE", changes).copy(metrics = Counted.metrics(in, out)))
       } catch {
         case e @ (_: IOException | _: CommitException) =>
           committer.abort()

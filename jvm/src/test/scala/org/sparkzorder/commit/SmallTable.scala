@@ -68,7 +68,7 @@ final class SmallTable(
   }
 
   private def record(id: String, operation: String, inputs: Seq[InputFile], outputs: Seq[OutputFile]): Record =
-    Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, inputs, outputs, None)
+    Record(0L, id, operation, fs.clock, "me", Map.empty, Counted.metrics(inputs, outputs), inputs, outputs, None)
 
   /**
    * The whole statement, as a command would run it, on all files of some folders.

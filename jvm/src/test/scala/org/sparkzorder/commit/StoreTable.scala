@@ -87,7 +87,7 @@ final class StoreTable(val dirs: Seq[String]) {
         OutputFile(name, 50L + i, 0L, part.size.toLong, upload = Some(upload))
       }
     }
-    Record(0, id, "OPTIMIZE", 1000L, "me", Map.empty, Map.empty, inputs, outputs)
+    Record(0, id, "OPTIMIZE", 1000L, "me", Map.empty, Counted.metrics(inputs, outputs), inputs, outputs)
   }
 
   /** What the job reads; it fails when a file is gone. */

@@ -126,11 +126,12 @@ private[sparkzorder] object CatalogRecovery {
       val millis = (System.nanoTime() - started) / 1000000
       // Another operation may have got the number meanwhile, if this one was taken for dead.
       val version = math.max(record.version, SideListing.newestPublished(listed) + 1)
-      val ended = record.copy(
+      val done = record.copy(
         locationChanges = moved.map(_.change),
         version = version,
         metrics = record.metrics ++ lateChanges(moved)
       )
+      val ended = if (left.isEmpty) done else done.ofPart
       if (moved.nonEmpty) {
         put(home, lock, home.published(ended, millis), ended)
         by.foreach(who => Outcome.note(home, ended, "its owner died while the catalog was told", Some(who)))

@@ -63,11 +63,15 @@ private[commit] final class RecoveryUnderLock private (
     settle.clean(result)
     val done = result.record
     val (why, what) =
-      if (done.isDefined) ("its owner died while it published its files", "finished")
+      if (done.isDefined) (s"its owner died while it published its files${gone(done.get)}", "finished")
       else ("its owner died, and others had changed its files", "undid")
     Outcome.note(folder, done.getOrElse(record), why, Some(lock.owner.describe))
     result.refuseReplaced()
     s"$what version ${record.version}: $why"
+  }
+
+  private def gone(done: Record): String = done.metrics.get(Record.Gone).fold("") { files =>
+    s". Old files were gone by then, and their rows are in the new files: ${files.replace("\n", ", ").take(1000)}"
   }
 
   /** None on an object store, whose clock stamps a record that is written anew. */

@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.{History, HistoryLines, Outcome, RecordJson}
-import org.sparkzorder.commit.place.{Located, Place, Places}
+import org.sparkzorder.commit.place.{Located, Obstacle, Place, Places}
 import org.sparkzorder.commit.storage.AtomicFile
 
 /**
@@ -46,10 +46,11 @@ private[commit] final class SettleOperation(
     val (lost, done) = first.partition(_._2 == PlaceOutcome.Overwritten)
     val later = if (lost.nonEmpty) settled(places.moved(record, done.map(_._1.work.folder).toSet), isStale) else Nil
     val outcomes = first.filterNot { case (l, _) => later.exists(_._1.origin == l.origin) } ++ later
-    if (isRecovery && !withoutAway) refuseAway(places.away(record, found))
+    val away = if (isRecovery && !withoutAway) places.away(record, found) else Nil
+    if (away.nonEmpty) throw new FoldersAwayException(folder.root, record.version, away)
     val last =
       if (isStale || outcomes.exists(_._2 == PlaceOutcome.Ended)) published(listing())
-      else ended(outcomes, listing, millis)
+      else ended(outcomes, listing, millis, isRecovery)
     Settled(folder.root, outcomes, last)
   }
 
@@ -69,9 +70,6 @@ private[commit] final class SettleOperation(
     places.removeRecord(record)
   }
 
-  private def refuseAway(away: Seq[AwayFolder]): Unit =
-    if (away.nonEmpty) throw new FoldersAwayException(folder.root, record.version, away)
-
   private def settled(found: Seq[Located[places.P]], isStale: Boolean): Seq[(Located[_ <: Place], PlaceOutcome)] =
     WorkerThreads.map(found, across(found)) { l =>
       check()
@@ -84,27 +82,30 @@ private[commit] final class SettleOperation(
   private def ended(
       outcomes: Seq[(Located[_ <: Place], PlaceOutcome)],
       listing: () => Seq[FileMeta],
-      millis: () => Option[Long]
+      millis: () => Option[Long],
+      isRecovery: Boolean
   ): Option[Record] = {
     val done = outcomes.collect { case (l, PlaceOutcome.Exchanged(outputs, _)) => l.work -> outputs }
     val replaced = outcomes.collect { case (_, PlaceOutcome.Exchanged(_, files)) => files }.flatten
+    val lost = if (isRecovery) done.flatMap { case (work, _) => gone(work) } else Nil
+    val late = Seq(Record.Replaced -> replaced, Record.Gone -> lost).filter(_._2.nonEmpty)
+      .map { case (name, files) => name -> files.mkString("\n") }
+    def note() = conflict(outcomes).foreach(e => Outcome.note(folder, record, e.getMessage))
     if (done.isEmpty && outcomes.nonEmpty) {
-      put(folder.undone(record), record, listing)
-      conflict(outcomes).foreach(e => Outcome.note(folder, record, e.getMessage))
+      if (put(folder.undone(record), record, listing)) note()
       None
     } else {
-      val last = onlyIn(record, done)
+      val exchanged = onlyIn(record, done)
+      val last = if (done.size == outcomes.size) exchanged else exchanged.ofPart
       // Listings that were made meanwhile may show new files of folders that keep their old ones.
       val kept = outcomes.collect { case (l, PlaceOutcome.RolledBack(_)) => l.work }
       if (kept.nonEmpty) {
         val undone = record.copy(inputs = kept.flatMap(_.inputs), outputs = kept.flatMap(_.outputs))
         put(folder.undone(record), undone, listing)
-        conflict(outcomes).foreach(e => Outcome.note(folder, record, e.getMessage))
       }
       val took = millis()
-      val metrics = record.metrics ++
-        (if (replaced.isEmpty) None else Some(Record.Replaced -> replaced.mkString("\n")))
-      val isKept = if (last == record && replaced.isEmpty)
+      val metrics = last.metrics ++ late
+      val isKept = if (last == record && late.isEmpty)
         rename(took.fold(folder.record(record, RecordState.Done))(folder.published(record, _)), listing)
       else
         put(
@@ -112,8 +113,14 @@ private[commit] final class SettleOperation(
           last.copy(metrics = metrics ++ took.map(Record.PublishMillis -> _.toString)),
           listing
         )
+      if (isKept) note()
       if (isKept) Some(last.copy(metrics = metrics)) else None
     }
+  }
+
+  /** Inputs that are nowhere. On a store the dead owner may have deleted them, and nothing tells who did. */
+  private def gone(work: FolderWork): Seq[String] = work.inputs.map(_.path).filter { path =>
+    record.way == Way.InPlace && !ops.exists(folder.resolve(path)) && !ops.exists(folder.retired(path, record))
   }
 
   /**
@@ -178,9 +185,15 @@ private[commit] object SettleOperation {
 
   /** What kept places as they were. */
   private def conflict(places: Seq[(Located[_ <: Place], PlaceOutcome)]): Option[CommitConflictException] = {
-    val kept = places.collect { case (_, PlaceOutcome.RolledBack(why)) => why }
-    kept.headOption.map(first => new CommitConflictException(kept.flatMap(_.files), first.reason))
+    val kept = places.collect {
+      case (_, PlaceOutcome.RolledBack(why)) => why
+      case (l, PlaceOutcome.Overwritten)     => Obstacle(Overwritten, Seq(l.origin))
+    }
+    if (kept.isEmpty) None
+    else Some(new CommitConflictException(kept.flatMap(_.files), kept.map(_.reason).distinct.mkString("; ")))
   }
+
+  private val Overwritten = "the folder was overwritten or deleted while files were being exchanged"
 
   /** The record of the places that were exchanged, with their files as they are. */
   private def onlyIn(record: Record, done: Seq[(FolderWork, Map[String, FileMeta])]): Record = record.copy(
