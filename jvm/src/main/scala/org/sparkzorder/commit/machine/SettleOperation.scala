@@ -40,16 +40,19 @@ private[commit] final class SettleOperation(
     // An owner that was slow for very long may have a record of a version that others have published.
     val isStale = HistoryLines.isPublished(folder, listing(), record.version)
     val found = places.of(record, isRecovery)
+    // Only the clean-up is left, or others have put an old side folder back.
+    val isEnded = isStale && isRecovery && Place.isPublished(folder, record)
     WorkerThreads.each(found.flatMap(_.copied), across(found))(_.rowsOfCopy())
-    val first = settled(found, isStale)
+    val first = if (isEnded) found.map(_ -> PlaceOutcome.Ended) else settled(found, isStale)
     // A folder may have been moved in the meantime.
     val (lost, done) = first.partition(_._2 == PlaceOutcome.Overwritten)
     val later = if (lost.nonEmpty) settled(places.moved(record, done.map(_._1.work.folder).toSet), isStale) else Nil
     val outcomes = first.filterNot { case (l, _) => later.exists(_._1.origin == l.origin) } ++ later
-    val away = if (isRecovery && !withoutAway) places.away(record, found) else Nil
+    val away = if (isRecovery && !withoutAway && !isEnded) places.away(record, found) else Nil
     if (away.nonEmpty) throw new FoldersAwayException(folder.root, record.version, away)
     val last =
-      if (isStale || outcomes.exists(_._2 == PlaceOutcome.Ended)) published(listing())
+      if (isEnded) published(listing()).orElse(Some(record))
+      else if (isStale || outcomes.exists(_._2 == PlaceOutcome.Ended)) published(listing())
       else ended(outcomes, listing, millis, isRecovery)
     Settled(folder.root, outcomes, last)
   }
