@@ -24,7 +24,7 @@ test-matrix: fetched
 # S3 on each Spark.
 test-all: test test-older test-matrix $(addprefix test-,$(filter-out $(WHOLE),$(OLDER))) \
 		$(addprefix test-store-,$(OLDER)) $(addprefix $(STAMPS)/env-,store readers airflow dbt) $(STAMPS)/javas \
-		$(addprefix $(STAMPS)/fetched-,iceberg store yarn)
+		$(addprefix $(STAMPS)/fetched-,iceberg store yarn parquet)
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
 	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
 	$(BIN)/python -m pytest python/tests -m extended

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 
 LIST = Path(__file__).with_name("jars.txt")
@@ -86,6 +87,14 @@ def fetch(java: str, folder: Path, jars: list[Jar]) -> str:
     return done.stdout
 
 
+def rounds(jars: list[Jar]) -> list[list[Jar]]:
+    """The jars without two versions of one in a round: Ivy would take the newer one only."""
+    versions: dict[str, list[Jar]] = {}
+    for jar in jars:
+        versions.setdefault(jar.coordinates.rpartition(":")[0], []).append(jar)
+    return [[jar for jar in jars if jar] for jars in zip_longest(*versions.values())]
+
+
 def main(java: str, folder: Path, groups: list[str]) -> None:
     """Fetch what is missing or damaged, or leave with an error in words."""
     for group in groups:
@@ -96,7 +105,7 @@ def main(java: str, folder: Path, groups: list[str]) -> None:
         target.mkdir(parents=True, exist_ok=True)
         for jar in missing:
             (folder / jar.file).unlink(missing_ok=True)
-        printed = fetch(java, target.absolute(), missing)
+        printed = "\n".join(fetch(java, target.absolute(), jars) for jars in rounds(missing))
         if faults := [fault for jar in missing if (fault := jar.fault(folder))]:
             for jar in missing:
                 (folder / jar.file).unlink(missing_ok=True)

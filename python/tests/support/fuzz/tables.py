@@ -12,7 +12,7 @@ from pyarrow import orc
 from pyspark.sql.functions import col
 from pyspark.sql.types import StructField, StructType, _parse_datatype_string
 
-from fuzz import columns, sessions
+from fuzz import columns, old_writers, sessions
 from fuzz.columns import Column, Leaf, Rows, quote
 from fuzz.kinds import KINDS
 from fuzz.traits import POSITIONAL, Traits, other_names
@@ -137,6 +137,8 @@ class FuzzTable:
             times = self.form == "orc" and any(c.kind.family in ("timestamp", "ntz") for c in self.columns)
             if times or not all(c.kind.everywhere for c in self.columns):
                 kind = "spark" if self.form == "parquet" else "spark orc"
+        if kind in ("arrow", "duck") and old_writers.installed() and r.random() < 0.5:
+            return old_writers.OldWriter(r)
         if kind == "arrow":
             return ArrowWriter(r)
         if kind == "duck":

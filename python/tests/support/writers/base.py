@@ -83,6 +83,7 @@ def table() -> pa.Table:
 def write(path: Path) -> None:
     """Write the rows as Parquet, and beside that file in Arrow's format."""
     rows = table()
-    pq.write_table(rows, path)
+    # DuckDB 1.1.1 cannot read the dictionaries.
+    pq.write_table(rows, path, use_dictionary=False)
     with pa.ipc.new_file(path.with_suffix(".arrow"), rows.schema) as arrow:
         arrow.write_table(rows)

@@ -1,10 +1,13 @@
 """Compares what footers say with the rows of the same file."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import fastparquet
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -33,18 +36,38 @@ def check(files: list[Path]) -> Verdict:
             rows = file.read_row_group(g)
             group = file.metadata.row_group(g)
             for c in range(group.num_columns):
-                _chunk(verdict, f"{path.name}#{g}", group.column(c), rows, group.num_rows)
+                raw = partial(_raw_bounds, path, g, c)
+                _chunk(verdict, f"{path.name}#{g}", group.column(c), rows, group.num_rows, raw)
     return verdict
 
 
-def _chunk(verdict: Verdict, where: str, chunk: Any, table: pa.Table, rows: int) -> None:
+def _raw_bounds(path: Path, group: int, column: int) -> tuple[bytes, bytes] | None:
+    stats = _raw_footer(path).row_groups[group].columns[column].meta_data.statistics
+    return None if stats is None or stats.min_value is None else (bytes(stats.min_value), bytes(stats.max_value))
+
+
+@cache
+def _raw_footer(path: Path) -> Any:
+    return fastparquet.ParquetFile(str(path)).fmd
+
+
+def _chunk(
+    verdict: Verdict,
+    where: str,
+    chunk: Any,
+    table: pa.Table,
+    rows: int,
+    raw: Callable[[], tuple[bytes, bytes] | None],
+) -> None:
     name = chunk.path_in_schema
     where = f"{where} {name}"
     stats = chunk.statistics
     if "." in name:
         leaf = _leaf(table, name)
         if leaf is not None and stats is not None and stats.has_null_count:
-            verdict.note("nested", stats.null_count == leaf.null_count, f"{where}: {stats.null_count}/{leaf.null_count}")
+            verdict.note(
+                "nested", stats.null_count == leaf.null_count, f"{where}: {stats.null_count}/{leaf.null_count}"
+            )
         return
     column = table[name]
     if pa.types.is_dictionary(column.type):
@@ -54,34 +77,52 @@ def _chunk(verdict: Verdict, where: str, chunk: Any, table: pa.Table, rows: int)
     nulls = column.null_count
     if stats.has_null_count:
         verdict.note("nulls", stats.null_count == nulls, f"{where}: {stats.null_count} for {nulls}")
-    if not stats.has_min_max:
+    kind = _kind(column.type)
+    # pyarrow does not show bounds of strings of a file that does not say their order. parquet-java does.
+    bounds: Any = (stats.min, stats.max) if stats.has_min_max else raw() if kind == "texts" else None
+    if not bounds:
         return
+    low: Any
+    high: Any
+    low, high = bounds
     values = column.drop_null()
-    low, high = stats.min, stats.max
-    t = column.type
-    kind = "booleans" if pa.types.is_boolean(t) else "texts" if pa.types.is_string(t) or pa.types.is_large_string(
-        t
-    ) or pa.types.is_binary(t) or pa.types.is_large_binary(t) or pa.types.is_string_view(t) else "numbers"
-    if pa.types.is_floating(t):
-        kind = "floats"
-        values = values.filter(pc.invert(pc.is_nan(values)))
-        if len(values) == 0:
-            verdict.note("floats", math.isnan(low) or nulls < rows, f"{where}: bounds of nothing")
+    if kind == "floats":
+        # Readers drop such bounds.
+        if math.isnan(low) or math.isnan(high):
+            return
+        is_nan = pc.is_nan(values)
+        verdict.note("nan", not pc.any(is_nan).as_py(), f"{where}: has NaN beside {low} to {high}")
+        values = values.filter(pc.invert(is_nan))
+        if len(values) == 0 and nulls < rows:
             return
     if len(values) == 0:
-        verdict.note("all_null", False, f"{where}: {low} to {high} beside nulls only")
+        verdict.note("contradictions", False, f"{where}: {low!r} to {high!r} beside nulls only")
         return
-    if pa.types.is_string_view(t):
-        values = values.cast(pa.string())
-    extremes = pc.min_max(values)
+    extremes = pc.min_max(values.cast(pa.binary()) if kind == "texts" else values)
     least, most = extremes["min"].as_py(), extremes["max"].as_py()
     if kind == "texts":
-        b = [v.encode() if isinstance(v, str) else v for v in (low, least, most, high)]
-        verdict.note(kind, b[0] <= b[1] and b[2] <= b[3], f"{where}: {low!r:.30} {high!r:.30}")
-    elif kind == "floats":
-        verdict.note(kind, low == least and high == most, f"{where}: {low} to {high} for {least} to {most}")
+        # Strings may be cut.
+        low, high = (v.encode() if isinstance(v, str) else v for v in (low, high))
+        is_right = low <= least and most <= high
     else:
-        verdict.note(kind, low == least and high == most, f"{where}: {low} to {high} for {least} to {most}")
+        is_right = low == least and high == most
+    verdict.note(kind, is_right, f"{where}: {low!r:.40} to {high!r:.40} for {least!r:.40} to {most!r:.40}")
+
+
+def _kind(data_type: pa.DataType) -> str:
+    if pa.types.is_boolean(data_type):
+        return "booleans"
+    if pa.types.is_floating(data_type):
+        return "floats"
+    is_text = (
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_string_view,
+        pa.types.is_binary,
+        pa.types.is_large_binary,
+        pa.types.is_binary_view,
+    )
+    return "texts" if any(test(data_type) for test in is_text) else "numbers"
 
 
 def _leaf(table: pa.Table, name: str) -> Any:

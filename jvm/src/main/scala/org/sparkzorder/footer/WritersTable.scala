@@ -1,5 +1,7 @@
 package org.sparkzorder.footer
 
+import scala.util.matching.Regex
+
 /**
  * What is believed of the statistics in a writer's footers.
  *
@@ -22,21 +24,16 @@ private[footer] object Belief {
   val Nothing: Belief = Belief()
 }
 
-/**
- * Versions of a writer whose footers a test has compared with their rows. Those between are believed with them.
- *
- * @param name as the writer's files have it
- */
+/** Versions of a writer, by the name that its files have. Footers of the first to the last were compared with their rows. */
 private[footer] final case class CheckedVersions(name: String, first: String, last: String, belief: Belief) {
-  private def parts(version: String): Seq[Int] = version.split('.').toSeq.map(_.toInt)
-  private def isAtMost(a: String, b: String): Boolean = parts(a).zip(parts(b)).find(p => p._1 != p._2).forall(p => p._1 < p._2)
+  private def number(version: String): Long = version.split('.').foldLeft(0L)((n, part) => n * 10000 + part.toInt)
 
-  def include(version: String): Boolean = isAtMost(first, version) && isAtMost(version, last)
+  def include(version: String): Boolean = number(first) <= number(version) && number(version) <= number(last)
 }
 
 /**
  * The writers whose footers are believed: `docs/writers.md` has the same table. Of all others nothing is believed, nor of
- * a name without a version, or with the version of somebody's own build.
+ * a name without a version, or with the version of a vendor's build.
  */
 object WritersTable {
 
@@ -49,28 +46,30 @@ object WritersTable {
 
   private[footer] val parquet: Seq[CheckedVersions] = Seq(
     CheckedVersions("parquet-mr", "1.10.0", "1.17.0", java),
-    CheckedVersions("parquet-cpp-arrow", "11.0.0", "26.0.1", flat)
+    CheckedVersions("parquet-cpp-arrow", "11.0.0", "26.0.1", flat),
+    CheckedVersions("parquet-rs", "50.0.0", "50.0.0", flat),
+    CheckedVersions("datafusion", "37.1.0", "55.2.0", flat),
+    CheckedVersions("DuckDB", "1.1.1", "2.0.1", flat),
+    CheckedVersions("Polars (python)", "2.0.0", "2.0.0", flat.copy(bounds = false)),
+    CheckedVersions("Polars (python)", "2.1.0", "2.1.0", flat)
   )
 
   private[footer] val orc: Seq[CheckedVersions] = Seq(
-    CheckedVersions("ORC Java", "1.9.0", "2.3.0", java),
-    CheckedVersions("ORC C++", "1.9.0", "2.3.0", flat)
+    CheckedVersions("ORC Java", "1.9.8", "2.3.0", java),
+    CheckedVersions("ORC C++", "1.9.2", "2.2.2", flat)
   )
 
   private val Parquet = """(.+?) version v?(\d{1,4}\.\d{1,4}\.\d{1,4})(?: \(build [^)]*\))?""".r
   private val Orc = """(ORC \S+) (\d{1,4}\.\d{1,4}\.\d{1,4})""".r
 
-  /** @param createdBy null when absent */
-  private[footer] def ofParquet(createdBy: String): Belief = createdBy match {
-    case Parquet(name, version) => of(parquet, name, version)
-    case _                      => Belief.Nothing
+  /** @param writer as a footer names it, null when it does not */
+  private def of(table: Seq[CheckedVersions], form: Regex, writer: String): Belief = writer match {
+    case form(name, version) =>
+      table.find(v => v.name == name && v.include(version)).fold(Belief.Nothing)(_.belief)
+    case _ => Belief.Nothing
   }
 
-  private[footer] def ofOrc(software: String): Belief = software match {
-    case Orc(name, version) => of(orc, name, version)
-    case _                  => Belief.Nothing
-  }
+  private[footer] def ofParquet(createdBy: String): Belief = of(parquet, Parquet, createdBy)
 
-  private def of(table: Seq[CheckedVersions], name: String, version: String): Belief =
-    table.find(v => v.name == name && v.include(version)).fold(Belief.Nothing)(_.belief)
+  private[footer] def ofOrc(software: String): Belief = of(orc, Orc, software)
 }

@@ -85,17 +85,9 @@ object IndexFile {
     }
     val intervals = CurveIntervals.toRaw(contents.intervals, files.length(_)).map(block)
     val origins = FileOrigins.toRaw(contents.origins).map(block)
-    val footer = IndexFooter(
-      id,
-      files.files,
-      block(files.toRaw),
-      columns,
-      contents.properties,
-      intervals,
-      origins,
-      members,
-      contents.writers
-    ).toJson
+    val footer =
+      IndexFooter(id, files.files, block(files.toRaw), columns, contents.properties, intervals, origins, members)
+        .copy(writers = contents.writers).toJson
     require(footer.length <= IndexFooter.MaxBytes, s"${columns.length} columns are too many for an index")
     put(footer)
     put(ByteBuffer.allocate(8).putInt(footer.length).putInt(Checksum.crc32(footer).toInt).array)

@@ -62,6 +62,16 @@ class ParquetChunksSuite extends AnyFunSuite {
       assert(judge(by, whole(10, 3), whole(5, 5)) == Trusted(ColumnStats(1L, 9L, 8L, 0L)), by)
   }
 
+  test("each kind is believed for itself: Polars 2.0.0 counts nulls and orders booleans, but its bounds are wrong") {
+    val polars = "Polars (python) version 2.0.0 (build 22a1)"
+    assert(judge(polars, whole(10, 3)) == Untrusted)
+    assert(judge(polars, whole(10, 10)) == Trusted(ColumnStats(null, null, 10L, 0L)))
+    val booleans = Types.optional(PrimitiveTypeName.BOOLEAN).named("a")
+    val chunks = chunk(10, 3, Boolean.box(true), Boolean.box(true))
+    assert(of(ColumnKey(Seq("a"), BooleanType), booleans, polars, chunks).isInstanceOf[Trusted])
+    assert(of(ColumnKey(Seq("a"), BooleanType), booleans, "Polars", chunks) == Untrusted)
+  }
+
   test("files that tools have joined are those of unknown writers") {
     val joined = new ParquetWriter(parquetJava, Map("original.created.by" -> arrow).get)
     assert(ParquetChunks.judge(key, optional, required = false, Seq(whole(10, 3)), joined) == Untrusted)

@@ -1,0 +1,170 @@
+"""Small files that old versions of writers made, whose footers are wrong."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from comparison import no_skipping, same_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+FILES = Path(__file__).parent / "old_writers"
+
+# Each with its true answer. The columns: `h` and `w` have nulls in several pages of a dictionary; `d` is a categorical
+# column of two chunks; `q` has nulls in several row groups; `b` has true and null.
+QUESTIONS: dict[str, dict[str, object]] = {
+    "polars_1.40.0": {
+        "SELECT count(h) FROM t": 300,
+        "SELECT count_if(h IS NULL) FROM t": 100,
+        "SELECT count(w) FROM t": 300,
+        "SELECT sum(id) FROM t WHERE w IS NULL": 19800,
+        "SELECT max(h) FROM t WHERE h IS NOT NULL": 9,
+        "SELECT max(id) FROM (SELECT * FROM t ORDER BY h NULLS LAST, id DESC LIMIT 1)": 390,
+    },
+    "polars_1.37.1": {
+        "SELECT min(b) FROM t": True,
+        "SELECT max(b) FROM t": True,
+        "SELECT count(b) FROM t": 2,
+    },
+    "pyarrow_10.0.1": {
+        "SELECT count(*) FROM t WHERE upper(d) = 'Z3-A'": 10,
+        "SELECT count(*) FROM t WHERE substring(d, 1, 1) = 'z'": 20,
+        "SELECT count(d) FROM t": 60,
+        "SELECT count(*) FROM t WHERE d IS NULL": 40,
+        "SELECT max(d) FROM t": "z4-A",
+    },
+    "duckdb_0.9.2": {
+        "SELECT count(q) FROM t": 5400,
+        "SELECT count_if(q IS NULL) FROM t": 600,
+        "SELECT count(*) FROM t WHERE q IS NULL": 600,
+        "SELECT min(q) FROM t": 1,
+        "SELECT max(q) FROM t": 6,
+    },
+}
+
+
+def answer(spark: SparkSession, question: str) -> object:
+    [row] = spark.sql(question).collect()
+    return row[0]
+
+
+def assert_true_answers(spark: SparkSession, questions: Mapping[str, object], table: str) -> None:
+    for question, truth in questions.items():
+        asked = question.replace("FROM t", f"FROM {table}")
+        with no_skipping(spark):
+            assert answer(spark, asked) == truth, question
+        assert answer(spark, asked) == truth, question
+
+
+@pytest.mark.parametrize("writer", QUESTIONS)
+def test_wrong_footers_of_old_writers_are_not_believed(spark: SparkSession, tmp_path: Path, writer: str) -> None:
+    folder = tmp_path / "t"
+    folder.mkdir()
+    for i in range(2):
+        shutil.copy(FILES / f"{writer}.parquet", folder / f"{i}.parquet")
+    table = f"parquet.`{folder}`"
+    doubled = {
+        q: 2 * truth if "count" in q or "sum" in q else truth
+        for q, truth in QUESTIONS[writer].items()
+        if isinstance(truth, int | str | bool)
+    }
+    spark.sql(f"CREATE SKIPPING INDEX ON {table}")
+    assert_true_answers(spark, doubled, table)
+    spark.sql(f"OPTIMIZE {table} ORDER BY (id)")
+    assert_true_answers(spark, doubled, table)
+    spark.sql(f"RESTORE {table} TO VERSION AS OF 0")
+    spark.sql(f"REFRESH SKIPPING INDEX ON {table}")
+    assert_true_answers(spark, doubled, table)
+
+
+def index_of(folder: Path) -> Path:
+    return max((folder / "_zorder").glob("_index-*.zidx"), key=lambda p: int(re.sub(r"\D", "", p.name)))
+
+
+def written_by_an_earlier_release(folder: Path) -> None:
+    """Make the index one of an earlier table of writers, in which the column `a` has other bounds."""
+    index = index_of(folder)
+    content = index.read_bytes()
+    length = int.from_bytes(content[-16:-12], "big")
+    footer = content[-16 - length : -16]
+    assert b',"writers":1,' in footer
+    footer = footer.replace(b',"writers":1,', b",")
+    ending = len(footer).to_bytes(4, "big") + zlib.crc32(footer).to_bytes(4, "big")
+    index.write_bytes(content[: -16 - length] + footer + ending + content[-8:])
+
+
+def statuses(spark: SparkSession, table: str) -> set[str]:
+    return {row.status for row in spark.sql(f"DESCRIBE SKIPPING INDEX ON {table} (id)").collect()}
+
+
+def explained(spark: SparkSession, query: str) -> tuple[int, int]:
+    row: Row = spark.sql(f"EXPLAIN SKIPPING {query}").collect()[0]
+    return row.files_total, row.files_kept
+
+
+@pytest.fixture
+def outdated(spark: SparkSession, tmp_path: Path) -> Path:
+    """Four files in a layout, whose index an earlier release has made."""
+    folder = tmp_path / "t"
+    spark.range(0, 4000, 1, 4).selectExpr("id", "id % 7 AS a").write.parquet(str(folder))
+    spark.sql(f"OPTIMIZE parquet.`{folder}` ORDER BY (id) OPTIONS ('num-files' = '4')")
+    assert explained(spark, f"SELECT * FROM parquet.`{folder}` WHERE id = 7") == (4, 1)
+    written_by_an_earlier_release(folder)
+    return folder
+
+
+def test_queries_do_not_use_an_index_of_an_earlier_release(spark: SparkSession, outdated: Path) -> None:
+    table = f"parquet.`{outdated}`"
+    assert explained(spark, f"SELECT * FROM {table} WHERE id = 7") == (4, 4)
+    assert len(same_rows(spark, f"SELECT * FROM {table} WHERE id = 7")) == 1
+    assert answer(spark, f"SELECT count(a) FROM {table}") == 4000
+    assert statuses(spark, table) == {"stale"}
+
+
+def test_refresh_makes_an_index_of_an_earlier_release_again(spark: SparkSession, outdated: Path) -> None:
+    table = f"parquet.`{outdated}`"
+    spark.sql(f"REFRESH SKIPPING INDEX ON {table}")
+    assert statuses(spark, table) == {"indexed"}
+    assert explained(spark, f"SELECT * FROM {table} WHERE id = 7") == (4, 1)
+    # What OPTIMIZE has written is still in the layout.
+    assert (
+        "Nothing to do" in spark.sql(f"OPTIMIZE {table} ORDER BY (id) OPTIONS ('num-files' = '4')").collect()[0].summary
+    )
+    before = index_of(outdated).name
+    spark.sql(f"REFRESH SKIPPING INDEX ON {table}")
+    assert index_of(outdated).name == before
+
+
+def test_optimize_makes_an_index_of_an_earlier_release_again(spark: SparkSession, outdated: Path) -> None:
+    table = f"parquet.`{outdated}`"
+    spark.range(4000, 4100).selectExpr("id", "id % 7 AS a").write.mode("append").parquet(str(outdated))
+    spark.sql(f"OPTIMIZE {table} ORDER BY (id) DRY RUN")
+    assert statuses(spark, table) >= {"stale"}
+    spark.sql(f"OPTIMIZE {table} ORDER BY (id)")
+    assert statuses(spark, table) == {"indexed"}
+    total, kept = explained(spark, f"SELECT * FROM {table} WHERE id = 7")
+    assert kept == 1 < total
+
+
+def test_restore_makes_an_index_of_an_earlier_release_again(spark: SparkSession, outdated: Path) -> None:
+    table = f"parquet.`{outdated}`"
+    spark.sql(f"RESTORE {table} TO VERSION AS OF 0")
+    spark.sql(f"REFRESH SKIPPING INDEX ON {table}")
+    assert statuses(spark, table) == {"indexed"}
+
+
+def test_a_column_list_lasts_when_the_index_is_made_again(spark: SparkSession, tmp_path: Path) -> None:
+    table = f"parquet.`{tmp_path}/t`"
+    spark.range(0, 4000, 1, 4).selectExpr("id", "id % 7 AS a").write.parquet(f"{tmp_path}/t")
+    spark.sql(f"CREATE SKIPPING INDEX ON {table} (id VALUES)")
+    written_by_an_earlier_release(tmp_path / "t")
+    spark.sql(f"REFRESH SKIPPING INDEX ON {table}")
+    assert {r.column for r in spark.sql(f"DESCRIBE SKIPPING INDEX ON {table}").collect()} == {"id"}
+    assert statuses(spark, table) == {"indexed"}

@@ -1,0 +1,1 @@
+"""Programs that make files by old writers, and compare footers with rows."""
