@@ -60,7 +60,7 @@ object SkippingStrategy extends SparkStrategy {
    * pass, no other file would make up for it.
    */
   private def mayFilter(scan: FileSourceScanExec, index: ReportingIndex): Boolean = {
-    val isOrc = SparkFormat.of(scan.relation).contains("orc")
+    def isOrc = SparkFormat.of(scan.relation).contains("orc")
     scan.dataFilters.flatMap(_.references).forall { a =>
       if (index.areChosen) ReaderFilters.areExact(a.dataType) else !ReaderFilters.mayMiss(a.dataType, isOrc)
     }

@@ -28,7 +28,10 @@ class ReaderFiltersSuite extends AnyFunSuite with MemoryTables {
 
   /** What the readers of each folder are told, once the query has run. */
   private def pushed(query: DataFrame): Seq[(String, String)] = scans(query).map { scan =>
-    val filters = scan.metadata("PushedFilters").replaceAll("#\\d+", "").stripPrefix("[").stripSuffix("]").split(", (?=[A-Z])").sorted
+    val filters = scan.metadata("PushedFilters").replaceAll(
+      "#\\d+",
+      ""
+    ).stripPrefix("[").stripSuffix("]").split(", (?=[A-Z])").sorted
     scan.relation.location.rootPaths.mkString -> filters.mkString(", ")
   }.sorted
 
@@ -49,7 +52,11 @@ class ReaderFiltersSuite extends AnyFunSuite with MemoryTables {
       "SELECT cast(id / 3 AS BIGINT) AS l_id, cast(id / 3 AS INT) AS l_small, concat('n', id) AS name, " +
         "cast(cast(id / 3 AS INT) AS DECIMAL(12, 2)) AS l_dec, id % 7 AS part FROM range(0, 2400, 1, 8)"
     ))
-    indexed("days", Seq("p"), format)(spark.sql("SELECT id AS d_id, id % 4 AS p, id % 10 AS k FROM range(0, 800, 1, 2)"))
+    indexed(
+      "days",
+      Seq("p"),
+      format
+    )(spark.sql("SELECT id AS d_id, id % 4 AS p, id % 10 AS k FROM range(0, 800, 1, 2)"))
   }
 
   private val queries = Seq(

@@ -63,8 +63,8 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
 
   /** What is below the aggregate, with only the files that are read. */
   private def rest(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
-    val scan = new RemainingFiles(asked.scan, answers.remaining, answers.report, areChosen = false).asScan
-    val below = asked.aggregate.child.transform { case leaf if leaf eq asked.scan.scan => scan }
+    val read = new RemainingFiles(asked.scan, answers.remaining, answers.report, areChosen = false)
+    val below = read.in(asked.aggregate.child)
     val files = answers.remaining.flatMap(_.files)
     val openCost = SQLConf.get.filesOpenCostInBytes
     val isLittle =

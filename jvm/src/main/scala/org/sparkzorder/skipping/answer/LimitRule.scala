@@ -16,9 +16,7 @@ object LimitRule extends AnswerRule(ZOrderConf.topKEnabled) {
   override protected def answered(node: LogicalPlan, inSubquery: Boolean): Option[LogicalPlan] =
     Limits.rows(node).flatMap {
       case (rows, PhysicalOperation(list, filters, l: LogicalRelation)) if filters.nonEmpty =>
-        AnswerableScan.of(l, list, filters).flatMap(enough(rows, _)).map { index =>
-          node.transformUp { case leaf if leaf eq l => index.asScan }
-        }
+        AnswerableScan.of(l, list, filters).flatMap(enough(rows, _)).map(_.in(node))
       case _ => None
     }
 

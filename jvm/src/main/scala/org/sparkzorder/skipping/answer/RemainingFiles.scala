@@ -1,14 +1,9 @@
 package org.sparkzorder.skipping.answer
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.catalyst.expressions.{
-  AttributeReference,
-  BoundReference,
-  Expression,
-  Predicate,
-  SubqueryExpression
-}
-import org.apache.spark.sql.execution.datasources.{FileIndex, LogicalRelation, PartitionDirectory}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.predicate.{Reason, ReasonCode}
@@ -51,9 +46,10 @@ private[skipping] final class RemainingFiles(
 
   override def mustBeAsListed: Boolean = true
 
-  /** The scan of these files alone. */
-  def asScan: LogicalRelation =
+  /** A plan with the scan of these files alone. */
+  def in(plan: LogicalPlan): LogicalPlan = plan.transformUp { case leaf if leaf eq scan.scan =>
     scan.scan.copy(relation = scan.relation.copy(location = this)(scan.relation.sparkSession))
+  }
 
   override def inputFiles: Array[String] = files.flatMap(_.files.map(_.getPath.toUri.toString)).toArray
   override def refresh(): Unit = ()

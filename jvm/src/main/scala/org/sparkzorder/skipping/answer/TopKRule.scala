@@ -20,8 +20,8 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
       (rows, child) <- Limits.rows(node)
       s <- sort(child)
       first <- s.order.headOption
-      (index, l) <- chosen(rows, first, s.child)
-    } yield node.transformUp { case leaf if leaf eq l => index.asScan }
+      index <- chosen(rows, first, s.child)
+    } yield index.in(node)
 
   private def sort(plan: LogicalPlan): Option[Sort] = plan match {
     case s: Sort if s.global                                                => Some(s)
@@ -29,7 +29,7 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
     case _                                                                  => None
   }
 
-  private def chosen(wanted: Long, by: SortOrder, child: LogicalPlan): Option[(RemainingFiles, LogicalRelation)] =
+  private def chosen(wanted: Long, by: SortOrder, child: LogicalPlan): Option[RemainingFiles] =
     child match {
       case PhysicalOperation(list, filters, l: LogicalRelation) =>
         for {
@@ -38,7 +38,7 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
           if scan.partitionColumn(column).isDefined || scan.dataColumn(column).isDefined
           if OrderedValue.encoding(column.dataType).isDefined && wanted > 0
           index <- files(wanted, scan, column, by)
-        } yield (index, l)
+        } yield index
       case _ => None
     }
 

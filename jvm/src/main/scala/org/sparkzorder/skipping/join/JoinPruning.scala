@@ -3,13 +3,7 @@ package org.sparkzorder.skipping.join
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.{
-  BuildLeft,
-  BuildRight,
-  BuildSide,
-  JoinSelectionHelper,
-  NormalizeNaNAndZero
-}
+import org.apache.spark.sql.catalyst.optimizer._
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -28,9 +22,9 @@ import org.sparkzorder.skipping.{JoinNotes, PlannedFileIndex}
  * filter goes down to the scan through nodes to which the row gives rows of its own, or none, or that treat rows of equal
  * keys alone. Spark's own filters go the same ways.
  *
- * @param scans those of the plan
+ * @param ofTwins see [[ScanTwins]]
  */
-private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.Known], conf: SQLConf)
+private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters => JoinPruning.Filters, conf: SQLConf)
     extends AliasHelper with JoinSelectionHelper {
   import JoinPruning._
   import ScanTwins.{next, Place}
@@ -41,7 +35,7 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
     val placed = found.visit(plan, Nil)
     if (found.filters.isEmpty) plan
     else {
-      val common = scans.ofTwins(found.filters)
+      val common = ofTwins(found.filters.toMap)
       if (common.isEmpty) placed else new Placing(common.get).visit(plan, Nil)
     }
   }
@@ -92,19 +86,17 @@ private final class JoinPruning(plan: LogicalPlan, scans: ScanTwins[JoinPruning.
         val (l, r) = (next(j, place, 0), next(j, place, 1))
         val broadcast = broadcastSide(j)
         // The side that is broadcast stays as it is, so that the filter's copy of it is equal.
-        val made = broadcast match {
-          case Some(BuildRight) if prunesLeft(j.joinType) =>
-            pruned(j.left, l, left, j.right, right).map(c => Seq(visit(c, l), j.right))
-          case Some(BuildLeft) if prunesRight(j.joinType) =>
-            pruned(j.right, r, right, j.left, left).map(c => Seq(j.left, visit(c, r)))
-          case _ => None
-        }
+        val (prunedLeft, prunedRight) =
+          (broadcast.contains(BuildRight) && prunesLeft(j.joinType), broadcast.contains(BuildLeft) && prunesRight(j.joinType))
+        val made =
+          if (prunedLeft) pruned(j.left, l, left, j.right, right).map(c => Seq(visit(c, l), j.right))
+          else if (prunedRight) pruned(j.right, r, right, j.left, left).map(c => Seq(j.left, visit(c, r)))
+          else None
         def unused(prunes: JoinType => Boolean, other: LogicalPlan) =
           if (!prunes(j.joinType)) s"rows without a partner stay in a ${named(j.joinType)} join"
           else s"Spark does not broadcast the other side, of ${size(other)}"
-        if (broadcast != Some(BuildRight) || !prunesLeft(j.joinType)) say(j.left, l, left, unused(prunesLeft, j.right))
-        if (broadcast != Some(BuildLeft) || !prunesRight(j.joinType))
-          say(j.right, r, right, unused(prunesRight, j.left))
+        if (!prunedLeft) say(j.left, l, left, unused(prunesLeft, j.right))
+        if (!prunedRight) say(j.right, r, right, unused(prunesRight, j.left))
         made.fold(inside(j, place))(j.withNewChildren)
       case other => inside(other, place)
     }
@@ -202,6 +194,8 @@ private object JoinPruning {
 
   /** A filter without the ids of a plan: the scan's key, and the keys of the other side. */
   final case class Known(key: Expression, broadcast: LogicalPlan, keys: Seq[Expression], i: Int)
+
+  type Filters = Map[ScanTwins.Place, Set[Known]]
 
   private def named(joinType: JoinType): String = joinType match {
     case _: ExistenceJoin => "EXISTENCE"

@@ -53,7 +53,7 @@ object JoinPruningRule extends Rule[LogicalPlan] {
 
   /** Subqueries come first. Then a filter's copy of a side has the same ones. */
   private def everywhere(plan: LogicalPlan, scans: Map[LogicalPlan, Int]): LogicalPlan =
-    new JoinPruning(inSubqueries(plan, scans), new ScanTwins(plan, scans), conf).pruned
+    new JoinPruning(inSubqueries(plan, scans), ScanTwins.ofTwins(plan, scans)(_), conf).pruned
 
   private def inSubqueries(plan: LogicalPlan, scans: Map[LogicalPlan, Int]): LogicalPlan =
     plan.transformAllExpressions {

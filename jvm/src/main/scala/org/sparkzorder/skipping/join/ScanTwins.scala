@@ -12,28 +12,22 @@ import org.sparkzorder.skipping.{JoinFilters, PlannedFileIndex}
 /**
  * The scans of a plan that have a twin: an equal scan in the same query. Both may be below exchanges of which Spark makes
  * one. So they only get filters that both have.
- *
- * @tparam F a filter of a scan
- * @param plan one of a query's plans
- * @param inQuery how often each scan is in the query and all its subqueries
  */
-private final class ScanTwins[F](plan: LogicalPlan, inQuery: Map[LogicalPlan, Int]) {
-  import ScanTwins._
+private object ScanTwins {
 
   /**
+   * @param plan one of a query's plans
+   * @param inQuery how often each scan is in the query and all its subqueries
    * @param filters those of each scan
    * @return the filters that each scan with a twin may have, by its place
    */
-  def ofTwins(filters: collection.Map[Place, Set[F]]): Map[Place, Set[F]] =
+  def ofTwins[F](plan: LogicalPlan, inQuery: Map[LogicalPlan, Int])(filters: Map[Place, Set[F]]): Map[Place, Set[F]] =
     scansOf(plan).groupBy(_._2).toSeq.flatMap { case (scan, of) =>
       def common = of.map { case (place, _) => filters.getOrElse(place, Set.empty[F]) }.reduce(_ intersect _)
       if (inQuery.getOrElse(scan, 0) > of.size) of.map(_._1 -> Set.empty[F])
       else if (of.size > 1) of.map(_._1 -> common)
       else Nil
     }.toMap
-}
-
-private object ScanTwins {
 
   /** The way from a plan to one of its leaves, by the ordinals of children, the last one first. */
   type Place = List[Int]
