@@ -17,15 +17,23 @@ private[sparkzorder] object FileOrigin {
 
   /** Of an OPTIMIZE: its layout, or else what it packs. */
   def of(plan: OptimizePlan, statement: OptimizeStatement): String =
-    plan.layout.fold(packing(statement.where.map(_.text), plan.options.numFiles))(_.json)
+    plan.layout.fold(packing(statement.where.map(_.text), plan.options, plan.maxRecords))(_.json)
 
   /** Of files that are packed without a layout. No layout has this text, since that is a JSON object. */
-  def packing(where: Option[String], numFiles: Option[Int]): String =
-    s"packed into ${numFiles.fold("any number of")(_.toString)} files: ${where.getOrElse("")}"
+  def packing(where: Option[String], options: OptimizeOptions, maxRecords: Long): String =
+    packing(where, options.numFiles, s"${options.targetFileSize} bytes and $maxRecords rows")
+
+  private def packing(where: Option[String], numFiles: Option[Int], size: String): String =
+    numFiles.fold(s"packed into files of $size")(files => s"packed into $files files: ${where.getOrElse("")}")
 
   private def of(record: Record): String =
     record.layout.getOrElse(
-      packing(record.parameters.get("predicate").filter(_.nonEmpty), OptimizeOptions.numFiles(record.parameters))
+      packing(
+        record.parameters.get("predicate").filter(_.nonEmpty),
+        OptimizeOptions.numFiles(record.parameters),
+        // A limit of rows is not in the record.
+        OptimizeOptions.targetFileSize(record.parameters).fold("some size")(bytes => s"$bytes bytes and 0 rows")
+      )
     )
 
   /** The clock that stamped a record may differ this much from the one that stamped the files. */

@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 import org.sparkzorder.compat._
 import org.sparkzorder.layout.{AlignedCuts, FileCounts, LayoutSpec}
 import org.sparkzorder.optimize.Rewrite
-import org.sparkzorder.optimize.options.{FileGroupSchedule, OptimizeOptions}
+import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.table.DataFolder
 
 /**
@@ -60,52 +60,62 @@ private[sparkzorder] final class FileSelection(
   }
 
   /**
-   * The rewrites that pack files, which need no layout. By size: small files that follow each other
-   * in time are merged into files of the target size, and files that are too large are split. By
-   * number: folders that have another number of files are rewritten, unless the same statement
-   * wrote them before.
+   * The rewrites that pack files, which need no layout. By size: the small files of a folder are
+   * merged into files of the target size, in the order of time, and files that are too large are
+   * split. By number: folders that have another number of files are rewritten. In both ways, what
+   * the same statement wrote before is left alone until other files come beside it.
    *
    * @param where the statement's predicate
    */
-  def packed(where: Option[String]): Seq[Rewrite] =
-    if (rewritesAll || options.numFiles.isDefined) packedByNumber(where) else folders.flatMap(packedBySize)
-
-  private def packedByNumber(where: Option[String]): Seq[Rewrite] = {
-    lazy val packedBefore = writers.packedBefore(folders.flatMap(_.files), where, options.numFiles)
+  def packed(where: Option[String]): Seq[Rewrite] = {
+    lazy val packedBefore =
+      writers.written(folders.flatMap(_.files), FileOrigin.packing(where, options, maxRecords))
     val ordered = folders.map(f => f.copy(files = byTime(f.files)))
-    ordered.zip(outputCounts(ordered)).flatMap { case (folder, count) =>
-      if (rewritesAll) Some(Rewrite(folder, folder.files, count, reason = "a full rewrite was asked for"))
-      else if (folder.files.size == count || folder.files.forall(packedBefore)) None
-      else Some(Rewrite(folder, folder.files, count, reason = "another number of files was asked for"))
-    }
+    if (rewritesAll || options.numFiles.isDefined)
+      ordered.zip(outputCounts(ordered)).flatMap { case (folder, count) =>
+        if (rewritesAll) Some(Rewrite(folder, folder.files, count, reason = "a full rewrite was asked for"))
+        else if (folder.files.size == count || folder.files.forall(packedBefore)) None
+        else Some(Rewrite(folder, folder.files, count, reason = "another number of files was asked for"))
+      }
+    else ordered.flatMap(packedBySize(_, packedBefore(_)))
   }
 
-  private def packedBySize(folder: DataFolder): Seq[Rewrite] = {
-    def isOfOtherSize(f: FileStatus) = f.getLen < options.minFileSize || f.getLen > options.maxFileSize
-    FileGroupSchedule.nextFit(byTime(folder.files).filter(isOfOtherSize), options.targetFileSize)(_.getLen).flatMap {
-      group =>
-        val outputs = FileCounts.bySize(Seq(group.map(_.getLen).sum), options.targetFileSize).head
-        if (group.size == 1)
-          Option.when(outputs > 1)(Rewrite(folder, group, outputs, reason = "there are files that are too large"))
-        else
-          Option.when(group.size >= options.minInputFiles)(
-            Rewrite(folder, group, outputs, reason = "there are files that are too small or too large")
-          )
+  /**
+   * A merge makes fewer files, and none of them is small, unless all their bytes are fewer than
+   * those of a file. So the next statement finds nothing to do. It is the same with the parts of a
+   * large file. If they were small, the file counts as one of the small ones.
+   */
+  private def packedBySize(folder: DataFolder, packedBefore: FileStatus => Boolean): Seq[Rewrite] = {
+    def outputs(files: Seq[FileStatus]) = FileCounts.bySize(Seq(files.map(_.getLen).sum), options.targetFileSize).head
+    def isSplit(f: FileStatus) = {
+      val parts = outputs(Seq(f))
+      parts > 1 && f.getLen > options.maxFileSize && f.getLen / parts >= options.minFileSize
+    }
+    val (large, small) =
+      folder.files.filter(f => f.getLen < options.minFileSize || f.getLen > options.maxFileSize).partition(isSplit)
+    val isMerged = small.size >= options.minInputFiles && outputs(small) < small.size && !small.forall(packedBefore)
+    val merged = Rewrite(folder, small, outputs(small), reason = "there are files that are too small or too large")
+    Option.when(isMerged)(merged).toSeq ++ large.filterNot(packedBefore).map { f =>
+      Rewrite(folder, Seq(f), outputs(Seq(f)), reason = "there are files that are too large")
     }
   }
 
   /**
-   * The rewrites of [[packed]] without those that could not make fewer files, because a file may
-   * have only so many rows. Otherwise every later statement would do them again.
+   * The rewrites of [[packed]] by size with no more files than rows, and without those that could
+   * not change the number of files as they should. A file may have only so many rows, and one row
+   * is not split.
    *
    * @param rowsOf rows of each file
    */
-  def withFewerFiles(packed: Seq[Rewrite], rowsOf: Path => Long): Seq[Rewrite] =
-    if (maxRecords == 0 || rewritesAll || options.numFiles.isDefined) packed
+  def withOtherNumber(packed: Seq[Rewrite], rowsOf: Path => Long): Seq[Rewrite] =
+    if (rewritesAll || options.numFiles.isDefined) packed
     else
-      packed.filter { rewrite =>
+      packed.flatMap { rewrite =>
         val rows = rewrite.files.map(f => rowsOf(f.getPath)).sum
-        rewrite.files.size == 1 || (rows + maxRecords - 1) / maxRecords < rewrite.files.size
+        val outputs = math.max(1L, math.min(rewrite.outputFiles.toLong, rows)).toInt
+        val written = if (maxRecords == 0) outputs.toLong else math.max(outputs.toLong, (rows - 1) / maxRecords + 1)
+        val isUseful = if (rewrite.files.size == 1) written > 1 else written < rewrite.files.size
+        Option.when(isUseful)(rewrite.copy(outputFiles = outputs))
       }
 
   /** How many files each folder should get. */

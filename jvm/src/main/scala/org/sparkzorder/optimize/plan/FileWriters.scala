@@ -30,9 +30,9 @@ private[sparkzorder] final class FileWriters(
     index.fold(Map.empty[FileId, String])(_.origins(known)) ++ FileOrigin.ofRecords(others, history)
   }
 
-  /** Files that an earlier packing with this predicate and this number of files wrote. */
-  def packedBefore(files: Seq[FileStatus], where: Option[String], numFiles: Option[Int]): Set[FileStatus] = {
+  /** Files with an origin. */
+  def written(files: Seq[FileStatus], origin: String): Set[FileStatus] = {
     val origins = originsOf(files)
-    files.filter(f => origins.get(idOf(f)).contains(FileOrigin.packing(where, numFiles))).toSet
+    files.filter(f => origins.get(idOf(f)).contains(origin)).toSet
   }
 }

@@ -173,7 +173,7 @@ private final class PlanningSteps(context: StatementContext) {
       if (layout.chosen.isDefined) selection.rewrites
       else {
         val rows = read.map(i => i.status.getPath -> i.footer.rows).toMap
-        selection.files.withFewerFiles(selection.rewrites, rows)
+        selection.files.withOtherNumber(selection.rewrites, rows)
       }
     val rewrites = layout.options.fileGroups.split(useful)
     val isRewritten = rewrites.flatMap(_.files.map(_.getPath)).toSet

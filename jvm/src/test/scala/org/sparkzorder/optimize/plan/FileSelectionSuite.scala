@@ -1,5 +1,8 @@
 package org.sparkzorder.optimize.plan
 
+import scala.annotation.tailrec
+import scala.util.Random
+
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.scalatest.funsuite.AnyFunSuite
@@ -92,8 +95,97 @@ class FileSelectionSuite extends AnyFunSuite {
 
   test("packing does not merge files whose rows do not fit into fewer files") {
     val small = selection(folder(10, 20), Seq(target), maxRecords = 5)
-    assert(small.withFewerFiles(small.packed(None), _ => 2L).size == 1)
-    assert(small.withFewerFiles(small.packed(None), _ => 3L).isEmpty)
+    assert(small.withOtherNumber(small.packed(None), _ => 2L).size == 1)
+    assert(small.withOtherNumber(small.packed(None), _ => 3L).isEmpty)
+  }
+
+  test("a file is not split into more files than it has rows") {
+    val large = selection(folder(500, 500), Seq(target))
+    assert(large.withOtherNumber(large.packed(None), _ => 1L).isEmpty)
+    assert(large.withOtherNumber(large.packed(None), _ => 3L).map(_.outputFiles) == Seq(3, 3))
+  }
+
+  test("small files become files of the target size in one statement") {
+    assert(selection(folder(Seq.fill(12)(35L): _*), Seq(target)).packed(None).map(_.outputFiles) == Seq(4))
+    assert(selection(folder(Seq.fill(12)(70L): _*), Seq(target)).packed(None).map(_.outputFiles) == Seq(8))
+  }
+
+  test("what a packing wrote is not packed again with the same size while nothing comes beside it") {
+    // Rows are not alike, so some parts of a file are larger than others.
+    val files = folder(20, 30, 300)
+    def rewrites(packed: Seq[FileStatus], size: String) = {
+      val history = Seq(entry(record(packed, None, "target-file-size-bytes" -> size), 5 * Minute))
+      selection(files, Seq(target), history).packed(None)
+    }
+    assert(rewrites(files.files, "100").isEmpty)
+    assert(rewrites(files.files, "50").map(_.outputFiles) == Seq(1, 3))
+    assert(rewrites(files.files.tail, "100").map(_.files.size) == Seq(2))
+    assert(rewrites(files.files.take(2), "100").map(_.files.size) == Seq(1))
+  }
+
+  test("packing any files a second time finds nothing to do") {
+    val random = new Random(63)
+    def any(most: Int) = 1 + random.nextInt(most)
+    (1 to 3000).foreach { _ =>
+      val least = Option.when(random.nextBoolean())(any(99))
+      val most = Option.when(random.nextBoolean())(101 + random.nextInt(200))
+      val options = target +: (least.map("min-file-size-bytes" -> _.toString) ++
+        most.map("max-file-size-bytes" -> _.toString)).toSeq :+ ("min-input-files" -> any(4).toString)
+      val maxRecords = if (random.nextBoolean()) 0L else any(30).toLong
+      val widest = if (random.nextBoolean()) 400 else 120
+      val before = folder(Seq.fill(1 + random.nextInt(15))(any(widest).toLong): _*)
+      val rows = before.files.map(_.getPath -> any(40).toLong).toMap
+      // If a file may have only so many rows, the parts of a large one may be small.
+      val (runs, sizes) = runsUntilDone(before, rows, options, maxRecords)
+      assert(runs <= (if (maxRecords == 0) 1 else 2), s"${before.files.map(_.getLen)}, $options")
+      assert(sizes.sum == before.files.map(_.getLen).sum)
+    }
+  }
+
+  /** How many packings find something to do, one after the other, and the sizes of the files then. */
+  private def runsUntilDone(
+      of: DataFolder,
+      rowsOf: Map[Path, Long],
+      options: Seq[(String, String)],
+      maxRecords: Long
+  ): (Int, Seq[Long]) = {
+    @tailrec def run(
+        done: Int,
+        folder: DataFolder,
+        rows: Map[Path, Long],
+        packed: Seq[FileStatus]
+    ): (Int, Seq[Long]) = {
+      val history = Seq(entry(record(packed, None, target), 100 * Minute))
+      val chosen = selection(folder, options, history, maxRecords = maxRecords)
+      val rewrites = chosen.withOtherNumber(chosen.packed(None), rows)
+      rewrites.foreach { r =>
+        val (all, bytes) = (r.files.map(f => rows(f.getPath)).sum, r.files.map(_.getLen).sum / 100d)
+        assert(r.outputFiles <= all && math.abs(r.outputFiles - bytes) <= math.max(1d, bytes - all))
+        assert(r.outputFiles != r.files.size)
+      }
+      val written = rewrites.zipWithIndex.flatMap { case (r, i) => outputsOf(r, rows, maxRecords, s"$done-$i") }
+      val kept = folder.files.diff(rewrites.flatMap(_.files))
+      if (rewrites.isEmpty || done > 3) (done, folder.files.map(_.getLen))
+      else
+        run(
+          done + 1,
+          folder.copy(files = kept ++ written.map(_._1)),
+          rows ++ written.map { case (f, n) => f.getPath -> n },
+          packed ++ written.map(_._1)
+        )
+    }
+    run(0, of, rowsOf, Nil)
+  }
+
+  /** The files of a rewrite with their rows, all of about the same size. */
+  private def outputsOf(r: Rewrite, rows: Path => Long, maxRecords: Long, name: String): Seq[(FileStatus, Long)] = {
+    val (all, bytes) = (r.files.map(f => rows(f.getPath)).sum, r.files.map(_.getLen).sum)
+    val files =
+      if (maxRecords == 0) r.outputFiles.toLong else math.max(r.outputFiles.toLong, (all - 1) / maxRecords + 1)
+    def part(of: Long, i: Long) = of * (i + 1) / files - of * i / files
+    (0L until files).map { i =>
+      new FileStatus(part(bytes, i), false, 1, 1, 50 * Minute, new Path(root, s"w$name-$i")) -> part(all, i)
+    }
   }
 
   test("packing into a number of files does nothing if the same statement wrote the files before") {
