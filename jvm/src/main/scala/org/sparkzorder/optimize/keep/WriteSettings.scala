@@ -85,6 +85,12 @@ private[sparkzorder] object WriteSettings {
       }
   }
 
+  /** How many rows a file may have at most, as for INSERT: the table's option comes before the session's; 0 for any number. */
+  def maxRecords(table: PlainTable): Long = {
+    val ofTable = CaseInsensitiveMap(table.relation.options).get("maxRecordsPerFile").flatMap(_.trim.toLongOption)
+    math.max(0L, ofTable.getOrElse(table.session.sessionState.conf.maxRecordsPerFile))
+  }
+
   private def mostly(codecs: Seq[String]): Option[String] =
     if (codecs.isEmpty) None else Some(codecs.groupBy(identity).toSeq.maxBy { case (c, all) => (all.size, c) }._1)
 }

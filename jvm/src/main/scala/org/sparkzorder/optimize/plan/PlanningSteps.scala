@@ -42,7 +42,7 @@ private final class PlanningSteps(context: StatementContext) {
   import context.{options => asked, state, statement, table}
 
   private val sideFolder = TableSideFolder.of(table)
-  private val maxRecords = math.max(0L, table.session.sessionState.conf.maxRecordsPerFile)
+  private val maxRecords = WriteSettings.maxRecords(table)
 
   // The history is read only as far as it is looked at.
   private lazy val history: Seq[Record] = LazyList.from(History.newestFirst(state).map(_.record))
