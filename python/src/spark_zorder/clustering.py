@@ -22,7 +22,7 @@ class ColumnDepth:
         files: The number of the table's files.
         mean_files: How many files may hold the value of a random row, on average.
         max_files: How many files may hold a value, at most.
-        bound_files: The best `mean_files` that this number of files can reach for all described columns together.
+        bound_files: The least `mean_files` of so many files for all described columns alike, as far as bounds tell.
         histogram: At position `n`, about how many rows have a value that `n` files may hold.
 
     Examples:

@@ -34,16 +34,16 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
       if (columns.isEmpty) TableIndex.usableColumns(table).filter(c => OrderedValue.encoding(c.dataType).isDefined)
       else KeyColumns.resolveAll(table, columns).map { case (path, dataType) => ColumnKey(path, dataType) }
     val known = statistics(table, asked)
-    val bound = ClusteringDepth.bound(known.files, asked.size)
     asked.map { column =>
-      val depth = ClusteringDepth.of(known.bounds(column), OrderedValue.hasNaN(column.dataType))
+      val bounds = known.bounds(column)
+      val depth = ClusteringDepth.of(bounds, OrderedValue.hasNaN(column.dataType))
       Row(
         column.path.mkString("."),
         known.files,
         depth.mean,
         depth.max,
         if (known.files == 0) 0d else 1 - depth.mean / known.files,
-        bound,
+        ClusteringDepth.bound(known.files, asked.size, ClusteringDepth.shares(bounds)),
         depth.histogram
       )
     }

@@ -1,8 +1,9 @@
 package org.sparkzorder.layout
 
+import java.nio.ByteBuffer
 import java.util.Arrays
 
-import org.sparkzorder.compat.ByteArrays
+import org.sparkzorder.compat._
 import org.sparkzorder.stats.OrderedValue
 
 /**
@@ -65,10 +66,33 @@ object ClusteringDepth {
   /**
    * The least mean that so many files can have for each of some independent columns that queries
    * ask for equally often. A file's share of the rows is not more than the product of its shares of
-   * the columns.
+   * the columns. So each column has `files`^(1 / `columns`) slices, and a lookup reads the files of one of them, or of all
+   * that have its value.
+   *
+   * For example, two columns have four slices each in 16 files, and a lookup reads the four files of a slice. If half of
+   * the rows have one value, it has two slices, so a lookup of it reads eight files.
+   *
+   * @param shares of the rows that frequent values have; values that have less than a slice do not matter
    */
-  def bound(files: Long, columns: Int): Double =
-    if (files == 0 || columns == 0) 0d else math.pow(files.toDouble, 1 - 1d / columns)
+  def bound(files: Long, columns: Int, shares: Iterable[Double] = Nil): Double =
+    if (files == 0 || columns == 0) 0d
+    else {
+      val slices = math.pow(files.toDouble, 1d / columns)
+      files / slices * (1 + shares.iterator.filter(_ * slices > 1).map(s => s * (s * slices - 1)).sum)
+    }
+
+  /**
+   * The shares of the rows that values have at least, by files that hold one value alone.
+   *
+   * @param files for each file, the bounds of a column and the number of rows in which it is not null
+   */
+  def shares(files: Seq[(FileBounds, Long)]): Iterable[Double] = {
+    val all = files.iterator.map(_._2).sum.toDouble
+    files.collect {
+      case (FileBounds.Longs(min, max), rows) if min == max              => (min: Any) -> rows
+      case (FileBounds.Bytes(min, max), rows) if Arrays.equals(min, max) => ByteBuffer.wrap(min) -> rows
+    }.groupMapReduce(_._1)(_._2)(_ + _).values.map(_ / all)
+  }
 
   /**
    * The values of a column in pieces: the least bound, the values between it and the next bound,

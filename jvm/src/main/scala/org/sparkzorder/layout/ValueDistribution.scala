@@ -30,6 +30,9 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
   /** How many sampled rows have sampled value i. */
   final def count(i: Int): Int = below(i + 1) - below(i)
 
+  /** The share that each sampled value has in the rows that are not null. */
+  final def shares: Iterable[Double] = (0 until distinct).map(count(_).toDouble / (total - nulls))
+
   /** How many sampled rows have one of the sampled values `from` until `until`. */
   final def countBetween(from: Int, until: Int): Int = if (until > from) below(until) - below(from) else 0
 

@@ -104,4 +104,16 @@ class ClusteringDepthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(math.abs(ClusteringDepth.bound(1000, 3) - 100d) < 1e-9)
     assert(ClusteringDepth.bound(0, 3) == 0d)
   }
+
+  test("a value with many rows is in many files, however they are laid out") {
+    assert(ClusteringDepth.bound(16, 2, Seq(1d)) == 16d)
+    assert(ClusteringDepth.bound(16, 1, Seq(1d)) == 16d)
+    assert(ClusteringDepth.bound(16, 2, Seq(0.5, 0.5)) == 8d)
+    assert(ClusteringDepth.bound(16, 2, Seq(0.5)) == 6d)
+    assert(ClusteringDepth.bound(16, 2, Seq.fill(4)(0.25)) == 4d)
+    val (a, b) = ("a".getBytes, "b".getBytes)
+    val files = Seq(FileBounds.Bytes(a, a) -> 30L, FileBounds.Bytes(a.clone(), a) -> 30L, FileBounds.Bytes(a, b) -> 40L)
+    assert(ClusteringDepth.shares(files) == Seq(0.6))
+    assert(ValueDistribution.ofLongs(Array(7L, 7L, 7L, 9L), nulls = 4).shares == Seq(0.75, 0.25))
+  }
 }

@@ -52,8 +52,8 @@ private[sparkzorder] object ClusteringStatus {
    */
   def of(table: PlainTable): ClusteringStatus = new Survey(table).status
 
-  /** What a lookup on one of some key columns reads, and the least that it could. */
-  private final case class Lookups(mean: Double, bound: Double, columns: Int)
+  /** What a lookup on one of some key columns reads, and the least that it could in folders of so many files. */
+  private final case class Lookups(mean: Double, bound: Seq[Int] => Double)
 
   private final class Survey(table: PlainTable) {
     private val side = TableSideFolder.of(table)
@@ -79,7 +79,7 @@ private[sparkzorder] object ClusteringStatus {
         smallFiles = smallFiles(if (chosen.isEmpty) options.minFileSize else leastOf(options)),
         layout = chosen.map(c => ChosenLayout.sql(c.spec)),
         meanFiles = clustering.map(_.mean),
-        boundFiles = clustering.map(_.bound),
+        boundFiles = clustering.map(_.bound(folders.map(_.files.size))),
         newBytes = fresh.map(_.getLen).sum,
         drift = last.flatMap(_.metrics.get("drift")).flatMap(_.toDoubleOption),
         trashBytes = Trash.expired(side, _ => true).bytes,
@@ -105,18 +105,18 @@ private[sparkzorder] object ClusteringStatus {
       val indexed = new IndexedBounds(snapshot, layout.columns)
       val bounds = files.map(f => indexed.of(TableIndex.idOf(table, f)))
       val weights = layout.keys.map(_.weight)
-      val means = layout.columns.indices.map { c =>
+      val ofColumns: Seq[Seq[(FileBounds, Long)]] = layout.columns.indices.map { c =>
         // How many rows a file has does not matter much here, so the index need not tell.
-        val ofColumn: Seq[(FileBounds, Long)] = bounds.zip(files).map { case (b, f) => b(c) -> math.max(1L, f.getLen) }
-        ClusteringDepth.of(ofColumn, OrderedValue.hasNaN(layout.columns(c).dataType)).mean
+        bounds.zip(files).map { case (b, f) => b(c) -> math.max(1L, f.getLen) }
       }
-      val mean = means.zip(weights).map { case (m, w) => m * w }.sum / weights.sum
-      val columns = layout.spec.columns.size
-      Lookups(mean, boundOf(folders.map(_.files.size), columns), columns)
+      def weighted(of: Seq[Double]) = of.zip(weights).map { case (m, w) => m * w }.sum / weights.sum
+      val means = ofColumns.zip(layout.columns).map { case (of, c) =>
+        ClusteringDepth.of(of, OrderedValue.hasNaN(c.dataType)).mean
+      }
+      val shares = ofColumns.map(ClusteringDepth.shares)
+      def bound(n: Int) = weighted(shares.map(ClusteringDepth.bound(n.toLong, layout.spec.columns.size, _)))
+      Lookups(weighted(means), _.map(bound).sum)
     }
-
-    private def boundOf(filesOfFolders: Seq[Int], columns: Int): Double =
-      filesOfFolders.map(n => ClusteringDepth.bound(n.toLong, columns)).sum
 
     private def gain(options: OptimizeOptions, clustering: Option[Lookups]): Long = {
       def packed = new FileSelection(folders, options, full = false, maxRecords = 0, writers).packed(None)
@@ -125,8 +125,8 @@ private[sparkzorder] object ClusteringStatus {
       val (before, after) = clustering match {
         case None          => (packed.map(_.files.size).sum * open, packed.map(_.outputFiles).sum * open)
         case Some(lookups) =>
-          val bound = boundOf(counts, lookups.columns)
-          (lookups.mean * (bytes.toDouble / files.size + open), bound * (bytes.toDouble / counts.sum + open))
+          def cost(touched: Double, of: Int) = touched * (bytes.toDouble / of + open)
+          (cost(lookups.mean, files.size), cost(lookups.bound(counts), counts.sum))
       }
       math.max(0L, (before - after).round)
     }

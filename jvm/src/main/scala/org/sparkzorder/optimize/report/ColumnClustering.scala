@@ -10,7 +10,8 @@ import org.sparkzorder.write.job.RewriteResult
  * How many files a point lookup on a column touches on average, that is, how many have bounds that
  * include a value drawn from the data. None if no value was sampled.
  *
- * @param bound the least mean that so many files can have for all key columns alike
+ * @param bound the least mean that so many files can have for all key columns alike, with as many rows of a value as this
+ *   column has
  */
 final case class ColumnClustering(
     column: String,
@@ -26,12 +27,12 @@ private[sparkzorder] object ColumnClustering {
    * that were written.
    */
   def of(plan: OptimizePlan, result: RewriteResult): Seq[ColumnClustering] = {
-    val bound = boundOf(plan, result.outputs.map(_.unit))
+    val units = result.outputs.map(_.unit)
     ofFiles(plan).map { k =>
       val key = keyOf(plan, k)
       val written = result.outputs.map(o => FileBounds.of(o.stats.columns.getOrElse(key, ColumnStats.unknown), o.rows))
       val mean = new Lookups(plan, result.samples, k)
-      ColumnClustering(plan.keys(k).name, mean.before, mean.after(written), bound)
+      ColumnClustering(plan.keys(k).name, mean.before, mean.after(written), mean.bound(units))
     }
   }
 
@@ -39,18 +40,6 @@ private[sparkzorder] object ColumnClustering {
   def ofFiles(plan: OptimizePlan): Seq[Int] = plan.keys.indices.filter(plan.keys(_).isOfFiles)
 
   def keyOf(plan: OptimizePlan, k: Int): ColumnKey = ColumnKey(plan.keys(k).path, plan.keys(k).dataType)
-
-  /**
-   * The least mean number of files of a lookup: the sum over the rewritten folders, as each has a
-   * curve of its own.
-   *
-   * @param unitOfFile the rewrite that each new file comes from
-   */
-  def boundOf(plan: OptimizePlan, unitOfFile: Seq[Int]): Double = {
-    val folders = unitOfFile.map(plan.rewrites(_).folder.path) ++
-      plan.rewrites.flatMap(r => r.rest.map(_ => r.folder.path))
-    folders.groupBy(identity).values.toVector.map(files => ClusteringDepth.bound(files.size.toLong, plan.keys.size)).sum
-  }
 
   /**
    * The mean number of files of a lookup on one key column. None if no value was sampled.
@@ -73,5 +62,20 @@ private[sparkzorder] object ColumnClustering {
 
     /** @param written bounds of the new files */
     def after(written: Seq[FileBounds]): Option[Double] = mean(untouched ++ written)
+
+    /**
+     * The least mean number: the sum over the rewritten folders, as each has a curve of its own.
+     *
+     * @param unitOfFile the rewrite that each new file comes from
+     */
+    def bound(unitOfFile: Seq[Int]): Double = {
+      val written = unitOfFile.groupBy(identity).map { case (unit, files) => unit -> files.size }
+      plan.rewrites.indices.groupBy(plan.rewrites(_).folder.path).values.map { units =>
+        val files = units.map(u => plan.rewrites(u).rest.size + written.getOrElse(u, 0)).sum
+        // The rewrites of a folder are parts of it by time or size, so one stands for all.
+        val shares = units.flatMap(sampled.lift(_)).find(_.nonEmpty).toSeq.flatMap(_(k).shares)
+        ClusteringDepth.bound(files.toLong, plan.keys.size, shares)
+      }.sum
+    }
   }
 }

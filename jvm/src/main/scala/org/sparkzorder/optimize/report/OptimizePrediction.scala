@@ -66,7 +66,7 @@ private[sparkzorder] object OptimizePrediction {
   }
 
   private def clustering(plan: OptimizePlan, whole: RewritePrediction): Seq[ColumnClustering] = {
-    val bound = ColumnClustering.boundOf(plan, whole.files.map(_.unit))
+    val units = whole.files.map(_.unit)
     val files = whole.files.size + plan.untouched.size
     ColumnClustering.ofFiles(plan).map { k =>
       val mean = new ColumnClustering.Lookups(plan, whole.samples, k)
@@ -74,7 +74,7 @@ private[sparkzorder] object OptimizePrediction {
         all <- mean.after(whole.files.map(_.bounds(k)))
         half <- mean.after(whole.files.map(_.boundsOfHalf(k)))
       } yield beyondSample(half, all, files)
-      ColumnClustering(plan.keys(k).name, mean.before, after, bound)
+      ColumnClustering(plan.keys(k).name, mean.before, after, mean.bound(units))
     }
   }
 

@@ -49,17 +49,11 @@ private[sparkzorder] object OptimizeSummary {
       val place = if (metrics.elsewhere == 0) "" else " in the rewritten folders"
       val (now, earlier) = (metrics.added.size + metrics.untouched, metrics.removed.size + metrics.untouched)
       val before = c.meanFilesBefore.fold("")(b => s", before: ${number(b)} of $earlier")
-      val best = if (beatsBound(metrics)) "" else s", best possible: ${number(c.bound)}"
+      // The bound is about columns that have nothing to do with each other, and values that are not null.
+      val best = if (after < c.bound * BoundTolerance) "" else s", best possible: ${number(c.bound)}"
       val will = if (metrics.dryRun) "would read about" else "reads"
       s"A lookup on `${c.column.replace("`", "``")}` $will ${number(after)} of ${files(now)}$place$before$best."
     }
-
-  /**
-   * Whether lookups on all columns read fewer files than the bound. It is about columns that have
-   * nothing to do with each other, and values that are not null.
-   */
-  private def beatsBound(metrics: OptimizeMetrics): Boolean =
-    metrics.clustering.forall(c => c.meanFilesAfter.exists(_ < c.bound * BoundTolerance))
 
   /** What AUTO would choose, and what it would choose next. */
   private def chosen(metrics: OptimizeMetrics): Seq[String] =
