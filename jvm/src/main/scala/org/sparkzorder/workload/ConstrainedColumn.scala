@@ -10,13 +10,18 @@ import org.sparkzorder.stats.OrderedValue
  * @param values the distribution of the sampled values
  * @param ofRow for each sampled row, the ordinal of its value; -1 for null
  * @param ranks the ranks of the sampled values from 0 to 1, ascending
+ * @param holding the share of the files that a lookup of one value reads at most, wherever its rows are: less than 1 where
+ *   the index has the values of each file, and a value has fewer rows than there are files
  */
 final class ConstrainedColumn(
     val path: Seq[String],
     val values: ValueDistribution,
     val ofRow: Array[Int],
-    ranks: Array[Double]
+    ranks: Array[Double],
+    val holding: Double = 1d
 ) {
+
+  def withHolding(share: Double): ConstrainedColumn = new ConstrainedColumn(path, values, ofRow, ranks, share)
 
   /**
    * Shares recorded positions among the sampled values. The count of a step goes to the values in

@@ -72,10 +72,11 @@ final class TouchEstimate(columns: IndexedSeq[ConstrainedColumn], sketch: Worklo
           val below = endsBelow(low)
           val above = startsBelow.last - startsBelow(high + 1)
           math.max(0d, 1 - (below + above) / queries)
-        case _ if startsBelow.last == 0 => 1d
-        case _                          =>
-          val one = (startsBelow(high + 1) - startsBelow(low)) / startsBelow.last
-          1 - math.pow(1 - one, startsBelow.last / queries)
+        case _ =>
+          val all = startsBelow.last
+          val (one, values) =
+            if (all == 0) (1d, 1d) else ((startsBelow(high + 1) - startsBelow(low)) / all, all / queries)
+          1 - math.pow(1 - math.min(one, columns(column).holding), values)
       }
   }
 }

@@ -6,12 +6,12 @@ import org.sparkzorder.commit.Record
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.{RecordedWorkload, TableIndex}
-import org.sparkzorder.layout.{FileCounts, JoinSpec, LayoutSpec, ValueDistribution}
+import org.sparkzorder.layout.{DistinctValues, FileCounts, JoinSpec, LayoutSpec, ValueDistribution}
 import org.sparkzorder.optimize.join.DimensionJoin
 import org.sparkzorder.optimize.{ChosenLayout, LastLayout}
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.stats.{KeyEncoding, OrderedValue}
-import org.sparkzorder.table.{DataFolder, KeyColumns, PlainTable}
+import org.sparkzorder.table.{DataFolder, KeyColumns, PlainTable, TableSideFolder}
 import org.sparkzorder.workload._
 import org.sparkzorder.write.{Dimension, KeyColumn}
 import org.sparkzorder.write.sample.{ColumnSample, UnitLayouts}
@@ -88,12 +88,14 @@ private[sparkzorder] object AutoLayout {
 
   /**
    * @param folders the folders to lay out
+   * @param members the columns whose values the index will keep
    * @param history newest first
    */
   def choose(
       table: PlainTable,
       folders: Seq[DataFolder],
       options: OptimizeOptions,
+      members: Set[Seq[String]],
       history: Seq[Record]
   ): AutoChoice = {
     val template: LayoutSpec = LayoutSpec(
@@ -118,10 +120,11 @@ private[sparkzorder] object AutoLayout {
     val last = ofLast(readable)
     val keys = recorded.columns ++
       last.toSeq.flatten.filterNot(k => recorded.columns.exists(_.path == k.path))
+    val filesOfFolder = meanFiles(folders, options)
     val columns = sampled(table, folders.flatMap(_.files), keys, "sample for AUTO", rows, readable.joins)
+      .map(c => if (members(c.path)) answered(table, c, filesOfFolder * folders.size) else c)
     val byPath = columns.map(c => c.path -> c).toMap
 
-    val filesOfFolder = meanFiles(folders, options)
     val comparedFiles =
       math.max(2L, math.min(filesOfFolder, (columns.head.ofRow.length / MinSampleRowsPerFile).toLong)).toInt
     val isAligned = template.cuts == LayoutSpec.AlignedCuts
@@ -156,6 +159,17 @@ private[sparkzorder] object AutoLayout {
     val joins = readable.joins.filter(j => spec.columns.exists { case (path, _) => j.spec.has(path) })
     val chosen = ChosenLayout(spec, spec.columns.map { case (path, w) => KeyColumn(path, types(path), w) }, joins)
     AutoChoice(chosen, report, rows.filter(d => spec.columns.exists { case (path, _) => d.attributes.contains(path) }))
+  }
+
+  /** The column, if the index has its values: the mean rows of a value are in no more files. */
+  private def answered(table: PlainTable, column: ConstrainedColumn, files: Long): ConstrainedColumn = {
+    val sample = column.values
+    val rows = TableIndex.of(table, TableSideFolder.of(table)).fold(0L)(index =>
+      (0 until index.files).iterator.map(i => math.max(0L, index.rows(i))).sum
+    )
+    val notNull = rows.toDouble * (sample.total - sample.nulls) / math.max(1, sample.total)
+    val ofValue = notNull / math.max(1d, DistinctValues.estimate(sample, rows))
+    column.withHolding(if (rows == 0) 1d else math.min(1d, ofValue / files))
   }
 
   /** Paths of the columns that a layout can have as keys. */

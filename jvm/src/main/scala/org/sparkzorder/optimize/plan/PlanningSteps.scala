@@ -111,6 +111,10 @@ private final class PlanningSteps(context: StatementContext) {
         before => joined.map(_ -> MembershipKind.Values).toMap[Seq[String], MembershipKind] ++ before
     }
 
+  /** The columns whose values the index keeps, unless the layout adds some. */
+  private def membersBefore: Set[Seq[String]] = ColumnLists.members(table, asked.members)
+    .orElse(TableIndex.of(table, sideFolder).map(MemberColumns.of)).fold(Set.empty[Seq[String]])(_.keySet)
+
   private def scopeOfStatement: Scope = {
     val all = table.listed
     val scope = Scope(all, statement.where.fold(all)(PartitionPredicate.select(table, _, all)))
@@ -125,7 +129,7 @@ private final class PlanningSteps(context: StatementContext) {
       // AUTO draws a sample, which reads the files with the table's schema. So that has to fit
       // first.
       refuseDrift(Input.read(table, scope.files, Nil))
-      AutoLayout.choose(table, scope.folders, asked, history)
+      AutoLayout.choose(table, scope.folders, asked, membersBefore, history)
     }
     val chosen = LayoutChoice.of(table, statement.layout, asked, history, statement.joins, auto.map(_.layout))
     val options = chosen.fold(asked) { layout =>

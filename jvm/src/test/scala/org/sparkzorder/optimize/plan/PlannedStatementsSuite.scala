@@ -1,0 +1,99 @@
+package org.sparkzorder.optimize.plan
+
+import java.io.File
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.functions.input_file_name
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.memory.MemoryTables
+
+/** What whole statements plan, and what they say of it. */
+class PlannedStatementsSuite extends AnyFunSuite with MemoryTables {
+
+  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
+
+  private var made = 0
+
+  private def written(rows: DataFrame): String = {
+    made += 1
+    val to = new File(dir, s"planned$made").toString
+    rows.write.option("compression", "uncompressed").parquet(to)
+    to
+  }
+
+  private def optimize(path: String, words: String): Row =
+    spark.sql(s"OPTIMIZE parquet.`$path` $words").selectExpr("metrics.*", "metrics.auto.*").head()
+
+  private def read(path: String): Int = spark.read.parquet(path).inputFiles.length
+
+  private def removed(path: String, target: Int): Long =
+    optimize(path, s"OPTIONS ('target-file-size-bytes' = '$target')").getAs[Long]("numFilesRemoved")
+
+  test("files with one large row each are left alone") {
+    val path = written(spark.sql("SELECT id, repeat(concat('row ', id), 4000) AS text FROM range(0, 6, 1, 6)"))
+    assert(removed(path, 8000) == 0 && read(path) == 6)
+  }
+
+  test("what a packing wrote stays, though one row is larger than a file should be") {
+    val path =
+      written(spark.sql("SELECT id, if(id = 7, repeat('abcdefgh', 20000), 'x') AS text FROM range(0, 1000, 1, 1)"))
+    assert(removed(path, 20000) == 1 && read(path) > 2)
+    assert(removed(path, 20000) == 0)
+    spark.sql("SELECT 1000L AS id, 'x' AS text").write.mode("append").parquet(path)
+    assert(removed(path, 20000) > 0)
+    assert(removed(path, 20000) == 0)
+    assert(removed(path, 40000) > 0)
+  }
+
+  test("small files become files of the target size in one run") {
+    val path = written(spark.sql("SELECT id, repeat(concat('row ', id), 10) AS text FROM range(0, 6000, 1, 12)"))
+    val size = spark.read.parquet(path).inputFiles.map(f => new File(new java.net.URI(f)).length).max
+    assert(removed(path, (size / 0.7).toInt) == 12 && Seq(7, 8, 9).contains(read(path)))
+    assert(removed(path, (size / 0.7).toInt) == 0)
+  }
+
+  test("the table's option maxRecordsPerFile comes before the session's") {
+    spark.sql("CREATE TABLE limited USING parquet OPTIONS ('maxRecordsPerFile' '100') AS SELECT id FROM range(1000)")
+    try {
+      def most = spark.table("limited").groupBy(input_file_name()).count().selectExpr("max(count)").head().getLong(0)
+      assert(most == 100)
+      withSettings("spark.sql.files.maxRecordsPerFile" -> "300") {
+        spark.sql("OPTIMIZE limited FULL ZORDER BY (id) OPTIONS ('num-files' = '2')")
+      }
+      assert(most <= 100)
+      spark.sql("OPTIMIZE limited FULL OPTIONS ('num-files' = '2')")
+      assert(most <= 100)
+    } finally spark.sql("DROP TABLE limited")
+  }
+
+  test("no bound is told that equal rows cannot reach") {
+    val path = written(spark.sql("SELECT 7 AS a, 'x' AS b, id FROM range(0, 8000, 1, 2)"))
+    val result = spark.sql(s"OPTIMIZE parquet.`$path` ZORDER BY (a, b) OPTIONS ('num-files' = '16')")
+    val (found, summary) = (result.selectExpr("inline(metrics.clustering)").collect(), result.select("summary").head())
+    assert(found.map(_.getAs[Double]("boundFiles")).toSeq == Seq(16d, 16d))
+    assert(summary.getString(0).contains("reads 16 of 16 files, before: 2 of 2, best possible: 16."))
+    val described =
+      spark.sql(s"DESCRIBE CLUSTERING parquet.`$path` (a, b)").select("mean_files", "bound_files").collect()
+    assert(described.toSeq.forall(_ == Row(16d, 16d)))
+  }
+
+  test("AUTO does not cluster by a key whose values the index has, for lookups alone") {
+    val path = written(spark.sql(
+      "SELECT id * 7919 % 20000 AS id, pmod(hash(id), 1000) AS a, pmod(hash(id, 1), 1000) AS b FROM range(0, 20000, 1, 4)"
+    ))
+    def layout: String = optimize(path, "ZORDER BY AUTO OPTIONS ('num-files' = '32') DRY RUN").getAs[String]("layout")
+    def ask(where: Int => String) =
+      (1 to 10).foreach(i => spark.sql(s"SELECT sum(id) FROM parquet.`$path` WHERE ${where(i)}").collect())
+    withSettings("spark.zorder.workload.enabled" -> "true") {
+      spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
+      ask(i => s"id = ${i * 1813}")
+      ask(i => s"a BETWEEN ${i * 90} AND ${i * 90 + 20}")
+      assert(layout.contains("id") && layout.contains("a"))
+      spark.sql(s"CREATE OR REPLACE SKIPPING INDEX ON parquet.`$path` (*, id VALUES)")
+      assert(!layout.contains("id") && layout.contains("a"))
+      ask(i => s"id BETWEEN ${i * 1800} AND ${i * 1800 + 100}")
+      assert(layout.contains("id"))
+    }
+  }
+}
