@@ -51,7 +51,9 @@ private object ColumnsToRowsExec {
 /** Plans [[ColumnsToRows]] in the sessions of rewrites. */
 private[write] object ColumnsToRowsStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case ColumnsToRows(child) => ColumnsToRowsExec(planLater(child)) :: Nil
+    case ColumnsToRows(child) if child.children.isEmpty => ColumnsToRowsExec(planLater(child)) :: Nil
+    // A rule of another extension has put something in between, which takes rows.
+    case ColumnsToRows(child) => planLater(child) :: Nil
     case _                    => Nil
   }
 }
