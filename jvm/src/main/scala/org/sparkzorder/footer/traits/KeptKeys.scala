@@ -1,7 +1,5 @@
 package org.sparkzorder.footer.traits
 
-import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
-
 import org.sparkzorder.compat._
 
 /**
@@ -62,11 +60,9 @@ object KeptKeys {
     else key match {
       case KeyValues.Pandas if digests.size <= MostMerged =>
         val texts = digests.map(d => textOf(traits.indexWhere(_.keys.get(key) == d), key))
-        PandasMetadata.merge(texts).fold(Differs) { case (value, disputed) =>
+        PandasMetadata.merge(texts).fold(Differs) { case (value, unsaid) =>
           val labels = traits.iterator.flatMap(_.extents.get(key)).nextOption()
-          val types =
-            Option.when(disputed.nonEmpty)(disputed.map(quoteIdentifier).mkString("the files differ on ", ", ", ""))
-          Decision(Some(value), Some((labels ++ types).mkString("; ")).filter(_.nonEmpty))
+          Decision(Some(value), Some((labels ++ unsaid).mkString("; ")).filter(_.nonEmpty))
         }
       case _ if digests.size > 1 => Differs
       case KeyValues.Geo         =>
@@ -92,9 +88,8 @@ object KeptKeys {
     else if (!sameSchema) OtherSchema
     else if (digests.size > 1) Differs
     else ArrowSchema.parse(text) match {
-      case Some(schema)                            => Decision(Some(schema.repeating(values)), None)
-      case None if traits.forall(_.keys.size == 1) => Decision(Some(text), None)
-      case None                                    => lost("it has types that this version of Arrow does not know")
+      case Some(schema) => Decision(Some(schema.repeating(values)), PandasMetadata.lostCategories(schema.categories))
+      case None         => lost("it has types that this version of Arrow does not know")
     }
   }
 }
