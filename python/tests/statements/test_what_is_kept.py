@@ -229,7 +229,7 @@ def test_bloom_filters_and_pages_of_the_inputs_stay(spark: SparkSession, tmp_pat
         data_page_version="2.0",
         compression="gzip",
         use_dictionary=False,
-        column_encoding={"a": "DELTA_BINARY_PACKED"},
+        column_encoding={"a": "DELTA_BINARY_PACKED", "Name": "DELTA_BYTE_ARRAY", "c": "PLAIN"},
     )
     assert before[0].row_group(0).column(1).bloom_filter_offset is not None
     # A column in a dictionary gets no filter, because readers use the dictionary.
@@ -244,6 +244,21 @@ def test_bloom_filters_and_pages_of_the_inputs_stay(spark: SparkSession, tmp_pat
     assert optimize(spark, folder, "a", ", 'bloom-filter-columns' = 'none'") == ""
     for f in files(folder):
         assert parquet.read_metadata(f).row_group(0).column(1).bloom_filter_offset is None
+
+
+def test_no_boolean_column_gets_a_bloom_filter(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "booleans"
+    rows_of = spark.range(60).selectExpr("int(id) a", "id % 3 = 0 b", "named_struct('x', id % 3 = 0, 'y', id) s")
+    plain = {"parquet.enable.dictionary": "false"}
+    wanted = {f"parquet.bloom.filter.enabled#{c}": "true" for c in ("a", "b", "s.x")}
+    rows_of.repartition(2).write.options(**plain, **wanted).parquet(str(folder))
+    for key, value in (plain | {"parquet.bloom.filter.enabled": "true"}).items():
+        spark.conf.set(key, value)
+    # parquet-java leaves the filter of a boolean column empty, so a reader that asks it finds no row.
+    assert optimize(spark, folder, "a") == "Bloom filter of `b`; Bloom filter of `s`.`x`"
+    for f in files(folder):
+        columns = [parquet.read_metadata(f).row_group(0).column(i) for i in range(4)]
+        assert [c.path_in_schema for c in columns if c.bloom_filter_offset is not None] == ["a", "s.y"]
 
 
 @pytest.mark.parametrize("dictionary", [False, True])

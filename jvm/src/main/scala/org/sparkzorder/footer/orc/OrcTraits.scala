@@ -22,7 +22,7 @@ private[footer] object OrcTraits {
       keys = keys,
       extents = extents,
       bloomFilters = if (encryption.isNone) bloomFilters(reader, footerOf) else Set.empty,
-      pageVersions = Set.empty,
+      encodings = Set.empty,
       codecs = if (reader.getNumberOfRows == 0) Set.empty else Set(NameMatch.fold(reader.getCompressionKind.name))
     )
   }

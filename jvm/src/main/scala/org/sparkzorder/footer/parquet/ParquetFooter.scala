@@ -7,7 +7,6 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.parquet.column.Encoding
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
-import org.apache.parquet.format.{PageHeader, Util}
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, FileMetaData}
 import org.apache.parquet.hadoop.metadata.FileMetaData.EncryptionType
 import org.apache.parquet.schema.PrimitiveType
@@ -87,7 +86,7 @@ private[footer] final class ParquetFooter(
       positional = false,
       encryption,
       finerThanMicros = if (writer.isSpark) Nil else ParquetTypes.int96Columns(file.getSchema),
-      traits = Option.when(withTraits)(ParquetTraits.of(metadata, isEncrypted, pageHeader(status, _))),
+      traits = Option.when(withTraits)(ParquetTraits.of(metadata, isEncrypted)),
       unsaidCalendar = if (writer.saysCalendar) Nil else ParquetTypes.ofCalendar(file.getSchema),
       hasDifferences = blocks.exists(_.getColumns.asScala.exists(c => isEncrypted(c) || hasDifferences(c)))
     )
@@ -111,14 +110,6 @@ private[footer] final class ParquetFooter(
           c.isEncrypted || decryptor.exists(_.getColumnSetup(c.getPath).isEncrypted)
         Encryption(kind == EncryptionType.ENCRYPTED_FOOTER, chunks.filter(isEncrypted).map(pathOf).toSet)
     }
-
-  private def pageHeader(status: FileStatus, offset: Long): PageHeader = {
-    val stream = status.getPath.getFileSystem(own).open(status.getPath)
-    try {
-      stream.seek(offset)
-      Util.readPageHeader(stream)
-    } finally stream.close()
-  }
 
   private def judge(
       key: ColumnKey,

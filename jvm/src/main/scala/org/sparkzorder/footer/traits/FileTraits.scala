@@ -5,6 +5,9 @@ import java.security.MessageDigest
 
 import scala.collection.immutable.BitSet
 
+import org.apache.parquet.column.Encoding
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
+
 /**
  * What a file has beside its rows and a rewrite should keep. There is one instance for each input
  * file, so it is small: schemas and long texts are represented by their digests.
@@ -18,9 +21,7 @@ import scala.collection.immutable.BitSet
  * @param bloomFilters columns with a Bloom filter, by the names in the file down to the leaf
  * @param dictionaries the leaves of the schema, by their numbers, of which each chunk has all its values
  *   in a dictionary
- * @param pageVersions versions of the data pages, as far as the file tells. Spark's writer encodes
- *   differences in all pages of version 2, and some readers cannot read these. So version 2 does not
- *   count in a file without such encodings.
+ * @param encodings of values, by the types of their columns, without those that every reader knows
  * @param codecs of the column chunks, in Spark's spelling
  */
 final case class FileTraits(
@@ -29,7 +30,7 @@ final case class FileTraits(
     extents: Map[String, String],
     bloomFilters: Set[Seq[String]],
     dictionaries: BitSet,
-    pageVersions: Set[Int],
+    encodings: Set[(PrimitiveTypeName, Encoding)],
     codecs: Set[String]
 )
 

@@ -1,7 +1,7 @@
 package org.sparkzorder.optimize.keep
 
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
-import org.apache.spark.sql.types.{BooleanType, DataType}
+import org.apache.spark.sql.types.BooleanType
 
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
@@ -38,7 +38,7 @@ private[sparkzorder] object BloomFilters {
         model: LayoutModel
     ): Map[String, String] = {
       val wanted = keys.indices.filter { k =>
-        keys(k).isOfFiles && canHave(keys(k).path, keys(k).dataType) && units.zip(model.units).exists {
+        keys(k).isOfFiles && canHave(keys(k).path, keys(k).dataType == BooleanType) && units.zip(model.units).exists {
           case (unit, layout) =>
             layout.keys.nonEmpty &&
             DistinctValues.wantBloomFilter(layout.keys(k), unit.rows, layout.cuts.slots, keys.length)
@@ -64,18 +64,19 @@ private[sparkzorder] object BloomFilters {
     case Some(t) if t.equalsIgnoreCase("none") => Off
     case Some(t) if t.equalsIgnoreCase("auto") => Auto
     case Some(names)                           =>
-      val columns = ColumnLists.parse(table, option, names)
-      columns.find { case (path, dataType) => !canHave(path, dataType) }.foreach { case (path, dataType) =>
-        val why = if (dataType == BooleanType) "of a type with more than two values" else "without dots in their names"
+      val columns = ColumnLists.parse(table, option, names).map { case (path, t) => path -> (t == BooleanType) }
+      columns.find { case (path, isBoolean) => !canHave(path, isBoolean) }.foreach { case (path, isBoolean) =>
+        val why = if (isBoolean) "of a type with more than two values" else "without dots in their names"
         throw ZOrderErrors.invalidOptionValue(option.key, quoteNameParts(path), s"columns $why")
       }
       Of(columns.map(_._1))
   }
 
-  // The writers take a column as its path with dots between the names, so a name with a dot would
-  // be another path.
-  private def canHave(path: Seq[String], dataType: DataType): Boolean =
-    dataType != BooleanType && !path.exists(_.contains("."))
+  /**
+   * The writers take a column as its path with dots between the names, so a name with a dot would be
+   * another path. Parquet's puts no boolean into a filter.
+   */
+  def canHave(path: Seq[String], isBoolean: Boolean): Boolean = !isBoolean && !path.exists(_.contains("."))
 
   /** Options for the file writer that give these columns Bloom filters. */
   def settings(formatName: String, columns: Seq[Seq[String]]): Map[String, String] = {

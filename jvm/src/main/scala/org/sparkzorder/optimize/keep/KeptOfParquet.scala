@@ -5,6 +5,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.schema.MessageType
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
 import org.apache.spark.sql.internal.SQLConf
@@ -17,7 +18,7 @@ import org.sparkzorder.optimize.Input
 import org.sparkzorder.shim.SparkShim.VariantType
 import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.NullableSchema
-import org.sparkzorder.write.preserve.{KeptParquet, KeptSchema}
+import org.sparkzorder.write.preserve.{KeptParquet, KeptSchema, KnownEncodings}
 
 /** What new Parquet files take over from the inputs. */
 private final class KeptOfParquet(
@@ -44,10 +45,11 @@ private final class KeptOfParquet(
       schema.map(_.schema),
       keys.values,
       dictionaries = inAll(bySchema)((_, i, file) => file.dictionaries(i)),
-      bloomFilters = inAll(bySchema)((path, _, file) => file.bloomFilters(path))
+      bloomFilters = inAll(bySchema)((path, _, file) => file.bloomFilters(path)),
+      encodings = traits.flatMap(_.encodings).toSet
     )
     val (blooms, lostBlooms) = bloomFilters(schema.map(_.schema).getOrElse(sparkSchema))
-    val (pages, lostPages) = pageVersion
+    val (pages, lostPages) = pageVersion(kept)
     val lostOfSchema = schema.fold(Seq.empty[String])(_.lost)
     KeptFromInputs(
       files = Some(kept),
@@ -83,20 +85,22 @@ private final class KeptOfParquet(
     def fold(path: Seq[String]) = path.map(_.toLowerCase(java.util.Locale.ROOT))
     val leaves = KeptSchema.leaves(schema, schema)
     val wanted = traits.flatMap(_.bloomFilters).distinct
-    // The writer takes a column as its path with dots between the names, so a name with a dot would
-    // be another path.
-    val (can, cannot) = wanted.partition(p => !p.exists(_.contains(".")) && leaves.contains(fold(p)))
+    def isBoolean(leaf: Seq[String]) =
+      schema.getColumnDescription(leaf.toArray).getPrimitiveType.getPrimitiveTypeName == PrimitiveTypeName.BOOLEAN
+    val (can, cannot) =
+      wanted.partition(p => leaves.get(fold(p)).exists(leaf => BloomFilters.canHave(p, isBoolean(leaf))))
     (can.map(p => leaves(fold(p))).distinct, cannot.map(p => s"Bloom filter of ${quoteNameParts(p)}"))
   }
 
-  private def pageVersion: (Map[String, String], Seq[String]) = {
-    val versions = traits.filter(_.pageVersions.nonEmpty).map(_.pageVersions)
+  private def pageVersion(kept: KeptParquet): (Map[String, String], Seq[String]) = {
     val isCompressed = !writeConf.get(SQLConf.PARQUET_COMPRESSION.key).contains("uncompressed")
-    if (versions.exists(_.contains(2)) && !isCompressed)
-      (Map.empty, Seq("data pages of version 2 (Spark may misread them where they are not compressed)"))
-    else if (versions.nonEmpty && versions.forall(_ == Set(2))) (Map("parquet.writer.version" -> "v2"), Nil)
-    else if (versions.exists(_.contains(2))) (Map.empty, Seq("data pages of version 2 (not all files have them)"))
-    else (Map.empty, Nil)
+    val inAll = traits.filter(_.codecs.nonEmpty).forall(_.encodings.nonEmpty)
+    if (isCompressed && inAll && KnownEncodings.canBeVersion2(kept)) (Map("parquet.writer.version" -> "v2"), Nil)
+    else {
+      val lost = kept.encodings.map(_._2.name).filter(_.startsWith("DELTA_")).toSeq.sorted.mkString(", ")
+      val why = if (isCompressed) "the files lack some of version 2" else "Spark may misread them without compression"
+      (Map.empty, Option.when(lost.nonEmpty)(s"encodings $lost ($why)").toSeq)
+    }
   }
 
   private def sameCalendar: Boolean = {

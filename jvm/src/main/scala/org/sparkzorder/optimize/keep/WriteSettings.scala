@@ -39,7 +39,7 @@ private[sparkzorder] object WriteSettings {
   /**
    * Spark's vectorized reader takes texts, binaries and decimals that are encoded as differences from a wrong place, if
    * their page is not compressed, and the file system checks sums. Its reader of rows does not. A chunk with a codec may
-   * have pages without it, which the footer does not tell. So the codec does not matter here. See [[org.sparkzorder.write.encode.PageVersion]], too.
+   * have pages without it, which the footer does not tell. So the codec does not matter here. See [[org.sparkzorder.write.preserve.KnownEncodings]], too.
    */
   private def readByRow = Map(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key -> "false")
 

@@ -2,6 +2,7 @@ package org.sparkzorder.write.job
 
 import java.util.UUID
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.mapreduce.Job
 import org.apache.parquet.schema.MessageType
@@ -29,8 +30,8 @@ import org.sparkzorder.write.check.{
   RowHash,
   RowSum
 }
-import org.sparkzorder.write.encode.{BloomFilterSize, PageVersion}
-import org.sparkzorder.write.preserve.{KeptParquet, PreservedMetadata}
+import org.sparkzorder.write.encode.{BloomFilterSize, BooleanFilters}
+import org.sparkzorder.write.preserve.{KeptParquet, KnownEncodings, PreservedMetadata}
 import org.sparkzorder.write.rows.{ColumnsToRowsStrategy, PackedRowsStrategy, RowPlan}
 import org.sparkzorder.write.sample.{
   JoinedCurve,
@@ -317,8 +318,7 @@ final class RewriteJob(
     }
     val ofSpark =
       RewriteSession.active(session)(format.prepareWrite(session, job, CaseInsensitiveMap(options), written))
-    PageVersion.keepReadable(job.getConfiguration)
-    BloomFilterSize.limit(job.getConfiguration)
+    if (format.isInstanceOf[ParquetFileFormat]) keepReadable(job.getConfiguration)
     val factory = kept.fold(ofSpark)(_.install(job, ofSpark))
     // Rows in the order of their arrival have no borders between them.
     val curveField = Option.when(keys.nonEmpty)(RewriteScan.curveField(schema, bytes))
@@ -341,6 +341,12 @@ final class RewriteJob(
       zeros = zeros,
       zone = Option.when(format.isInstanceOf[OrcFileFormat] && OrcZone.isUsedBy(schema))(OrcZone.here)
     )
+  }
+
+  private def keepReadable(conf: Configuration): Unit = {
+    KnownEncodings.keepTo(conf, keptParquet)
+    BloomFilterSize.limit(conf)
+    BooleanFilters.turnOff(conf, parquetSchema)
   }
 
   /** None when no column can have a zero with a sign. */

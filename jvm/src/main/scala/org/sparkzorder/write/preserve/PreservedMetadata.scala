@@ -3,8 +3,10 @@ package org.sparkzorder.write.preserve
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.mapreduce.Job
+import org.apache.parquet.column.Encoding
 import org.apache.parquet.hadoop.ParquetOutputFormat
 import org.apache.parquet.schema.{GroupType, MessageType, Type}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.spark.sql.execution.datasources.OutputWriterFactory
 
 /**
@@ -33,6 +35,7 @@ trait PreservedMetadata extends Serializable {
  * @param keyValues metadata to add to that of Spark
  * @param dictionaries leaves, by their paths in the old files, that are wholly in dictionaries in all of them
  * @param bloomFilters leaves that have a Bloom filter in all old files
+ * @param encodings of the old files, by the types of their columns, without those that every reader knows
  */
 final case class KeptParquet(
     schema: Option[MessageType],
@@ -40,8 +43,15 @@ final case class KeptParquet(
     columns: Map[Seq[String], Seq[String]],
     namesInAnyCase: Boolean,
     dictionaries: Set[Seq[String]],
-    bloomFilters: Set[Seq[String]]
+    bloomFilters: Set[Seq[String]],
+    encodings: Set[(PrimitiveTypeName, Encoding)]
 ) extends PreservedMetadata {
+
+  /** Whether the old files have all of these that the new ones could have. With Spark's own schema, that is each. */
+  def hadAll(written: Set[(PrimitiveTypeName, Encoding)]): Boolean = {
+    val types = schema.map(_.getColumns.asScala.map(_.getPrimitiveType.getPrimitiveTypeName).toSet)
+    written.forall(e => encodings(e) || types.exists(!_(e._1)))
+  }
 
   override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory = {
     KeptFooter(schema, keyValues).put(job.getConfiguration)
@@ -56,7 +66,8 @@ object KeptParquet {
       schema: Option[MessageType],
       keyValues: Map[String, String],
       dictionaries: Set[Seq[String]],
-      bloomFilters: Set[Seq[String]]
+      bloomFilters: Set[Seq[String]],
+      encodings: Set[(PrimitiveTypeName, Encoding)] = Set.empty
   ): KeptParquet =
     KeptParquet(
       schema,
@@ -64,7 +75,8 @@ object KeptParquet {
       schema.fold(Map.empty[Seq[String], Seq[String]])(KeptSchema.leaves(spark, _)),
       schema.exists(respells(spark, _)),
       dictionaries,
-      bloomFilters
+      bloomFilters,
+      encodings
     )
 
   /** Names within lists and maps are Parquet's own, and readers find these fields by position. */

@@ -58,17 +58,16 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     assert(!has("differences-none", "string(id)"))
   }
 
-  test("pages of version 2 count only beside the encodings that come with them") {
-    def versions(name: String, column: String, options: (String, String)*): Set[Int] = {
-      val df = spark.range(1000).selectExpr(s"$column AS c")
+  test("encodings count by the type of their column, without those that every reader knows") {
+    def encodings(name: String, options: (String, String)*): Set[String] = {
+      val df = spark.range(1000).selectExpr("id a", "cast(id % 7 as int) b", "string(id) c", "id % 2 = 0 d")
       val status = written(df, parquet, name, options.toMap)
       val reader = FooterReaders.of(parquet, conf, df.schema, Nil, settings, withTraits = true)
-      reader.read(status).traits.get.pageVersions
+      reader.read(status).traits.get.encodings.map { case (kind, encoding) => s"$kind $encoding" }
     }
     val v2 = "parquet.writer.version" -> "v2"
-    assert(versions("pages-1", "id") == Set(1))
-    assert(versions("pages-2", "id", v2) == Set(2))
-    assert(versions("pages-2-in-dictionaries", "id % 7", v2) == Set.empty)
+    assert(encodings("encodings-1") == Set.empty)
+    assert(encodings("encodings-2", v2) == Set("INT64 DELTA_BINARY_PACKED", "BINARY DELTA_BYTE_ARRAY"))
   }
 
   test("nulls of arrays, maps and structs are known where the counts of the leaves prove them") {

@@ -1,7 +1,14 @@
 package org.sparkzorder.write.encode
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.column.Encoding
+import org.apache.parquet.column.Encoding._
+import org.apache.parquet.schema.MessageTypeParser
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.write.preserve.{KeptParquet, KnownEncodings}
 
 class WriterLimitsSuite extends AnyFunSuite {
 
@@ -22,11 +29,54 @@ class WriterLimitsSuite extends AnyFunSuite {
     assert(most("parquet.block.size" -> (64 << 10), "parquet.bloom.filter.max.bytes" -> (1 << 20)) == "65536")
   }
 
-  test("pages without compression have version 1") {
-    def version(settings: (String, Any)*) = set(PageVersion.keepReadable)(settings: _*).get("parquet.writer.version")
-    assert(version("parquet.compression" -> "UNCOMPRESSED", "parquet.writer.version" -> "v2") == "v1")
-    assert(version("parquet.compression" -> "UNCOMPRESSED", "parquet.writer.version" -> "PARQUET_2_0") == "v1")
-    assert(version("parquet.compression" -> "ZSTD", "parquet.writer.version" -> "v2") == "v2")
-    assert(version("parquet.compression" -> "SNAPPY") == null)
+  test("pages have version 2 if they are compressed and an old file has each encoding that comes with them") {
+    val all = Set(INT32 -> DELTA_BINARY_PACKED, INT64 -> DELTA_BINARY_PACKED, BINARY -> DELTA_BYTE_ARRAY) +
+      (FIXED_LEN_BYTE_ARRAY -> DELTA_BYTE_ARRAY)
+    def version(schema: Option[String], had: Set[(PrimitiveTypeName, Encoding)], codec: String = "ZSTD"): String =
+      set(KnownEncodings.keepTo(_, Some(kept(schema, had))))(
+        "parquet.compression" -> codec,
+        "parquet.writer.version" -> "PARQUET_2_0"
+      ).get("parquet.writer.version")
+    val numbers = Some("required int32 a; required boolean b; optional group s { required double d; }")
+    val fixed = numbers.map(_ + " optional group l { repeated fixed_len_byte_array(3) f; }")
+    assert(version(numbers, all) == "PARQUET_2_0")
+    assert(version(numbers, all, "UNCOMPRESSED") == "v1")
+    assert(version(numbers, Set(INT32 -> DELTA_BINARY_PACKED)) == "PARQUET_2_0")
+    assert(version(numbers, Set(INT64 -> DELTA_BINARY_PACKED)) == "v1")
+    assert(version(fixed, all) == "PARQUET_2_0")
+    assert(version(fixed, all - (FIXED_LEN_BYTE_ARRAY -> DELTA_BYTE_ARRAY)) == "v1")
+    assert(version(None, all) == "PARQUET_2_0")
+    assert(version(None, all - (INT64 -> DELTA_BINARY_PACKED)) == "v1")
+    assert(set(KnownEncodings.keepTo(_, None))("parquet.writer.version" -> "v2").get("parquet.writer.version") == "v1")
+  }
+
+  test("bytes are split only if old files have split bytes") {
+    def isSplit(schema: String, had: (PrimitiveTypeName, Encoding)*): Boolean =
+      set(KnownEncodings.keepTo(_, Some(kept(Some(schema), had.toSet))))("parquet.enable.bytestreamsplit" -> true)
+        .getBoolean("parquet.enable.bytestreamsplit", false)
+    assert(isSplit("required double d;", DOUBLE -> BYTE_STREAM_SPLIT))
+    assert(!isSplit("required double d;", FLOAT -> BYTE_STREAM_SPLIT))
+    assert(!isSplit("required double d; required float f;", DOUBLE -> BYTE_STREAM_SPLIT))
+  }
+
+  test("no boolean column gets a Bloom filter, whatever the settings say") {
+    val enabled = "parquet.bloom.filter.enabled"
+    def filters(schema: String, settings: (String, Any)*): Configuration =
+      set(BooleanFilters.turnOff(_, MessageTypeParser.parseMessageType(s"message m { $schema }")))(settings: _*)
+    val nested = filters(
+      "required int32 a; optional group s { required boolean b; }",
+      enabled -> true,
+      s"$enabled#s.b" -> true,
+      "parquet.bloom.filter.expected.ndv#s.b" -> 2
+    )
+    assert(nested.getBoolean(enabled, false) && !nested.getBoolean(s"$enabled#s.b", true))
+    assert(nested.get("parquet.bloom.filter.expected.ndv#s.b") == null)
+    val dotted = filters("required boolean a.b;", enabled -> true, s"$enabled#c" -> true)
+    assert(!dotted.getBoolean(enabled, true) && dotted.getBoolean(s"$enabled#c", false))
+  }
+
+  private def kept(schema: Option[String], encodings: Set[(PrimitiveTypeName, Encoding)]): KeptParquet = {
+    val file = schema.map(fields => MessageTypeParser.parseMessageType(s"message m { $fields }"))
+    KeptParquet(file, Map.empty, Map.empty, namesInAnyCase = false, Set.empty, Set.empty, encodings)
   }
 }
