@@ -121,6 +121,14 @@ object ZOrderConf {
     example = "200"
   )(_.intConf.checkValue(_ > 0, "must be at least 1").createWithDefault(1000))
 
+  val columnwise: ConfigEntry[Boolean] = flag(
+    key = "spark.zorder.write.columnwise",
+    default = true,
+    description =
+      "Whether `OPTIMIZE` writes Parquet files of flat columns column by column and with its own dictionaries. Otherwise " +
+        "Spark's writer and parquet-java do it, which takes longer. The values are the same either way."
+  )
+
   val progressEnabled: ConfigEntry[Boolean] = flag(
     key = "spark.zorder.progress.enabled",
     default = true,

@@ -5,30 +5,41 @@ import java.lang.reflect.Field
 import scala.jdk.CollectionConverters._
 
 import org.apache.parquet.column.{ColumnDescriptor, ColumnWriteStore, ColumnWriter, ParquetProperties}
+import org.apache.parquet.column.values.factory.ValuesWriterFactory
 import org.apache.parquet.schema.MessageType
 import org.apache.spark.sql.execution.datasources.parquet.ParquetOutputWriter
 
-/** parquet-java's writer of the records of one file, which it keeps to itself. */
+/**
+ * parquet-java's writer of the records of one file, which it keeps to itself.
+ *
+ * All that is needed of it is looked for at once. So a version that lacks something is noticed while the writer is as
+ * parquet-java has made it.
+ */
 private[encode] final class InternalRecordWriter(writer: ParquetOutputWriter) {
   import InternalRecordWriter._
 
-  private val records = fieldOf(fieldOf(writer, "recordWriter"), "internalWriter")
-  private val recordCount = field(records, "recordCount")
-  private val nextMemoryCheck = field(records, "recordCountForNextMemCheck")
-  private val storeField = field(records, "columnStore")
+  private val records = valueOf(valueOf(writer, "recordWriter", classOf[AnyRef]), "internalWriter", classOf[AnyRef])
+  private val recordCount = field(records, "recordCount", LongType)
+  private val nextMemoryCheck = field(records, "recordCountForNextMemCheck", LongType)
+  private val storeField = field(records, "columnStore", classOf[ColumnWriteStore])
+  private val storeRows = field(store, "rowCount", LongType)
+  private val nextSizeCheck = field(store, "rowCountForNextSizeCheck", LongType)
+  private val initStore = records.getClass.getDeclaredMethod("initStore")
+  initStore.setAccessible(true)
 
   /** The most rows of a row group. Before parquet-java 1.16, there is no limit. */
   private val mostRows: Long =
-    find(records.getClass, "rowGroupRecordCountThreshold").fold(Long.MaxValue)(_.get(records).asInstanceOf[Int].toLong)
+    find(records.getClass, "rowGroupRecordCountThreshold").fold(Long.MaxValue)(_.getLong(records))
 
-  val properties: ParquetProperties = fieldOf(records, "props").asInstanceOf[ParquetProperties]
-  val schema: MessageType = fieldOf(records, "schema").asInstanceOf[MessageType]
+  val properties: ParquetProperties = valueOf(records, "props", classOf[ParquetProperties])
+  val schema: MessageType = valueOf(records, "schema", classOf[MessageType])
 
-  /** Makes the writers of the first row group again. */
-  def begin(): Unit = {
-    val begin = records.getClass.getDeclaredMethod("initStore")
-    begin.setAccessible(true)
-    begin.invoke(records)
+  private val factory = field(properties, "valuesWriterFactory", classOf[ValuesWriterFactory])
+
+  /** Makes the writers of the first row group again, with what writes values. */
+  def begin(of: ValuesWriterFactory): Unit = {
+    factory.set(properties, of)
+    initStore.invoke(records)
     ()
   }
 
@@ -38,8 +49,6 @@ private[encode] final class InternalRecordWriter(writer: ParquetOutputWriter) {
 
   private var known: ColumnWriteStore = _
   private var writers = Array.empty[ColumnWriter]
-  private lazy val storeRows = field(store, "rowCount")
-  private lazy val nextSizeCheck = field(store, "rowCountForNextSizeCheck")
 
   /** The writers of the columns in the row group now. */
   def columnWriters: Array[ColumnWriter] = {
@@ -65,15 +74,15 @@ private[encode] final class InternalRecordWriter(writer: ParquetOutputWriter) {
   }
 }
 
-private[encode] object InternalRecordWriter {
+private object InternalRecordWriter {
 
-  /** Sets a private field. */
-  def set(of: AnyRef, name: String, value: AnyRef): Unit = field(of, name).set(of, value)
+  private val LongType = java.lang.Long.TYPE
 
-  private def fieldOf(of: AnyRef, name: String): AnyRef = field(of, name).get(of)
+  private def valueOf[T](of: AnyRef, name: String, dataType: Class[T]): T = dataType.cast(field(of, name, dataType).get(of))
 
-  private def field(of: AnyRef, name: String): Field =
-    find(of.getClass, name).getOrElse(throw new NoSuchFieldException(s"$name of ${of.getClass.getName}"))
+  private def field(of: AnyRef, name: String, dataType: Class[_]): Field =
+    find(of.getClass, name).filter(f => dataType.isAssignableFrom(f.getType))
+      .getOrElse(throw new NoSuchFieldException(s"$name, a ${dataType.getName} of ${of.getClass.getName}"))
 
   private def find(in: Class[_], name: String): Option[Field] =
     if (in == null) None

@@ -1,10 +1,16 @@
 package org.sparkzorder.write.encode
 
+import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.column.ParquetProperties.WriterVersion.PARQUET_1_0
-import org.apache.parquet.column.values.factory.{DefaultV1ValuesWriterFactory, DefaultV2ValuesWriterFactory}
+import org.apache.parquet.column.values.factory.{
+  DefaultV1ValuesWriterFactory,
+  DefaultV2ValuesWriterFactory,
+  ValuesWriterFactory
+}
 import org.apache.spark.sql.execution.datasources.OutputWriter
 import org.apache.spark.sql.execution.datasources.parquet.ParquetOutputWriter
 import org.apache.spark.sql.types.StructType
+import org.slf4j.LoggerFactory
 
 /**
  * Makes a writer of Parquet keep to its own settings of dictionaries, use our own dictionaries, see [[DictionaryValues]],
@@ -13,6 +19,8 @@ import org.apache.spark.sql.types.StructType
  * parquet-java's `DefaultValuesWriterFactory` has one factory for all files of a JVM, which follows
  * the settings of the file that was begun last. So a column for which this file turned the
  * dictionary off may get one as soon as another task begins a file.
+ *
+ * All this needs private fields of parquet-java. Where a version has others, Spark's writer writes the file alone.
  */
 private[write] object OwnEncodings {
 
@@ -21,23 +29,31 @@ private[write] object OwnEncodings {
    * when it has seen some rows, so it stays as it is.
    *
    * @param schema of the rows
+   * @param isColumnwise whether our own dictionaries are used, and rows are taken column by column
    */
-  def of(writer: OutputWriter, schema: StructType): RowWriter = writer match {
+  def of(writer: OutputWriter, schema: StructType, isColumnwise: Boolean): RowWriter = writer match {
     case one: ParquetOutputWriter =>
-      val records = new InternalRecordWriter(one)
-      ownDictionaries(records)
-      FieldWriters.of(schema, records.schema).fold(RowWriter.of(writer))(new ColumnwiseWriter(one, records, _))
+      try {
+        val records = new InternalRecordWriter(one)
+        // The writers of the first row group were made by the shared factory.
+        records.begin(dictionaries(records.properties, isColumnwise))
+        val fields = if (isColumnwise) FieldWriters.of(schema, records.schema) else None
+        fields.fold(RowWriter.of(writer))(new ColumnwiseWriter(one, records, _))
+      } catch {
+        case e @ (_: NoSuchFieldException | _: NoSuchMethodException) =>
+          log.warn(s"Spark's own writer writes ${one.path}, since parquet-java is not as expected: $e")
+          RowWriter.of(writer)
+      }
     case other => RowWriter.of(other)
   }
 
-  private def ownDictionaries(records: InternalRecordWriter): Unit = {
-    val settings = records.properties
+  private def dictionaries(settings: ParquetProperties, isOwn: Boolean): ValuesWriterFactory = {
     val factory =
       if (settings.getWriterVersion == PARQUET_1_0) new DefaultV1ValuesWriterFactory
       else new DefaultV2ValuesWriterFactory
     factory.initialize(settings)
-    InternalRecordWriter.set(settings, "valuesWriterFactory", new OwnDictionaries(factory, settings))
-    // The writers of the first row group were made by the shared factory.
-    records.begin()
+    if (isOwn) new OwnDictionaries(factory, settings) else factory
   }
+
+  private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 }

@@ -18,6 +18,7 @@ import org.apache.spark.sql.types.{BinaryType, StructType}
 import org.apache.spark.util.SerializableConfiguration
 
 import org.sparkzorder.compat._
+import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.layout._
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.stats.{ColumnKey, IndexedColumns, KeyEncoding}
@@ -339,7 +340,8 @@ final class RewriteJob(
           ReadBack.of(session, format, schema, readOptions)
         ),
       zeros = zeros,
-      zone = Option.when(format.isInstanceOf[OrcFileFormat] && OrcZone.isUsedBy(schema))(OrcZone.here)
+      zone = Option.when(format.isInstanceOf[OrcFileFormat] && OrcZone.isUsedBy(schema))(OrcZone.here),
+      isColumnwise = session.sessionState.conf.getConf(ZOrderConf.columnwise)
     )
   }
 

@@ -59,6 +59,7 @@ private[write] final case class WrittenFile(
  * @param readBack set to read the files back
  * @param zeros how files with -0.0 are written; None when no column can have it
  * @param zone of the driver, if it matters
+ * @param isColumnwise whether Parquet files are written column by column where they can be
  */
 private[write] final class FileTask(
     factory: OutputWriterFactory,
@@ -73,7 +74,8 @@ private[write] final class FileTask(
     uploads: Option[OpenUploads],
     readBack: Option[ReadBack],
     zeros: Option[ZeroSettings],
-    zone: Option[String]
+    zone: Option[String],
+    isColumnwise: Boolean
 ) extends Serializable {
 
   /** Returns the files in the order of their rows. */
@@ -100,7 +102,7 @@ private[write] final class FileTask(
     val rowHash = hash.orNull
     val check = readBack.map(_.begin()).orNull
     var sum = 0L
-    var isColumnwise = false
+    var wasColumnwise = false
     var complete = false
     // An open upload cannot be read.
     val local = uploads.filter(_ => check != null).map(_ => new LocalFirst(conf.value))
@@ -110,8 +112,8 @@ private[write] final class FileTask(
       // The writer is closed after an error, too. An error of closing is then added to the first
       // one instead of hiding it.
       Using.resource(new AutoCloseable { def close(): Unit = file.close() }) { _ =>
-        val writer = OwnEncodings.of(file, schema)
-        isColumnwise = writer.isColumnwise
+        val writer = OwnEncodings.of(file, schema, isColumnwise)
+        wasColumnwise = writer.isColumnwise
         val leading = new LeadingFields(schema)
         rows.foreach { row =>
           val data = leading.of(row)
@@ -131,7 +133,7 @@ private[write] final class FileTask(
       local.foreach(_.copyTo(path))
       val written = uploads.fold(stored(path, stats, sum))(uploaded(_, path, stats, sum))
       complete = true
-      written.copy(readBack = back, isColumnwise = isColumnwise)
+      written.copy(readBack = back, isColumnwise = wasColumnwise)
     } finally {
       local.foreach(_.delete())
       if (!complete) discard(path)

@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import scala.util.Random
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.mapreduce.TaskAttemptID
+import org.apache.hadoop.mapreduce.{TaskAttemptContext, TaskAttemptID}
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
 import org.apache.parquet.hadoop.ParquetOutputFormat
 import org.apache.spark.sql.catalyst.InternalRow
@@ -19,6 +19,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 /** Files that are written column by column, beside those of Spark's writer: all bytes are the same. */
 class ColumnwiseWriterSuite extends AnyFunSuite {
+  import ColumnwiseWriterSuite._
 
   private val all = new StructType()
     .add("a", IntegerType).add("b", LongType).add("c", StringType).add("d", DoubleType).add("e", FloatType)
@@ -82,8 +83,12 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
     conf
   }
 
-  private def written(file: Path, conf: Configuration, rows: Seq[UnsafeRow])(of: OutputWriter => RowWriter) = {
-    val spark = new ParquetOutputWriter(file.toString, new TaskAttemptContextImpl(conf, new TaskAttemptID))
+  private def context(conf: Configuration) = new TaskAttemptContextImpl(conf, new TaskAttemptID)
+
+  private def written(file: Path, conf: Configuration, rows: Seq[UnsafeRow])(of: OutputWriter => RowWriter) =
+    writtenBy(file, new ParquetOutputWriter(file.toString, context(conf)), rows)(of)
+
+  private def writtenBy(file: Path, spark: OutputWriter, rows: Seq[UnsafeRow])(of: OutputWriter => RowWriter) = {
     val writer = of(spark)
     // A row may change when it is written.
     val shared = rows.headOption.map(_.copy())
@@ -119,7 +124,7 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
       val (own, data) = (conf(random, schema), rows(random, schema))
       val spark = written(folder.resolve(s"spark-$n.parquet"), own, data)(RowWriter.of)
       val ours = written(folder.resolve(s"ours-$n.parquet"), own, data) { w =>
-        val made = OwnEncodings.of(w, schema)
+        val made = OwnEncodings.of(w, schema, isColumnwise = true)
         if (made.isInstanceOf[ColumnwiseWriter]) columnwise += 1
         made
       }
@@ -136,8 +141,56 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
     val own = conf(new Random(1), schema)
     own.set("parquet.page.size.row.check.min", "100")
     val error = withCorrected(intercept[IllegalStateException] {
-      written(file, own, Seq.fill(50)(row))(OwnEncodings.of(_, schema))
+      written(file, own, Seq.fill(50)(row))(OwnEncodings.of(_, schema, isColumnwise = true))
     })
     assert(error.getMessage.contains("`a`: a null"))
   }
+
+  test("Spark's writer writes a file where parquet-java lacks a private field, or has another type there") {
+    val schema = new StructType().add("a", IntegerType).add("b", StringType)
+    val (own, data) = (conf(new Random(5), schema), rows(new Random(6), schema))
+    val file = Files.createTempDirectory("columnwise").resolve("a.parquet")
+    val spark = withCorrected(written(file, own, data)(RowWriter.of))
+    val others = Seq[AnyRef](new Object, Holder("no writer"), Holder(NoStore(0L, 0L)), Holder(OtherType(0, 0L)))
+    others.foreach { internals =>
+      withCorrected {
+        val writer = new OtherInternals(file, context(own), internals)
+        val found = writtenBy(file, writer, data) { w =>
+          val made = OwnEncodings.of(w, schema, isColumnwise = true)
+          assert(!made.isColumnwise, internals)
+          made
+        }
+        assert(found == spark, internals)
+      }
+    }
+  }
+
+  test("if the setting is off, Spark's writer writes a file, with its own settings of dictionaries") {
+    val schema = new StructType().add("a", IntegerType).add("b", DoubleType)
+    val (own, data) = (conf(new Random(5), schema), rows(new Random(6), schema))
+    own.set("parquet.enable.dictionary", "false")
+    val folder = Files.createTempDirectory("columnwise")
+    val spark = withCorrected(written(folder.resolve("spark.parquet"), own, data)(RowWriter.of))
+    val found = withCorrected(written(folder.resolve("off.parquet"), own, data) { w =>
+      // The file that is begun last decides for all in parquet-java.
+      val other = new Configuration(own)
+      other.set("parquet.enable.dictionary", "true")
+      val made = OwnEncodings.of(w, schema, isColumnwise = false)
+      new ParquetOutputWriter(folder.resolve("other.parquet").toString, context(other)).close()
+      assert(!made.isColumnwise)
+      made
+    })
+    assert(found == spark)
+  }
+}
+
+private object ColumnwiseWriterSuite {
+
+  /** As if Spark's writer had another one in it. */
+  final class OtherInternals(file: Path, context: TaskAttemptContext, val recordWriter: AnyRef)
+      extends ParquetOutputWriter(file.toString, context)
+
+  final case class Holder(internalWriter: AnyRef)
+  final case class NoStore(recordCount: Long, recordCountForNextMemCheck: Long)
+  final case class OtherType(recordCount: Int, recordCountForNextMemCheck: Long)
 }
