@@ -230,6 +230,7 @@ private[commit] final class StorePlace(
 
   /** A marker that another operation has taken over since stays. */
   override def release(): Boolean = {
+    if (marked.isEmpty) decision()
     marked.foreach(marker.remove)
     true
   }
