@@ -20,11 +20,7 @@ private[footer] final case class Belief(
     excludesNaN: Boolean = false
 )
 
-private[footer] object Belief {
-  val Nothing: Belief = Belief()
-}
-
-/** Versions of a writer, by the name that its files have. Footers of the first to the last were compared with their rows. */
+/** Versions of a writer, by its name in files: footers of the first to the last were compared with their rows. */
 private[footer] final case class CheckedVersions(name: String, first: String, last: String, belief: Belief) {
   private def number(version: String): Long = version.split('.').foldLeft(0L)((n, part) => n * 10000 + part.toInt)
 
@@ -32,8 +28,8 @@ private[footer] final case class CheckedVersions(name: String, first: String, la
 }
 
 /**
- * The writers whose footers are believed: `docs/writers.md` has the same table. Of all others nothing is believed, nor of
- * a name without a version, or with the version of a vendor's build.
+ * The writers whose footers are believed, as on `docs/writers.md`. Nothing is believed of all others, nor of a name
+ * without a version, or with the version of a vendor's build.
  */
 object WritersTable {
 
@@ -65,8 +61,8 @@ object WritersTable {
   /** @param writer as a footer names it, null when it does not */
   private def of(table: Seq[CheckedVersions], form: Regex, writer: String): Belief = writer match {
     case form(name, version) =>
-      table.find(v => v.name == name && v.include(version)).fold(Belief.Nothing)(_.belief)
-    case _ => Belief.Nothing
+      table.find(v => v.name == name && v.include(version)).fold(Belief())(_.belief)
+    case _ => Belief()
   }
 
   private[footer] def ofParquet(createdBy: String): Belief = of(parquet, Parquet, createdBy)

@@ -45,7 +45,6 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
 
   def columns: Seq[ColumnKey] = footer.columns.map(_.key)
 
-  /** The number of the table of writers that it was made by, see [[IndexFooter]]. */
   private[index] def writers: Long = footer.writers
 
   /** Whether it was made by another table of writers. Then it has no columns until it is made again. */

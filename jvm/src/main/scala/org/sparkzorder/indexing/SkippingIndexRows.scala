@@ -67,9 +67,9 @@ private[sparkzorder] final class SkippingIndexRows(table: PlainTable, snapshot: 
     texts.map { case (key, nameText, typeText) =>
       val column = rows.flatMap(_ => snapshot.columnStats(ordinal, key))
       val status = rows match {
-        case None                            => if (seenPaths.contains(path)) "stale" else "missing"
+        case None                           => if (seenPaths.contains(path)) "stale" else "missing"
         case Some(_) if snapshot.isOutdated => "stale"
-        case Some(n) => column.fold("missing")(statusOf(n, key, _))
+        case Some(n)                        => column.fold("missing")(statusOf(n, key, _))
       }
       def bound(value: ColumnStats => Any): UTF8String =
         column.filter(_.hasBounds).map(c => text(OrderedValue.display(key.dataType, value(c)))).orNull

@@ -166,14 +166,9 @@ private[footer] final class ParquetFooter(
   /** The counts of a footer whose bounds are in the wrong order are not believed either. */
   private def chunkOf[T <: Comparable[T]](rows: Long, values: Long, s: Statistics[T]): ParquetChunk = {
     val hasBounds = s != null && s.hasNonNullValue
+    val nulls = if (s != null && s.isNumNullsSet) Some(s.getNumNulls) else None
     if (hasBounds && s.compareMinToValue(s.genericGetMax) > 0) unknown(rows)
-    else
-      ParquetChunk(
-        values,
-        rows,
-        if (s != null && s.isNumNullsSet) Some(s.getNumNulls) else None,
-        if (hasBounds) Some((s.genericGetMin, s.genericGetMax)) else None
-      )
+    else ParquetChunk(values, rows, nulls, if (hasBounds) Some((s.genericGetMin, s.genericGetMax)) else None)
   }
 
   private def unknown(rows: Long) = ParquetChunk(-1L, rows, None, None)

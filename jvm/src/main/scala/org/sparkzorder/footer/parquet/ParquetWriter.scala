@@ -25,7 +25,7 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
    * JavaScript compare UTF-16 units, and others counted nulls wrong or stored bounds of other pages. Spark's reader
    * pushes down no filter that would show it.
    */
-  val belief: Belief = if (isJoined) Belief.Nothing else WritersTable.ofParquet(createdBy)
+  val belief: Belief = if (isJoined) Belief() else WritersTable.ofParquet(createdBy)
 
   /**
    * Whether the rows come from Spark, which knows microseconds only. Other writers copy Spark's
