@@ -84,7 +84,8 @@ private[footer] final class OrcStatistics(reader: Reader) {
       p: OrcProto.ColumnStatistics
   ): Option[(Any, Any)] =
     (leaf.getCategory, s) match {
-      case (Category.BOOLEAN, b: BooleanColumnStatistics) if dt == BooleanType && p.hasBucketStatistics && belief.booleans =>
+      case (Category.BOOLEAN, b: BooleanColumnStatistics)
+          if dt == BooleanType && p.hasBucketStatistics && belief.booleans =>
         Some((b.getFalseCount == 0, b.getTrueCount > 0))
       case (Category.BYTE | Category.SHORT | Category.INT | Category.LONG, i: IntegerColumnStatistics)
           if belief.bounds && p.hasIntStatistics && p.getIntStatistics.hasMinimum && p.getIntStatistics.hasMaximum =>

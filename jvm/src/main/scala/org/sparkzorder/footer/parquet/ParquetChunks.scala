@@ -16,7 +16,12 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
  * @param bounds least and greatest value as parquet-java gives them; None without values, or when
  *   the footer does not say
  */
-private[footer] final case class ParquetChunk(values: Long, rows: Long, nulls: Option[Long], bounds: Option[(Any, Any)]) {
+private[footer] final case class ParquetChunk(
+    values: Long,
+    rows: Long,
+    nulls: Option[Long],
+    bounds: Option[(Any, Any)]
+) {
 
   /** Whether no values could be described like this: then nothing that the footer says of them is believed. */
   def isContradiction: Boolean = nulls.exists(n => n < 0 || n > values || (n == values && bounds.isDefined))

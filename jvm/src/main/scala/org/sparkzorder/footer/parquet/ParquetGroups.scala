@@ -49,10 +49,11 @@ private[footer] object ParquetGroups {
       if (counts.contains(None)) None else Some(counts.flatten.sum)
     }
 
-  private def of(leaf: LeafBelow, chunk: ParquetChunk): Option[Long] = chunk.nulls.filter(_ => !chunk.isContradiction).filter { nulls =>
-    if (leaf.repeated) nulls == 0 && chunk.values >= chunk.rows
-    else chunk.values == chunk.rows && (nulls == 0 || (leaf.alone && nulls > 0 && nulls <= chunk.rows))
-  }
+  private def of(leaf: LeafBelow, chunk: ParquetChunk): Option[Long] =
+    chunk.nulls.filter(_ => !chunk.isContradiction).filter { nulls =>
+      if (leaf.repeated) nulls == 0 && chunk.values >= chunk.rows
+      else chunk.values == chunk.rows && (nulls == 0 || (leaf.alone && nulls > 0 && nulls <= chunk.rows))
+    }
 
   /** The leaves that tell more come first. */
   private def leaves(group: GroupType, path: Seq[String], alone: Boolean, repeated: Boolean): Seq[LeafBelow] =

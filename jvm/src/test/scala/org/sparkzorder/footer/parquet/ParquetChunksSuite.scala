@@ -136,7 +136,12 @@ class ParquetChunksSuite extends AnyFunSuite {
     val leaf = Types.optional(PrimitiveTypeName.DOUBLE).named("a")
     val stats = chunk(10, 3, Double.box(1), Double.box(2))
     val double = ColumnKey(Seq("a"), DoubleType)
-    assert(of(double, leaf, arrow, stats).isInstanceOf[Loose] && of(double, leaf, parquetJava, stats).isInstanceOf[Trusted])
+    assert(of(double, leaf, arrow, stats).isInstanceOf[Loose] && of(
+      double,
+      leaf,
+      parquetJava,
+      stats
+    ).isInstanceOf[Trusted])
     assert(of(double, leaf, "Polars", stats) == Untrusted)
   }
 
