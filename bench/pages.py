@@ -61,7 +61,7 @@ class Reader:
 
 def unsorted(spark: SparkSession, folder: Path, to: Path) -> None:
     """Copy the rows file by file, each file in random order."""
-    for n, file in enumerate(sorted(folder.glob("zorder-*.parquet"))):
+    for n, file in enumerate(sorted(folder.glob("*-zorder-*.parquet"))):
         rows = spark.read.parquet(str(file)).repartition(1).sortWithinPartitions("shuffled")
         rows.write.mode("append").parquet(str(to / f"file-{n:03d}"))
 
@@ -97,7 +97,7 @@ def main() -> int:
         for key in KEYS:
             now, before = (
                 sum(reader.rows_left(file, key, row[key]) for row in rows for file in files)
-                for files in (sorted(folder.glob("zorder-*.parquet")), sorted(other.glob("*/part-*.parquet")))
+                for files in (sorted(folder.glob("*-zorder-*.parquet")), sorted(other.glob("*/part-*.parquet")))
             )
             good &= now <= AT_MOST * before
             cells = (

@@ -36,7 +36,7 @@ SELECT count(*), sum(id), sum(a), count(DISTINCT _metadata.file_name) FROM t;
 -- Somebody else deletes a file of the result.
 CREATE TABLE u USING orc PARTITIONED BY (p) AS SELECT /*+ REPARTITION(2, p) */ id, pmod(hash(id), 1000) AS a, id % 2 AS p FROM range(1000);
 OPTIMIZE u ZORDER BY (a) OPTIONS ('num-files' = '8');
---! delete u/p=1/*zorder-00005*
+--! delete u/p=1/part-00005-*-zorder-*
 --! snapshot u/p=0
 RESTORE u TO VERSION AS OF 0;
 --! unchanged

@@ -47,7 +47,7 @@ def table(request: pytest.FixtureRequest, dead: dict[str, list[SmallTable]]) -> 
 
 def half(table: SmallTable) -> Path:
     """The partition whose files are being exchanged."""
-    return next(f.parent for f in table.files() if f.name.startswith("zorder-"))
+    return next(f.parent for f in table.files() if "-zorder-" in f.name)
 
 
 def move(table: SmallTable) -> None:

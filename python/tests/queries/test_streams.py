@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import uuid
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from comparison import settings
+from conftest import REPOSITORY
 from pyspark.errors import StreamingQueryException
 from small_tables import ROWS, SmallTable, write_file
 
@@ -22,8 +25,20 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 SCHEMA = "id BIGINT, a INT"
-ALL_BUT_OURS = "{[!z]*,z[!o]*}"
+PAGE = (REPOSITORY / "docs/readers.md").read_text()
+ALL_BUT_OURS = "".join(re.findall(r'^ +"(.+)"$', PAGE.split("ALL_BUT_OURS = (")[1].split("\n)")[0], re.MULTILINE))
 """The pattern in docs/readers.md."""
+NAMES_OF_OTHERS = (
+    "new.parquet",
+    f"part-00000-{uuid.uuid4()}-c000.snappy.parquet",  # Spark
+    f"part-00001-{uuid.uuid4()}.c000.zstd.parquet",
+    "part-17.parquet",  # pyarrow
+    f"data_{uuid.uuid4()}.parquet",  # DuckDB
+    "00000000.parquet",  # Polars
+    "part.1.parquet",  # dask
+    "000000_0",  # Hive
+    "zones.parquet",
+)
 
 
 class Stream:
@@ -376,7 +391,8 @@ def test_the_pattern_of_the_docs_leaves_out_what_optimize_writes(
     plain = stream(table.root, pathGlobFilter=ALL_BUT_OURS)
     assert plain.run_once() == once(ids)
     optimize(spark, table.root, "FULL")
-    ids |= append(table.root, "new.parquet", 10_000)
+    for n, name in enumerate(NAMES_OF_OTHERS, 1):
+        ids |= append(table.root, name, n * 10_000)
     assert plain.run_once() == once(ids)
     assert not [
         row

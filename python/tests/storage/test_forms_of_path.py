@@ -78,8 +78,8 @@ def test_patterns_of_files_beside_an_owner_that_stands_still(
             assert found_or_refused(make) in (once(table.ids), HALF)
         assert ids(session.read.parquet(str(table.root))) == once(table.ids)
         reader = session.read.schema("id BIGINT, a INT")
-        old = reader.option("pathGlobFilter", "part-*").parquet(str(table.root))
-        new = reader.option("pathGlobFilter", "zorder-*").parquet(str(table.root))
+        old = reader.option("pathGlobFilter", "part-?.parquet").parquet(str(table.root))
+        new = reader.option("pathGlobFilter", "part-*-zorder-*").parquet(str(table.root))
         assert ids(old) + ids(new) == once(table.ids)
     for frame in before:
         assert found_or_refused(partial(same, frame)) in (once(table.ids), GONE, NO_FILE)
@@ -233,3 +233,17 @@ def test_a_file_that_is_named_twice_is_read_twice(spark: SparkSession, tmp_path:
     spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{table.root}`")
     assert ids(spark.read.parquet(file, file)) == before
     assert set(before.values()) == {2}
+
+
+@pytest.mark.parametrize("pattern", ["part-*", "part-*.snappy.parquet", "part-[0-9]*", "part-?????-*c000*", "*"])
+def test_patterns_for_names_of_spark_find_all_rows_after_incremental_runs(
+    spark: SparkSession, tmp_path: Path, pattern: str
+) -> None:
+    root = tmp_path / "t"
+    for n in range(2):
+        spark.range(n * 300, (n + 1) * 300, numPartitions=3).write.mode("append").parquet(str(root))
+        spark.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (id) OPTIONS ('num-files' = '4')")
+        rows = spark.read.parquet(f"{root}/{pattern}")
+        assert ids(rows) == once(range((n + 1) * 300))
+        # As any program sees it.
+        assert sum(pq.read_metadata(f).num_rows for f in root.glob(pattern) if f.name[0] not in "_.") == (n + 1) * 300

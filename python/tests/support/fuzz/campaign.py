@@ -231,7 +231,7 @@ class Campaign:
         self._ask_index(table, columns, numbers, conditions)
         self._ask_joins(table, columns, any_case, numbers, conditions)
         self._ask_again(table, questions, numbers, conditions, answers)
-        if all(path.name.startswith("zorder-") for path in table.in_any_order()):
+        if all("-zorder-" in path.name for path in table.in_any_order()):
             self._ask_readers(table, questions, numbers, conditions)
         for q, one, other in zip(numbers, conditions[::4], conditions[1::4], strict=False):
             query = both_orders(table.name, *(c.spark.replace(TABLE, table.name) for c in (one, other)))
@@ -333,7 +333,7 @@ _NULL_IN_LIST = re.compile(r" IN \([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]
 
 def _is_of_the_writers_file(error: str) -> bool:
     """Whether Spark refuses a schema that was given for ORC files of the table's writer, and not for files of ours."""
-    return "ORC_TYPE_CAST" in error and "/part-" in error and "/zorder-" not in error
+    return "ORC_TYPE_CAST" in error and "/part-" in error and "-zorder-" not in error
 
 
 @dataclass(frozen=True)

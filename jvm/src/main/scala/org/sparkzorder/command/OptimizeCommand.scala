@@ -1,7 +1,5 @@
 package org.sparkzorder.command
 
-import java.util.UUID
-
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.{Row, SparkSession}
@@ -10,7 +8,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.{StringType, StructType}
 
-import org.sparkzorder.commit.CommitConflictException
+import org.sparkzorder.commit.{CommitConflictException, WrittenNames}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{History, HistorySettings, TableState}
 import org.sparkzorder.footer.files.UnchangedFiles
@@ -201,7 +199,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
 
   /** Settles the table and runs work that is told the state after that, and whether files were copied forward. */
   private def underLock[T](table: PlainTable)(work: (Lock, TableState, Boolean) => T): T =
-    TableLocking.lockedWithState(table, operation, UUID.randomUUID().toString) { (lock, state) =>
+    TableLocking.lockedWithState(table, operation, WrittenNames.newId()) { (lock, state) =>
       if (!CommitMode.isNewLocation(table, state)) work(lock, state, false)
       else {
         val hasCopied = CatalogTables.settleUnder(table, lock)

@@ -2,24 +2,18 @@ package org.sparkzorder.commit
 
 import scala.util.matching.Regex
 
-/** The names of copies of stale appends, in the folder that the catalog names now. */
+/**
+ * The names of copies of stale appends, in the folder that the catalog names now, such as
+ * `part-0-carried-<key>.c000.parquet`. Earlier versions named them `zorder-carried-<key>-part-0.c000.parquet`.
+ */
 private[sparkzorder] object CarriedName {
-
-  /** Begins the names of copies. */
-  private val Prefix = "zorder-carried-"
-
-  private val Copy: Regex = s"$Prefix([0-9a-f]{16}-[0-9a-f]{16})-.+".r
+  private val Copy: Regex = ".+-carried-([0-9a-f]{16}-[0-9a-f]{16})(?:[-.].*)?".r
 
   def isOne(name: String): Boolean = Copy.pattern.matcher(name).matches
 
   /** The same for the same file, whichever process brings it over. A copy of a copy has the name of the copy. */
   def of(meta: FileMeta): String =
-    if (isOne(meta.name)) meta.name
-    else {
-      val (name, own) = (s"$Prefix${key(meta)}-", meta.name)
-      if (LongNames.isPossible(name + own)) name + own
-      else name + LongNames.hash(own) + own.drop(math.max(0, own.lastIndexOf('.')))
-    }
+    if (isOne(meta.name)) meta.name else LongNames.marked(meta.name, s"-carried-${key(meta)}")
 
   /**
    * Tells a file: a hash of its path, and one of its length and time, or etag. That of a copy is the one of the

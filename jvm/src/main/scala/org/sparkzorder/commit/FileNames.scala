@@ -35,10 +35,7 @@ private[sparkzorder] object FileNames {
   /** Another name for a file whose own is taken. */
   def otherName(file: String, operationId: String): String = {
     val (dir, own) = file.splitAt(file.lastIndexOf('/') + 1)
-    val dot = own.indexOf('.', 1)
-    val other = if (dot < 0) s"$own-$operationId" else s"${own.take(dot)}-$operationId${own.drop(dot)}"
-    if (LongNames.isPossible(other)) s"$dir$other"
-    else s"$dir${LongNames.hash(own)}-$operationId${own.drop(math.max(0, own.lastIndexOf('.')))}"
+    dir + LongNames.marked(own, s"-$operationId")
   }
 
   /**

@@ -20,12 +20,26 @@ private[commit] object LongNames {
   def fit(name: String, suffix: String): String =
     if (isPossible(name + suffix)) name + suffix else s"${beginning(name)}-${hash(name)}$suffix"
 
+  /**
+   * The name with a mark before its endings, as in `part-0-mark.c000.parquet`: patterns that find the one find the other.
+   * If that is too long, the beginning of the name with a hash of the whole name, the mark, and the last ending.
+   *
+   * @param mark of at most 60 bytes
+   */
+  def marked(name: String, mark: String): String = {
+    def from(dot: Int) = if (dot < 1) "" else name.substring(dot)
+    val endings = from(name.indexOf('.', 1))
+    val whole = name.stripSuffix(endings) + mark + endings
+    val last = Some(from(name.lastIndexOf('.'))).filter(_.getBytes(UTF_8).length <= 50)
+    if (isPossible(whole)) whole else s"${beginning(name, 120)}-${hash(name)}$mark${last.getOrElse("")}"
+  }
+
   /** As many whole characters as fit. */
-  private def beginning(name: String): String = {
+  private def beginning(name: String, most: Int = KeptBytes): String = {
     var bytes = 0
     val kept = name.codePoints.toArray.takeWhile { c =>
       bytes += new String(Character.toChars(c)).getBytes(UTF_8).length
-      bytes <= KeptBytes
+      bytes <= most
     }
     new String(kept, 0, kept.length)
   }

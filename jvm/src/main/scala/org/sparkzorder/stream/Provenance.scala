@@ -2,8 +2,8 @@ package org.sparkzorder.stream
 
 import scala.collection.mutable
 
+import org.sparkzorder.commit.WrittenNames
 import org.sparkzorder.compat._
-import org.sparkzorder.write.WrittenNames
 
 /**
  * What an operation did in one folder: all outputs together hold the rows of all inputs together.

@@ -15,12 +15,11 @@ import org.apache.spark.sql.execution.streaming.Offset
 import org.apache.spark.sql.execution.streaming.runtime.{FileStreamSource, FileStreamSourceLog, FileStreamSourceOffset}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.commit.WorkerThreads
+import org.sparkzorder.commit.{WorkerThreads, WrittenNames}
 import org.sparkzorder.commit.upkeep.RestorePlan
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.table.{PlacedFile, PlacedFiles, TableRoots, Targets}
-import org.sparkzorder.write.WrittenNames
 
 /**
  * What was decided for the first part of a stream's log.

@@ -260,7 +260,7 @@ class CatalogCommitSuite extends AnyFunSuite {
     val table = optimizedOnce(Seq(CatalogPartition.Table))
     table.append(table.first(CatalogPartition.Table), "late", Set(9000, 9001))
     table.next()
-    val copy = table.dataIn(table.locations(CatalogPartition.Table)).find(_.contains("zorder-carried-")).get
+    val copy = table.dataIn(table.locations(CatalogPartition.Table)).find(_.contains("-carried-")).get
     table.fs.put(copy, Set(9000), 60L)
     assert(table.attempt("op-1")(table.restore(new MemoryOps(table.fs), "op-1", 0)).isDefined)
     assert(table.plainRows == (table.allRows :+ 9000).sorted)

@@ -63,12 +63,12 @@ private[sparkzorder] object CatalogRestore {
       if (gone.nonEmpty) throw new NotRestorableException(version, RestoreObstacle.Gone, gone)
       val (there, elsewhere) = rows.keys.toVector.sorted.map(now).partition(_.path.getParent == at)
       // Of a stale append that was copied forward, the original may be in the folder itself.
-      val originals = visible(at).map(m => CarriedName.of(m) -> m).toMap
-      val (back, brought) = elsewhere.partition(m => originals.contains(CarriedName.of(m)))
-      val rewritten = back.filter(m => originals(CarriedName.of(m)).length != m.length)
+      val originals = visible(at).map(m => CarriedName.key(m) -> m).toMap
+      val (back, brought) = elsewhere.partition(m => originals.contains(CarriedName.key(m)))
+      val rewritten = back.filter(m => originals(CarriedName.key(m)).length != m.length)
       if (rewritten.nonEmpty)
         throw new NotRestorableException(version, RestoreObstacle.Changed, rewritten.map(_.path.toString))
-      val kept = there ++ back.map(m => originals(CarriedName.of(m)))
+      val kept = there ++ back.map(m => originals(CarriedName.key(m)))
       // The original of a file that was copied forward, and whose copy was deleted since.
       val isReplaced = history.replacedIn(at.toString)
       val carried = FolderNotes.in(at, ops).carried
@@ -78,7 +78,7 @@ private[sparkzorder] object CatalogRestore {
       }
       if (deleted.nonEmpty)
         throw new NotRestorableException(version, RestoreObstacle.Changed, deleted.map(_.path.toString))
-      WayBack(partition, start, at, kept.distinctBy(_.path), brought.distinctBy(CarriedName.of), all)
+      WayBack(partition, start, at, kept.distinctBy(_.path), brought.distinctBy(CarriedName.key), all)
     }
   }
 

@@ -74,18 +74,11 @@ object RestorePlan {
     val owners = plan.outputs.groupBy(_.path).view.mapValues(_.minBy(_.modificationTime)).toMap
     plan.copy(outputs = plan.outputs.zipWithIndex.map { case (o, i) =>
       if (isTaken(o.path) || owners(o.path) != o) {
-        val (stem, ending) = FileNames.name(o.path).span(_ != '.')
         val id = operationId.filter(c => c.isLetterOrDigit || c == '-')
-        val name = s"$stem-restored-$id-$i$ending"
-        // Names in staging and trash are longer, and must be possible as well.
-        val fits =
-          if (name.getBytes("UTF-8").length <= MostBytes) name else s"restored-$id-$i$ending".takeRight(MostBytes)
-        o.copy(path = FileNames.in(o.folder, fits))
+        o.copy(path = FileNames.in(o.folder, LongNames.marked(FileNames.name(o.path), s"-restored-$id-$i")))
       } else o
     })
   }
-
-  private val MostBytes = 200
 
   private val Renamed = "(?:.*-)?restored-[A-Za-z0-9-]+-\\d+(?:\\..*)?".r
 

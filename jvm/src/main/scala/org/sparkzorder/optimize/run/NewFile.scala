@@ -1,6 +1,6 @@
 package org.sparkzorder.optimize.run
 
-import org.sparkzorder.commit.{OpenUpload, OutputFile, TableFolder}
+import org.sparkzorder.commit.{FileNames, OpenUpload, OutputFile, TableFolder}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.index.IndexSnapshot
@@ -12,7 +12,6 @@ import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.ExcludedNames
 import org.sparkzorder.write.job.StagedFile
-import org.sparkzorder.write.task.FileTask
 
 /**
  * A file that is written but not yet published.
@@ -34,7 +33,7 @@ private[optimize] final case class NewFile(staged: StagedFile, name: String, pub
 private[optimize] object NewFile {
 
   /** The name without its folder. */
-  def nameOf(staged: StagedFile): String = staged.path.getName.stripSuffix(FileTask.Suffix)
+  def nameOf(staged: StagedFile): String = staged.path.getName.stripSuffix(FileNames.StagedSuffix)
 
   /** A file that goes to the folder whose rows it has. */
   def inPlace(plan: OptimizePlan, staged: StagedFile): NewFile = {

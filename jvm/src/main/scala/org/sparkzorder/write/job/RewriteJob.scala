@@ -17,6 +17,7 @@ import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, Sp
 import org.apache.spark.sql.types.{BinaryType, StructType}
 import org.apache.spark.util.SerializableConfiguration
 
+import org.sparkzorder.commit.WrittenNames
 import org.sparkzorder.compat._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.layout._
@@ -327,7 +328,7 @@ final class RewriteJob(
       factory,
       new SerializableConfiguration(job.getConfiguration),
       directories = (0 until model.slots).map(s => units(model.unitOfSlot(s)).staging.getOrElse(stagingDir).toString),
-      jobId = uploads.map(_.operationId).getOrElse(UUID.randomUUID().toString),
+      jobId = uploads.map(_.operationId).getOrElse(WrittenNames.newId()),
       schema,
       indexed,
       // A unit without any rows becomes one file without rows, so that the schema stays readable.

@@ -11,7 +11,7 @@ import org.sparkzorder.write.task.StagedUpload
 /**
  * A complete file in the staging folder.
  *
- * @param path ends in [[org.sparkzorder.write.task.FileTask.Suffix]]
+ * @param path ends in [[org.sparkzorder.commit.FileNames.StagedSuffix]]
  * @param unit ordinal of its rewrite unit
  * @param slot number among the files of all units: unit after unit, and along the curve within a
  *   unit. Files that were split only because they would have too many rows share a slot

@@ -16,8 +16,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.commit.{FileNames, WrittenNames}
 import org.sparkzorder.stats.{FileStats, IndexedColumns, StatsCollector}
-import org.sparkzorder.write.WrittenNames
 import org.sparkzorder.write.encode.OwnEncodings
 import org.sparkzorder.write.check.{ReadBack, ReadBackRows, RowHash}
 import org.sparkzorder.write.zeros.{FloatLeaf, NotedZeros, ZeroSettings, ZerosFound}
@@ -158,9 +158,8 @@ private[write] final class FileTask(
   }
 
   private def pathOf(slot: Int, part: Int, task: TaskContext, extension: String): Path = {
-    val number = if (part == 0) f"$slot%05d" else f"$slot%05d.$part%d"
-    val suffix = if (uploads.isDefined) "" else FileTask.Suffix
-    val name = s"${WrittenNames.Prefix}$number-$jobId-a${task.taskAttemptId()}$extension$suffix"
+    val suffix = if (uploads.isDefined) "" else FileNames.StagedSuffix
+    val name = WrittenNames.of(slot, part, jobId, task.taskAttemptId(), extension) + suffix
     val path = new Path(directories(slot), name)
     // A lost executor that comes back must not create the folder again. An object store has none.
     if (uploads.isEmpty && !path.getFileSystem(conf.value).exists(path.getParent))
@@ -202,13 +201,6 @@ private[write] final class FileTask(
   }
 }
 
-object FileTask {
-
-  /**
-   * The end of the names of staged files, so that no reader takes them for data. Published names do
-   * not have it.
-   */
-  val Suffix = ".staged"
-
+private object FileTask {
   private val log = LoggerFactory.getLogger(classOf[FileTask])
 }

@@ -15,10 +15,10 @@ import org.scalatest.tags.Slow
 import org.scalatest.time.{Seconds, Span}
 
 import org.sparkzorder.LocalSpark
+import org.sparkzorder.commit.FileNames
 import org.sparkzorder.layout.{FileBounds, FilesTouched, FrameBudget, LayoutShape, LayoutSpec, UnitLayout}
 import org.sparkzorder.stats.{ColumnKey, IndexableColumns, IndexedColumns, KeyEncoding, OrderedValue}
 import org.sparkzorder.write.rows.RowPlan
-import org.sparkzorder.write.task.FileTask
 import org.sparkzorder.write.{FileGroup, KeyColumn}
 
 @Slow
@@ -123,7 +123,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
         assert(result.outputs.length == n, keys)
         assert(result.rows == 3000 && result.outputs.forall(o => o.rows > 0))
         assert(result.outputs.map(_.slot) == (0 until n))
-        assert(result.outputs.forall(_.path.getName.endsWith(FileTask.Suffix)))
+        assert(result.outputs.forall(_.path.getName.endsWith(FileNames.StagedSuffix)))
         assert(bag(read(name, schema, result.outputs).collect().toSeq) == before)
         checkStats(name, schema, result.outputs.head)
         result.outputs.foreach { o =>

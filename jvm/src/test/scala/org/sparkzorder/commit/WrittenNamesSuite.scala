@@ -1,0 +1,136 @@
+package org.sparkzorder.commit
+
+import java.nio.file.{Files, Paths}
+import java.util.UUID
+
+import scala.util.Random
+
+import org.apache.hadoop.fs.{GlobFilter, Path}
+import org.apache.spark.sql.execution.datasources.BucketingUtils
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.commit.upkeep.RestorePlan
+
+/** The names of new files, as patterns of other jobs and of streams see them. */
+class WrittenNamesSuite extends AnyFunSuite {
+
+  private val random = new Random(7)
+
+  private def some[T](of: Seq[T]): T = of(random.nextInt(of.size))
+
+  private val endings = Seq(".snappy.parquet", ".parquet", ".zstd.parquet", ".orc", ".zlib.orc")
+
+  private def ours(): String = WrittenNames.of(
+    some(Seq(0, 7, 99999, 100000, 1234567)),
+    some(Seq(0, 1, 2000)),
+    WrittenNames.newId(),
+    random.nextInt(100000).toLong,
+    some(endings)
+  )
+
+  private def ofSpark(): String = {
+    val (number, id) = (f"${some(Seq(0, 7, 99999, 100000))}%05d", UUID.randomUUID())
+    s"part-$number-$id${some(Seq("-c000", ".c000", "_00003.c000", "-c012"))}${some(endings)}"
+  }
+
+  private def ofOthers(): Seq[String] = {
+    val (id, n) = (UUID.randomUUID(), random.nextInt(1000))
+    Seq(
+      s"part-$n.parquet", // pyarrow
+      s"$id-$n.parquet",
+      s"part.$n.parquet", // dask, fastparquet
+      s"data_$n.parquet", // DuckDB
+      s"data_$id.parquet",
+      s"00000$n.parquet", // Polars
+      f"$n%06d_0", // Hive
+      f"$n%06d_0_copy_1",
+      f"part-$n%05d", // MapReduce
+      f"part-$n%05d.orc",
+      f"part-r-$n%05d.gz.parquet",
+      f"part-m-$n%05d.orc",
+      s"part-00000-tid-8123456789-$id-$n-1-c000.snappy.parquet",
+      f"part-00000-c$n%03d.orc",
+      f"part-$n%05d-20260101-0001.parquet",
+      f"part-$n%05d-20260101-0001-$id.orc",
+      f"part-$n%05d-20260101.orc",
+      f"20260101_${n}_$id", // Trino
+      s"zebra.$n.parquet",
+      s"pz-$n.orc",
+      "z",
+      "p",
+      "part-"
+    )
+  }
+
+  private def glob(pattern: String)(name: String): Boolean = new GlobFilter(pattern).accept(new Path("/d", "./" + name))
+
+  private lazy val ofDocs: String = {
+    val root =
+      Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).find(p => Files.exists(p.resolve("docs"))).get
+    val page = new String(Files.readAllBytes(root.resolve("docs/readers.md")), "UTF-8")
+    """(?s)ALL_BUT_OURS = \((.+?)\n\)""".r.findFirstMatchIn(page).get.group(1).split('\n').map(_.trim.stripPrefix("\"")
+      .stripSuffix("\"")).mkString
+  }
+
+  test("patterns that find Spark's files find ours") {
+    val patterns = Seq("part-*", "part-?????-*", "part-[0-9]*", "part-*.c000*", "part-*-*-*-*-*", "{part,data}*")
+    for (_ <- 1 to 500; number = random.nextInt(99999); ending <- endings) {
+      val name = WrittenNames.of(number, 0, WrittenNames.newId(), random.nextInt(999).toLong, ending)
+      for (p <- patterns ++ Seq(s"part-*$ending", f"part-$number%05d-*")) assert(glob(p)(name), p)
+      assert(name.matches("part-\\d{5}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\\S*\\.c000\\S+"), name)
+    }
+  }
+
+  test("our names are told from all others, and have no bucket") {
+    for (_ <- 1 to 500; name = ours())
+      assert(WrittenNames.isOurs(name) && BucketingUtils.getBucketId(name).isEmpty, name)
+    for (_ <- 1 to 500; name <- ofOthers() ++ Seq(ofSpark(), ours().replace("-zorder-", "-")))
+      assert(!WrittenNames.isOurs(name), name)
+    assert(WrittenNames.isOurs("zorder-00012.part1-11111111-2222-4333-8444-555555555555-a7.snappy.parquet"))
+    assert(WrittenNames.isOurs("zorder-00012-11111111-2222-4333-8444-555555555555-a7.zlib.orc"))
+    assert(Seq.fill(1000)(WrittenNames.newId()).distinct.size == 1000)
+  }
+
+  test("the pattern of the docs takes all names but ours") {
+    val takes = glob(ofDocs)(_)
+    for (_ <- 1 to 500) {
+      val name = ours()
+      val all =
+        Seq(name, LongNames.marked(name, s"-restored-${UUID.randomUUID()}-1"), FileNames.otherName(name, "op-1"))
+      all.foreach(n => assert(!takes(n), n))
+      (ofSpark() +: ofOthers()).foreach(n => assert(takes(n), n))
+    }
+    // Each name that differs from ours in one character before the mark, or ends there.
+    for (name <- Seq.fill(50)(ours()); i <- 0 to "part-00012-11111111-2222-8".length - 1) {
+      val isDigit = i >= 5 && i < 10
+      val isHex = i > 10 && name(i) != '-' && i != 25
+      val other = some("_.Zqx-".filter(_ != name(i)))
+      if (!(isDigit || isHex)) assert(takes(name.updated(i, other)), name.updated(i, other))
+      for (ending <- endings) assert(takes(name.take(i) + ending), name.take(i) + ending)
+    }
+  }
+
+  test("a mark comes behind the beginning of a name and before its endings, whatever its length") {
+    for (stem <- Seq("part-0", "x" * 240, "ä" * 118, "😀" * 60); ending <- Seq("", ".orc", ".c000.parquet")) {
+      val marked = LongNames.marked(stem + ending, s"-restored-${UUID.randomUUID()}-12345")
+      assert(marked.getBytes("UTF-8").length <= 255 && RestorePlan.isRenamed(marked), marked)
+      assert(marked.startsWith(stem.take(60)) && marked.endsWith(ending.drop(ending.lastIndexOf('.'))), marked)
+    }
+    assert(LongNames.marked("a." + "b" * 250, "-x").getBytes("UTF-8").length <= 255)
+    assert(LongNames.marked("part-0.c000.parquet", "-x") == "part-0-x.c000.parquet")
+    assert(LongNames.marked("x" * 250 + "a.orc", "-x") != LongNames.marked("x" * 250 + "b.orc", "-x"))
+  }
+
+  test("copies of stale appends begin and end as their originals, and those of earlier versions are known") {
+    def meta(name: String) = FileMeta(new Path("/t", name), 10, 7, isDirectory = false)
+    for (name <- Seq("part-00000-c000.snappy.parquet", "data_0.parquet", "000000_0")) {
+      val copy = CarriedName.of(meta(name))
+      assert(CarriedName.isOne(copy) && !CarriedName.isOne(name))
+      val dot = if (name.contains('.')) name.indexOf('.') else name.length
+      assert(copy.startsWith(name.take(dot)) && copy.endsWith(name.drop(dot)))
+      assert(CarriedName.of(meta(copy)) == copy && CarriedName.key(meta(copy)) == CarriedName.key(meta(name)))
+      val old = s"zorder-carried-${CarriedName.key(meta(name))}-$name"
+      assert(CarriedName.isOne(old) && CarriedName.key(meta(old)) == CarriedName.key(meta(name)))
+    }
+  }
+}
