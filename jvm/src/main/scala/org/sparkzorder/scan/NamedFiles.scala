@@ -5,7 +5,8 @@ import java.io.FileNotFoundException
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
-import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex, PathFilterFactory}
+import org.apache.spark.sql.execution.datasources._
+import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.compat._
@@ -23,16 +24,19 @@ private[scan] final class NamedFiles(session: classic.SparkSession, val paths: S
   def folders: Seq[Path] = paths.map(_.getParent).toSeq
 
   /**
-   * Refuses to leave out files without a word: when Spark lists anew, a root that is gone is no error.
+   * Refuses to leave out files without a word: when Spark lists anew, a root that is gone is no error. Files that no
+   * listing has, by their names, are left out by Spark itself.
    *
    * @param listed the files of a listing that may have been made anew
    * @param options of the relation, which may choose files
    */
   def refuseGone(listed: Seq[FileStatus], options: Map[String, String]): Unit = {
-    val filters = PathFilterFactory.create(CaseInsensitiveMap(options))
-    val gone = (paths -- listed.map(_.getPath)).filter(path =>
-      NamedFiles.status(session, path).forall(s => filters.forall(_.accept(s)))
-    )
+    val missing = (paths -- listed.map(_.getPath)).filterNot(p => SparkOwn.isHidden(p.getName))
+    val (there, away) = missing.partition(NamedFiles.status(session, _).isDefined)
+    val shown =
+      if (there.isEmpty) Nil else new InMemoryFileIndex(session, there.toSeq, options, None).allFiles().map(_.getPath)
+    val byName = PathFilterFactory.create(CaseInsensitiveMap(options)).collect { case f: PathGlobFilter => f }
+    val gone = away.filter(p => byName.forall(_.accept(new FileStatus(0, false, 0, 0, 0, p)))) ++ shown
     if (gone.nonEmpty) throw ZOrderErrors.filesReplaced(gone.map(_.toUri.getPath).toSeq.sorted)
   }
 

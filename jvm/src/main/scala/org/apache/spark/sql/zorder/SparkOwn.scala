@@ -10,6 +10,7 @@ import org.apache.spark.sql.{classic, Row}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.PruneFileSourcePartitions
 import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.util.HadoopFSUtils
 
 /** Methods and types that are private to Spark's packages. */
 object SparkOwn {
@@ -30,6 +31,9 @@ object SparkOwn {
 
   /** Whether Spark reads the path as a pattern. */
   def isPattern(path: Path): Boolean = SparkHadoopUtil.get.isGlobPath(path)
+
+  /** Whether Spark's listings leave out a file of this name. */
+  def isHidden(name: String): Boolean = HadoopFSUtils.shouldFilterOutPathName(name)
 
   /** The existing paths that match a pattern. */
   def matching(fs: FileSystem, pattern: Path): Seq[Path] = SparkHadoopUtil.get.globPathIfNecessary(fs, pattern)
