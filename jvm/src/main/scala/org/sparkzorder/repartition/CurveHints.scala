@@ -4,7 +4,12 @@ import java.util.Locale
 
 import org.apache.spark.sql.catalyst.analysis.{Star, UnresolvedAttribute}
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, SortOrder}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  LogicalPlan,
+  RebalancePartitions,
+  RepartitionOperation,
+  UnresolvedHint
+}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
 import org.apache.spark.sql.types.{ByteType, DataType, IntegerType, LongType, ShortType, StringType}
@@ -25,10 +30,21 @@ object CurveHints extends Rule[LogicalPlan] {
 
   private val curves = Map(ZOrder -> LayoutSpec.ZOrder, Hilbert -> LayoutSpec.Hilbert)
 
-  override def apply(plan: LogicalPlan): LogicalPlan =
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    if (plan.containsPattern(UNRESOLVED_HINT)) plan.foreach(warnOfUndone)
     plan.resolveOperatorsWithPruning(_.containsPattern(UNRESOLVED_HINT)) {
-      case hint: UnresolvedHint if curves.contains(hint.name.toUpperCase(Locale.ROOT)) => repartition(hint)
+      case hint: UnresolvedHint if isCurve(hint) => repartition(hint)
     }
+  }
+
+  private def isCurve(hint: UnresolvedHint) = curves.contains(hint.name.toUpperCase(Locale.ROOT))
+
+  /** Of the hints of one query, Spark applies the first one last. */
+  private def warnOfUndone(plan: LogicalPlan): Unit =
+    if (plan.isInstanceOf[RepartitionOperation] || plan.isInstanceOf[RebalancePartitions])
+      plan.children.collect { case hint: UnresolvedHint if isCurve(hint) => hint.name }.foreach { name =>
+        logWarning(s"The hint $name does nothing here: a hint before it, such as REPARTITION, redistributes its rows")
+      }
 
   private def repartition(hint: UnresolvedHint): LogicalPlan = {
     val name = hint.name.toUpperCase(Locale.ROOT)

@@ -1,5 +1,13 @@
 package org.sparkzorder.repartition
 
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.logging.log4j.LogManager
+import org.apache.logging.log4j.core.{LogEvent, Logger}
+import org.apache.logging.log4j.core.appender.AbstractAppender
+import org.apache.logging.log4j.core.config.Property
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame, Row}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, CollectMetrics}
 import org.apache.spark.sql.classic.Dataset
@@ -194,6 +202,32 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     )
     assert(correlated.head().getLong(0) == 1024)
     assert(spark.sql("SELECT /*+ ZORDER(4, n) */ a, count(*) AS n FROM t GROUP BY a").collect().length == 32)
+  }
+
+  /** The warnings about hints while a query is analyzed. */
+  private def warnings(query: String): Seq[String] = {
+    val found = new ConcurrentLinkedQueue[String]
+    val appender = new AbstractAppender("found", null, null, false, Property.EMPTY_ARRAY) {
+      override def append(event: LogEvent): Unit = { found.add(event.getMessage.getFormattedMessage); () }
+    }
+    val logger = LogManager.getLogger(CurveHints.getClass.getName.stripSuffix("$")).asInstanceOf[Logger]
+    appender.start()
+    logger.addAppender(appender)
+    try spark.sql(query)
+    finally logger.removeAppender(appender)
+    found.asScala.toSeq
+  }
+
+  test("a hint of Spark that undoes ours is warned of") {
+    for (
+      undoes <- Seq("REPARTITION(5)", "REPARTITION(id)", "COALESCE(1)", "REBALANCE"); curve <- Seq("ZORDER", "hilbert")
+    ) {
+      val Seq(warning) = warnings(s"SELECT /*+ $undoes, $curve(3, id) */ * FROM range(9)"): @unchecked
+      assert(warning.contains(s"The hint $curve does nothing here"))
+      assert(warnings(s"SELECT /*+ $curve(3, id), $undoes */ * FROM range(9)").isEmpty)
+    }
+    assert(warnings("SELECT /*+ ZORDER(3, id) */ * FROM range(9)").isEmpty)
+    assert(warnings("SELECT /*+ REPARTITION(5) */ * FROM range(9)").isEmpty)
   }
 
   test("of two hints, one inside of the other, the outer one counts") {
