@@ -22,11 +22,12 @@ private[skipping] object CurvePruning {
 
   /**
    * Clears the bits of files that the curve rules out. An interval is used only if the index has bounds of the same
-   * columns in this file: whatever made bounds unusable makes the place on the curve unusable as well.
+   * columns in this file: whatever made bounds unusable makes the place on the curve unusable as well. A partition column
+   * hides a column of the files.
    */
-  def leaveOut(keep: BitSet, predicate: StatsPredicate, snapshot: IndexSnapshot): Unit =
+  def leaveOut(keep: BitSet, predicate: StatsPredicate, snapshot: IndexSnapshot, partition: Set[String]): Unit =
     if (!keep.isEmpty) {
-      val ranges = ValueRanges.of(predicate)
+      val ranges = ValueRanges.of(predicate).filterNot { case (column, _) => partition(column.path.head) }
       if (ranges.nonEmpty) snapshot.intervals.foreach { intervals =>
         val ofFrames = intervals.frames.flatMap(_.columns.map(c => Column(c.key.path, c.key.dataType))).toSet
         val bounded = (for {

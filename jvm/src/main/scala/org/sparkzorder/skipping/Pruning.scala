@@ -38,9 +38,6 @@ private[skipping] object Pruning {
       if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> ScanPredicates.translate(relation, notByName, f))
       else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
-    // Neither curves nor records are about partition columns.
-    val ofFiles =
-      Filters.conjunction(conjuncts.map(_._2).filterNot(ScanPredicates.isAboutPartitions(relation, _)))
     if (enabled && dataFilters.nonEmpty)
       KeptTables.of(l, relation, views, dataFilters).foreach(PendingScans.load)
     val remembered = if (enabled) MemoryPlanning.filesWithout(l, relation, dataFilters) else None
@@ -63,8 +60,8 @@ private[skipping] object Pruning {
       val byBounds = ofConjuncts
         .reduceLeftOption((a, b) => a.zip(b).map { case (x, y) => x.and(y) })
         .getOrElse(listed.selected(predicate, relation))
-      val byCurve = byBounds.map(_.byCurve(ofFiles))
-      val keepers = listed.byMembers(byCurve, ofFiles, relation)
+      val byCurve = byBounds.map(_.byCurve(predicate, relation))
+      val keepers = listed.byMembers(byCurve, predicate, relation)
       val beforeMemory = listed.count(keepers)
       val kept = if (remembered.isEmpty) beforeMemory else listed.count(keepers, remembered)
       val bytesBeforeMemory = listed.bytes(keepers, None)

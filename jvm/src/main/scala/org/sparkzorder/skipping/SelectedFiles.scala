@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 
 import org.sparkzorder.predicate.{Evaluation, MembershipEvaluation, StatsPredicate}
-import org.sparkzorder.stats.{StatsWithDefaults, StatsWithPartitions}
+import org.sparkzorder.stats.{StatsTable, StatsWithDefaults, StatsWithPartitions}
 
 /**
  * The files that may hold a row for which a predicate is true. Files that the index does not know are kept.
@@ -44,20 +44,22 @@ private[skipping] final class SelectedFiles(
     changed(_.and(other.keep), if (assumed.isDefined) assumed else other.assumed)
 
   /** Without the files that [[CurvePruning]] rules out. */
-  def byCurve(predicate: StatsPredicate): SelectedFiles =
-    changed(CurvePruning.leaveOut(_, predicate, known.snapshot), assumed)
+  def byCurve(predicate: StatsPredicate, relation: HadoopFsRelation): SelectedFiles =
+    changed(CurvePruning.leaveOut(_, predicate, known.snapshot, relation.partitionSchema.fieldNames.toSet), assumed)
 
   /**
    * Without those of some files that the values of their columns rule out.
    *
-   * @param predicate that is not about partition columns
+   * @param predicate one of those that have selected these files
    */
   def byMembers(predicate: StatsPredicate, relation: HadoopFsRelation, files: BitSet): SelectedFiles =
     if (known.snapshot.memberColumns.isEmpty) this
     else {
       val asked = files.clone().asInstanceOf[BitSet]
       asked.and(keep)
-      val found = MembershipEvaluation.keep(predicate, StatsWithDefaults.of(known.snapshot, relation.dataSchema), asked)
+      val ofFiles = StatsWithDefaults.of(known.snapshot, relation.dataSchema)
+      val table = assumed.fold[StatsTable](ofFiles)(new StatsWithPartitions(ofFiles, relation.partitionSchema, _))
+      val found = MembershipEvaluation.keep(predicate, table, asked)
       asked.andNot(found)
       if (asked.isEmpty) this else changed(_.andNot(asked), assumed)
     }

@@ -79,9 +79,8 @@ final class SkippingFileIndex private[skipping] (
       val byConjuncts = selected(Filters.conjunction(ofConjuncts))
       val byBounds = ofKeys.map(selected).foldLeft(byConjuncts)(both)
       // Values are looked for only in files that the bounds of all conditions keep.
-      def byMembers(p: StatsPredicate): Seq[SelectedFiles] =
-        if (ScanPredicates.isAboutPartitions(relation, p)) byBounds else listed.byMembers(byBounds, p, relation)
-      def notRuledOut(p: StatsPredicate) = byMembers(p).zip(byBounds).map { case (kept, all) => kept.orNot(all) }
+      def notRuledOut(p: StatsPredicate) =
+        listed.byMembers(byBounds, p, relation).zip(byBounds).map { case (kept, all) => kept.orNot(all) }
       val others = ofConjuncts.map(notRuledOut).foldLeft(byConjuncts)(both)
       val ofJoins = ofKeys.map(p => both(selected(p), notRuledOut(p)))
       val all = ofJoins.foldLeft(others)(both)

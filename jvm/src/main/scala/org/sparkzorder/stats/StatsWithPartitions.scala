@@ -5,6 +5,8 @@ import java.util.BitSet
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.{DataType, DecimalType, StructType}
 
+import org.sparkzorder.membership.ColumnMembers
+
 /**
  * Statistics of files, and of the partition columns of a listing: each is one value in all rows of a file.
  *
@@ -19,10 +21,15 @@ final class StatsWithPartitions(table: StatsTable, schema: StructType, values: A
 
   /** A column of the files that is named like a partition column is hidden by it. */
   override def column(path: Seq[String], dataType: DataType): Option[StatsColumn] =
-    if (path.size > 1 || !schema.fieldNames.contains(path.head)) table.column(path, dataType)
+    if (isOfFiles(path)) table.column(path, dataType)
     else
       OrderedValue.encoding(dataType).filter(_ => schema(path.head).dataType == dataType && hasOneForm(dataType))
         .map(ofPartitions(schema.fieldIndex(path.head), dataType, _))
+
+  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] =
+    if (isOfFiles(path)) table.members(path, dataType) else None
+
+  private def isOfFiles(path: Seq[String]) = path.size > 1 || !schema.fieldNames.contains(path.head)
 
   /** Spark leaves a decimal of a folder's name with the digits that it has there, whatever its type. */
   private def hasOneForm(dataType: DataType): Boolean = !dataType.isInstanceOf[DecimalType]

@@ -125,7 +125,7 @@ class CurvePruningSuite extends AnyFunSuite {
       val keep = new java.util.BitSet
       keep.set(0, 5)
       val is = keys.map(k => Comparison(Column(k.path, k.dataType), Operator.Equal, LongValue(value)))
-      CurvePruning.leaveOut(keep, And(is(0), is(1)), snapshot)
+      CurvePruning.leaveOut(keep, And(is(0), is(1)), snapshot, Set.empty)
       (0 until 5).filter(keep.get).map(i => snapshot.fileId(i).path).toSet
     }
     // Of f3 there are no bounds of b, and f4 was not placed.
