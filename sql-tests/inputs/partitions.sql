@@ -11,12 +11,15 @@ SELECT day, count(*), sum(id) FROM t GROUP BY day ORDER BY day;
 
 -- Of no partition
 OPTIMIZE t WHERE day = DATE'1999-01-01' ZORDER BY (a);
+OPTIMIZE t WHERE t.day = DATE'1999-01-01' ZORDER BY (a);
 
 -- Refused
 --! snapshot t
 OPTIMIZE t WHERE a = 1 ZORDER BY (a);
 OPTIMIZE t WHERE day = DATE'2024-01-01' AND a < 5 ZORDER BY (a);
 OPTIMIZE t WHERE nowhere = 1 ZORDER BY (a);
+OPTIMIZE t WHERE t.nowhere = 1 ZORDER BY (a);
+OPTIMIZE t WHERE u.day = DATE'2024-01-01' ZORDER BY (a);
 OPTIMIZE t ZORDER BY (day);
 OPTIMIZE t ZORDER BY (a, day);
 --! unchanged

@@ -6,7 +6,7 @@ import org.apache.spark.sql.{AnalysisException, Dataset, Row}
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{AttributeSet, SubqueryExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, SubqueryAlias}
 import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
 import org.apache.spark.sql.zorder.SparkOwn
 
@@ -68,8 +68,11 @@ object PartitionPredicate {
     }
   }
 
-  private def where(table: PlainTable, plan: LogicalPlan, predicate: Predicate): Dataset[Row] =
-    SparkOwn.rows(table.session, Filter(predicate.condition, plan))
+  /** Columns may be named with their table. */
+  private def where(table: PlainTable, plan: LogicalPlan, predicate: Predicate): Dataset[Row] = SparkOwn.rows(
+    table.session,
+    Filter(predicate.condition, table.catalogTable.fold(plan)(t => SubqueryAlias(t.identifier.nameParts, plan)))
+  )
 
   private def firstLine(e: Throwable): String =
     e.getMessage.linesIterator.map(_.trim).find(_.nonEmpty).getOrElse(e.getClass.getSimpleName)
