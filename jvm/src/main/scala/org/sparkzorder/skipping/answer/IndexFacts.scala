@@ -10,7 +10,6 @@ import org.sparkzorder.stats.{
   BytesStatsColumn,
   LongStatsColumn,
   OrderedValue,
-  StatsColumn,
   StatsTable,
   StatsWithDefaults,
   StatsWithPartitions

@@ -47,8 +47,9 @@ private[skipping] final class RemainingFiles(
   override def mustBeAsListed: Boolean = true
 
   /** A plan with the scan of these files alone. */
-  def in(plan: LogicalPlan): LogicalPlan = plan.transformUp { case leaf if leaf eq scan.scan =>
-    scan.scan.copy(relation = scan.relation.copy(location = this)(scan.relation.sparkSession))
+  def in(plan: LogicalPlan): LogicalPlan = plan.transformUp {
+    case leaf if leaf eq scan.scan =>
+      scan.scan.copy(relation = scan.relation.copy(location = this)(scan.relation.sparkSession))
   }
 
   override def inputFiles: Array[String] = files.flatMap(_.files.map(_.getPath.toUri.toString)).toArray

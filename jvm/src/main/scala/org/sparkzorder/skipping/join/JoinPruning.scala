@@ -87,7 +87,10 @@ private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters 
         val broadcast = broadcastSide(j)
         // The side that is broadcast stays as it is, so that the filter's copy of it is equal.
         val (prunedLeft, prunedRight) =
-          (broadcast.contains(BuildRight) && prunesLeft(j.joinType), broadcast.contains(BuildLeft) && prunesRight(j.joinType))
+          (
+            broadcast.contains(BuildRight) && prunesLeft(j.joinType),
+            broadcast.contains(BuildLeft) && prunesRight(j.joinType)
+          )
         val made =
           if (prunedLeft) pruned(j.left, l, left, j.right, right).map(c => Seq(visit(c, l), j.right))
           else if (prunedRight) pruned(j.right, r, right, j.left, left).map(c => Seq(j.left, visit(c, r)))

@@ -78,7 +78,8 @@ private object InternalRecordWriter {
 
   private val LongType = java.lang.Long.TYPE
 
-  private def valueOf[T](of: AnyRef, name: String, dataType: Class[T]): T = dataType.cast(field(of, name, dataType).get(of))
+  private def valueOf[T](of: AnyRef, name: String, dataType: Class[T]): T =
+    dataType.cast(field(of, name, dataType).get(of))
 
   private def field(of: AnyRef, name: String, dataType: Class[_]): Field =
     find(of.getClass, name).filter(f => dataType.isAssignableFrom(f.getType))
