@@ -174,7 +174,8 @@ def test_no_encoding_is_new_for_a_type(
         folder.mkdir()
         writer(folder, spark, random.Random(seed))
         before, answers = encodings_of(folder), right_answers(folder, tmp_path / f"plain-{seed}")
-        assert {"pyarrow", "duckdb"} <= set(answers)
+        # The others cannot read each encoding that pyarrow writes.
+        assert set(answers) >= {"pyarrow"}
         spark.sql(f"OPTIMIZE parquet.`{folder}` ZORDER BY (k) OPTIONS ('num-files' = '2')").collect()
         assert encodings_of(folder) <= before, seed
         assert {name: rows for name, rows in seen(folder).items() if name in answers} == answers, seed
