@@ -60,12 +60,10 @@ object WritersTable {
 
   /** @param writer as a footer names it, null when it does not */
   private def of(table: Seq[CheckedVersions], form: Regex, writer: String): Belief = writer match {
-    case form(name, version) =>
-      table.find(v => v.name == name && v.include(version)).fold(Belief())(_.belief)
-    case _ => Belief()
+    case form(name, version) => table.find(v => v.name == name && v.include(version)).fold(Belief())(_.belief)
+    case _                   => Belief()
   }
 
   private[footer] def ofParquet(createdBy: String): Belief = of(parquet, Parquet, createdBy)
-
   private[footer] def ofOrc(software: String): Belief = of(orc, Orc, software)
 }

@@ -15,10 +15,8 @@ import org.sparkzorder.stats.ColumnKey
 private[index] final case class IndexedColumn(key: ColumnKey, block: Block)
 
 /**
- * The JSON at the end of an index file, which tells what is in the file and where.
- *
- * @param writers the number of the [[WritersTable]] whose writers were believed. No column of an index with another
- *   number is used
+ * The JSON at the end of an index file, which tells what is in the file and where. No column is used if `writers` is not
+ * the number of this release's [[WritersTable]].
  */
 private[index] final case class IndexFooter(
     id: Array[Byte],

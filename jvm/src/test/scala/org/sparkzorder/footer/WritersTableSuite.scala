@@ -27,7 +27,7 @@ class WritersTableSuite extends AnyFunSuite {
 
   test("a name says its version in full, or counts as unknown") {
     for (version <- Seq("ORC Java", "ORC Java ", "ORC Java 1.9", "ORC Java 2.3.0-SNAPSHOT", "Presto 1.9.0", "", null))
-      assert(WritersTable.ofOrc(version) == Belief(), version)
+      assert(WritersTable.ofOrc(version) == Belief(), s"$version")
     assert(WritersTable.ofOrc("ORC Java 2.3.0").bounds)
   }
 }
