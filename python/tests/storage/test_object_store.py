@@ -123,6 +123,8 @@ def test_a_catalog_table_is_optimized_without_a_setting(ours: SparkProcess, plai
         ours.sql(f"INSERT INTO flights SELECT /*+ REPARTITION(3) */ id, hash(id) % 1000, {day} FROM range({ROWS})")
     ours.sql("OPTIMIZE flights WHERE day = 1 ZORDER BY (a) OPTIONS ('num-files' = '2')")
     assert ours.sql("SELECT count(*) AS n, sum(id) AS s FROM flights") == [{"n": 3 * ROWS, "s": 3 * sum(range(ROWS))}]
+    metrics = ours.sql("DESCRIBE HISTORY flights")[0]["operationMetrics"]
+    assert metrics["numReadBackFiles"] == metrics["numAddedFiles"] == "2", "read back before the upload was complete"
     ours.sql("INSERT OVERWRITE flights PARTITION (day = 1) SELECT id, 1 FROM range(10)")
     ours.sql("OPTIMIZE flights ZORDER BY (a) OPTIONS ('num-files' = '2')")
     assert ours.sql("SELECT count(*) AS n FROM flights") == [{"n": 2 * ROWS + 10}]

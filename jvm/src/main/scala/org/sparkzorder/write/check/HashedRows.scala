@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy, UnaryExecNode}
-import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.SparkOwn
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -14,13 +13,12 @@ import org.apache.spark.unsafe.types.UTF8String
  * Returns the rows of the child unchanged, and counts and hashes them for each file that they come
  * from.
  *
- * @param data the fields to hash, with which rows begin
  * @param file ordinal of the row's file
  * @param read gets the result of each partition that was read to its end
  * @param listed tells whether a file is the one that was listed
  */
 private[write] final case class HashedRows(
-    data: StructType,
+    hash: RowHash,
     file: Attribute,
     read: ReadRows,
     listed: ListedInputs,
@@ -33,7 +31,7 @@ private[write] final case class HashedRows(
 
 /** Runs [[HashedRows]]. */
 private[write] final case class HashedRowsExec(
-    data: StructType,
+    hash: RowHash,
     file: Attribute,
     read: ReadRows,
     listed: ListedInputs,
@@ -47,7 +45,7 @@ private[write] final case class HashedRowsExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val at = child.output.indexWhere(_.exprId == file.exprId)
     require(at >= 0, s"$file is not in ${child.output.mkString("[", ", ", "]")}")
-    HashedRowsExec.hashed(child.execute(), new RowHash(data), at, read, listed)
+    HashedRowsExec.hashed(child.execute(), hash, at, read, listed)
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): HashedRowsExec = copy(child = newChild)
@@ -128,8 +126,8 @@ private[write] final class HashingIterator(
 /** Plans [[HashedRows]] in the sessions of rewrites. */
 private[write] object HashedRowsStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case HashedRows(data, file, read, listed, child) =>
-      HashedRowsExec(data, file, read, listed, planLater(child)) :: Nil
+    case HashedRows(hash, file, read, listed, child) =>
+      HashedRowsExec(hash, file, read, listed, planLater(child)) :: Nil
     case _ => Nil
   }
 }

@@ -7,18 +7,16 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.paths.SparkPath
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.{FileFormat, PartitionedFile}
-import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import org.sparkzorder.write.RewriteSession
 
 /**
- * What was found when a new file was read back. Every NaN counts as the same one, see [[OneNaN]], and
- * variants by their texts, see [[VariantTexts]].
+ * What was found when a new file was read back. See [[RowHash]] for what counts as the same.
  *
  * @param written the rows that the writer got
  * @param found the rows that are in the file
@@ -32,33 +30,17 @@ final case class ReadBackRows(written: RowSum, found: RowSum, millis: Long) {
 final class ReadBackException(val path: String, cause: Throwable) extends RuntimeException(path, cause)
 
 /**
- * Reads new files back with the reader that queries use, in the task that wrote them. So a file
+ * Reads each new file back with the reader that queries use, in the task that wrote it. So a file
  * that does not hold what its writer got is noticed before it is visible.
  *
  * @param read the reader of the format, made for whole rows of the schema
- * @param schema of the files
- * @param oneZero whether the reader does not tell -0.0 from 0.0
+ * @param hash of these rows
  */
-private[write] final class ReadBack(
-    read: PartitionedFile => Iterator[InternalRow],
-    schema: StructType,
-    oneZero: Boolean
-) extends Serializable {
-  private val hash = new RowHash(schema)
-  private val variants = new VariantTexts(schema)
-  private val valueHash = if (variants.isNeeded) new RowHash(variants.texts) else hash
-  private val oneNaN = new OneNaN(variants.texts, oneZero)
+private[write] final class ReadBack(read: PartitionedFile => Iterator[InternalRow], private val hash: RowHash)
+    extends Serializable {
 
   /** For one file. */
   def begin(): ReadBack.OfFile = new ReadBack.OfFile(this)
-
-  /** The hash of the row's values, where the hash of its bytes is known. */
-  private def hashOf(row: UnsafeRow, ofBytes: Long): Long =
-    if (variants.isNeeded) valueHash.of(oneNaN.of(variants.of(row)))
-    else {
-      val same = oneNaN.of(row)
-      if (same eq row) ofBytes else hash.of(same)
-    }
 
   private def sumOf(path: Path, conf: Configuration): RowSum =
     try {
@@ -72,15 +54,18 @@ private[write] final class ReadBack(
         status.getModificationTime,
         status.getLen
       )
-      var rows = 0L
-      var sum = 0L
-      ReadBack.single(read(file)).foreach { r =>
-        val row = hash.unsafe(r)
-        rows += 1
-        sum += hashOf(row, hash.of(row))
-      }
-      RowSum(rows, sum)
+      RowSum.of(sums(read(file)))
     } catch { case NonFatal(e) => throw new ReadBackException(path.toString, e) }
+
+  /** A reader of batches says that they are rows, since Java does not know the difference. */
+  private def sums(read: Iterator[_]): Iterator[RowSum] = {
+    def one(row: InternalRow) = RowSum(1, hash.of(row))
+    read.flatMap {
+      case batch: ColumnarBatch if hash.takesBatches => Iterator.single(hash.sum(batch))
+      case batch: ColumnarBatch                      => batch.rowIterator.asScala.map(one)
+      case row                                       => Iterator.single(one(row.asInstanceOf[InternalRow]))
+    }
+  }
 }
 
 private[write] object ReadBack {
@@ -90,10 +75,9 @@ private[write] object ReadBack {
     private var rows = 0L
     private var sum = 0L
 
-    /** @param ofBytes the row's own hash */
-    def add(row: InternalRow, ofBytes: Long): Unit = {
+    def add(row: InternalRow): Unit = {
       rows += 1
-      sum += of.hashOf(of.hash.unsafe(row), ofBytes)
+      sum += of.hash.of(row)
     }
 
     /** Reads the closed file. */
@@ -106,11 +90,20 @@ private[write] object ReadBack {
 
   /**
    * Columns and settings are those that the rewrite reads its inputs with. Where the format can, it
-   * reads in batches, as queries do.
+   * reads in batches, as queries do, however many columns there are, and however old files are read.
    *
    * @param options of the relation
    */
-  def of(session: SparkSession, format: FileFormat, schema: StructType, options: Map[String, String]): ReadBack =
+  def of(
+      caller: SparkSession,
+      settings: Map[String, String],
+      format: FileFormat,
+      schema: StructType,
+      options: Map[String, String]
+  ): ReadBack = {
+    val vectorized = SQLConf.PARQUET_VECTORIZED_READER_ENABLED
+    val ofCaller = vectorized.key -> caller.sessionState.conf.getConf(vectorized).toString
+    val session = RewriteSession.of(caller, settings ++ inBatches + ofCaller)
     RewriteSession.active(session) {
       val safe = RewriteSession.safeReadOptions(options)
       val batches = FileFormat.OPTION_RETURNING_BATCH -> format.supportBatch(session, schema).toString
@@ -123,12 +116,12 @@ private[write] object ReadBack {
         safe + batches,
         session.sessionState.newHadoopConfWithOptions(safe)
       )
-      new ReadBack(reader, schema, oneZero = format.isInstanceOf[OrcFileFormat])
+      new ReadBack(reader, RowHash.of(format, schema))
     }
-
-  /** A reader of batches says that they are rows, since Java does not know the difference. */
-  private def single(read: Iterator[_]): Iterator[InternalRow] = read.flatMap {
-    case batch: ColumnarBatch => batch.rowIterator.asScala
-    case row                  => Iterator.single(row.asInstanceOf[InternalRow])
   }
+
+  private val inBatches = Map(
+    SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> "true",
+    SQLConf.WHOLESTAGE_MAX_NUM_FIELDS.key -> Int.MaxValue.toString
+  )
 }

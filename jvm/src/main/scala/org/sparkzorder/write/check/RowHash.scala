@@ -1,11 +1,16 @@
 package org.sparkzorder.write.check
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow, XXH64}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow.isFixedLength
+import org.apache.spark.sql.execution.datasources.FileFormat
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.unsafe.Platform
 
 import org.sparkzorder.compat._
+import org.sparkzorder.write.ByteWords
 
 /**
  * The number of rows, and the sum of their hashes modulo 2^64, which does not depend on their
@@ -25,77 +30,103 @@ object RowSum {
 }
 
 /**
- * A 64-bit hash of the first fields of a row, computed from the bytes of an unsafe row, so NaN and
- * -0.0 count as they are stored. Later fields do not matter: a row has the same hash before the
- * shuffle and after its key was taken off.
+ * A 64-bit hash of the first fields of a row, of their values as they are stored: -0.0 is not 0.0, but each NaN is the same
+ * one, see [[ValueHashes]]. Later fields do not matter: a row has the same hash before the shuffle and after its key was
+ * taken off.
  *
- * An unsafe row has a null bit for each field, then a word for each field, then the bytes of all
- * values longer than a word, one after the other. The word of such a value has its offset and its
- * length. More fields shift the offsets of all values by the same number, so the hash uses offsets
- * from the first value. Example: with one more LONG at the end, the offset of a string changes from
- * 24 to 32, and the hash uses 0 in both cases.
+ * Each value becomes 64 bits, which are mixed with a number of its column. A null has no bits. The sum of a row's bits is
+ * mixed once more. So the hashes of many rows can be made column by column, see [[sum]]. The steps and the last mixing are
+ * those of xxHash64 (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md).
  *
- * The hash is xxHash64 (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md): its step for
- * single words over null bits and words, then the whole algorithm over the bytes, with the hash so
- * far as the seed.
+ * An unsafe row has a null bit for each field, then a word for each field, then the bytes of all values longer than a word,
+ * whose words have their offsets and lengths.
  *
  * @param schema of the fields to hash, with which rows begin
+ * @param oneZero whether -0.0 is 0.0
  */
-private[write] final class RowHash(schema: StructType) extends Serializable {
+private[write] final class RowHash(schema: StructType, oneZero: Boolean) extends Serializable {
   import RowHash._
 
   private val fields = schema.length
-  private val nullWords = (fields + 63) / 64
-  private val maskOfLast = if (fields % 64 == 0) -1L else (1L << (fields % 64)) - 1
-  private val isLong = schema.map(f => !UnsafeRow.isFixedLength(f.dataType)).toArray
+  private val seeds = Array.tabulate(fields)(i => avalanche((i + 1) * Prime3))
+  private val values = schema.fields.map(f => new ValueHashes(oneZero).of(f.dataType))
+  private val kinds = schema.fields.zip(values).map { case (f, value) => kindOf(f.dataType, value.isDefined) }
 
-  @transient private lazy val projection =
-    UnsafeProjection.create(schema.zipWithIndex.map { case (f, i) => BoundReference(i, f.dataType, nullable = true) })
+  @transient private lazy val projection = UnsafeProjection.create(schema)
 
-  def of(row: InternalRow): Long = hash(unsafe(row))
+  /** Whether there is a sum of batches. */
+  val takesBatches: Boolean = values.forall(_.isDefined)
 
-  /** The row as an unsafe row. It is valid until the next call. */
-  def unsafe(row: InternalRow): UnsafeRow = row match {
-    case unsafe: UnsafeRow => unsafe
-    case other             => projection(other)
+  def of(row: InternalRow): Long = row match {
+    case unsafe: UnsafeRow => hash(unsafe)
+    case other             => hash(projection(other))
   }
 
   private def hash(row: UnsafeRow): Long = {
     val base = row.getBaseObject
     val start = row.getBaseOffset
-    var h = Start
-    var i = 0
-    while (i < nullWords) {
-      val nulls = Platform.getLong(base, start + 8L * i)
-      h = step(h, if (i == nullWords - 1) nulls & maskOfLast else nulls)
-      i += 1
-    }
     val words = start + UnsafeRow.calculateBitSetWidthInBytes(row.numFields)
-    var first = 0L
-    var end = 0L
-    i = 0
+    var h = 0L
+    var nulls = 0L
+    var i = 0
     while (i < fields) {
-      var word = Platform.getLong(base, words + 8L * i)
-      // A null decimal keeps its space, and so has an offset.
-      if (word != 0 && isLong(i)) {
-        val offset = word >>> 32
-        if (first == 0) first = offset
-        end = offset + ((word & 0xffffffffL) + 7) / 8 * 8
-        word -= first << 32
+      if ((i & 63) == 0) nulls = Platform.getLong(base, start + i / 8)
+      if ((nulls >>> i & 1) == 0) {
+        val word = Platform.getLong(base, words + 8L * i)
+        val bits =
+          if (kinds(i) == Word) word
+          else if (kinds(i) == Bytes) ByteWords.hash(base, start + (word >>> 32), word.toInt)
+          else values(i).get.of(row, i)
+        h += ValueHash.mix(bits, seeds(i))
       }
-      h = step(h, word)
       i += 1
     }
-    XXH64.hashUnsafeWords(base, start + first, (end - first).toInt, h)
+    avalanche(h)
+  }
+
+  /** The rows of a batch of columns. */
+  def sum(batch: ColumnarBatch): RowSum = {
+    val ofRows = new Array[Long](batch.numRows)
+    var c = 0
+    while (c < fields) {
+      values(c).get.addAll(batch.column(c), seeds(c), ofRows)
+      c += 1
+    }
+    var all = 0L
+    var i = 0
+    while (i < ofRows.length) {
+      all += avalanche(ofRows(i))
+      i += 1
+    }
+    RowSum(ofRows.length.toLong, all)
   }
 }
 
-private object RowHash {
-  private val Prime1 = 0x9e3779b185ebca87L
-  private val Prime2 = 0xc2b2ae3d27d4eb4fL
-  private val Prime4 = 0x85ebca77c2b2ae63L
-  private val Start = 0x27d4eb2f165667c5L
+private[write] object RowHash {
 
-  private def step(h: Long, word: Long): Long =
-    java.lang.Long.rotateLeft(h ^ java.lang.Long.rotateLeft(word * Prime2, 31) * Prime1, 27) * Prime1 + Prime4
+  /** For the rows of a format. */
+  def of(format: FileFormat, schema: StructType): RowHash =
+    new RowHash(schema, oneZero = format.isInstanceOf[OrcFileFormat])
+
+  /** How the bits of a field in an unsafe row are found. */
+  private final val Word = 0
+  private final val Bytes = 1
+  private final val OfType = 2
+
+  private def kindOf(dataType: DataType, isKnown: Boolean): Int = dataType match {
+    case FloatType | DoubleType                      => OfType
+    case u: UserDefinedType[_]                       => kindOf(u.sqlType, isKnown)
+    case _ if isFixedLength(dataType)                => Word
+    case _: StringType | BinaryType | _: DecimalType => Bytes
+    case _                                           => if (isKnown) OfType else Bytes
+  }
+
+  private val Prime2 = 0xc2b2ae3d27d4eb4fL
+  private val Prime3 = 0x165667b19e3779f9L
+
+  private def avalanche(bits: Long): Long = {
+    var h = (bits ^ bits >>> 33) * Prime2
+    h = (h ^ h >>> 29) * Prime3
+    h ^ h >>> 32
+  }
 }

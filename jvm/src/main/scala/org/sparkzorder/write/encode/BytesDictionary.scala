@@ -7,6 +7,8 @@ import org.apache.parquet.column.values.ValuesWriter
 import org.apache.parquet.column.values.plain.{FixedLenByteArrayPlainValuesWriter, PlainValuesWriter}
 import org.apache.parquet.io.api.Binary
 
+import org.sparkzorder.write.ByteWords
+
 /**
  * A dictionary of strings and other bytes, which stand one after the other in an array.
  *

@@ -23,15 +23,7 @@ import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.layout._
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.stats.{ColumnKey, IndexedColumns, KeyEncoding}
-import org.sparkzorder.write.check.{
-  HashedRowsStrategy,
-  ListedInputs,
-  ProvenWriters,
-  ReadBack,
-  ReadRows,
-  RowHash,
-  RowSum
-}
+import org.sparkzorder.write.check.{HashedRowsStrategy, ListedInputs, ReadBack, ReadRows, RowSum}
 import org.sparkzorder.write.encode.{BloomFilterSize, BooleanFilters}
 import org.sparkzorder.write.preserve.{KeptParquet, KnownEncodings, PreservedMetadata}
 import org.sparkzorder.write.rows.{ColumnsToRowsStrategy, PackedRowsStrategy, RowPlan}
@@ -81,8 +73,8 @@ import org.sparkzorder.write.{
  *   no limit
  * @param kept what the new files take over from the old ones beside the rows
  * @param density set when ids are made of other distributions than the columns' own in the sample
- * @param hashed whether rows are hashed before the shuffle and when they are written. False only to
- *   measure the cost
+ * @param hashed whether rows are hashed before the shuffle and when they are written, and read back.
+ *   False only to measure the cost
  * @param uploads set on an object store
  * @param dimensions those that have some of the keys
  */
@@ -276,7 +268,7 @@ final class RewriteJob(
         slot,
         f.stats,
         interval = intervals(unit).map(_(slot - model.slotOffsets(unit))),
-        f.rowHash,
+        f.readBack.fold(0L)(_.written.hash),
         f.upload,
         f.readBack,
         f.isColumnwise
@@ -334,12 +326,8 @@ final class RewriteJob(
       // A unit without any rows becomes one file without rows, so that the schema stays readable.
       keepEmpty = units.indices.filter(units(_).rows == 0).map(model.slotOffsets(_)).toSet,
       limits = Option.when(maxRecords > 0)(new SlotLimits(maxRecords, curveField, shape, plan)),
-      hash = Option.when(hashed)(new RowHash(schema)),
       uploads,
-      readBack =
-        Option.when(hashed && ProvenWriters.unproven(session, format, schema, kept, job.getConfiguration).nonEmpty)(
-          ReadBack.of(session, format, schema, readOptions)
-        ),
+      readBack = Option.when(hashed)(ReadBack.of(spark, sessionConf, format, schema, readOptions)),
       zeros = zeros,
       zone = Option.when(format.isInstanceOf[OrcFileFormat] && OrcZone.isUsedBy(schema))(OrcZone.here),
       isColumnwise = session.sessionState.conf.getConf(ZOrderConf.columnwise)

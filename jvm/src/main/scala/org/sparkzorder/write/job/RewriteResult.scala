@@ -18,8 +18,7 @@ import org.sparkzorder.write.task.StagedUpload
  * @param interval the part of the curve that the file holds; None where there is no curve
  * @param rowHash sum of the hashes of the rows that the writer got; see [[RowSum]]
  * @param upload set on an object store, where it is no file yet; its path then has no suffix
- * @param readBack set when the file was read back, which
- *   [[org.sparkzorder.write.check.ProvenWriters]] decides
+ * @param readBack what was found in the file; set unless rows were not hashed
  * @param isColumnwise whether it was written column by column
  */
 final case class StagedFile(

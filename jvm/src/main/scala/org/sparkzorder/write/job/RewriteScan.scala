@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StringType, StructType}
 import org.sparkzorder.layout.{BytesMapping, LayoutShape}
 import org.sparkzorder.stats.KeyEncoding
 import org.sparkzorder.write.{ColumnOf, Dimension, KeyColumn}
-import org.sparkzorder.write.check.{HashedRows, ListedInputs, ReadRows}
+import org.sparkzorder.write.check.{HashedRows, ListedInputs, ReadRows, RowHash}
 import org.sparkzorder.write.rows.{
   BroadcastPlan,
   BytesKey,
@@ -83,7 +83,7 @@ private[write] final class RewriteScan(
   ): LogicalPlan = {
     // Rows are hashed as soon as they are read, so that a change made by anything after it is noticed.
     def hashed(rows: LogicalPlan) = sums.fold(rows) { case (sums, listed) =>
-      HashedRows(relation.dataSchema, file, sums, listed, rows)
+      HashedRows(RowHash.of(relation.fileFormat, relation.dataSchema), file, sums, listed, rows)
     }
     // Without keys, rows stay in the order of the files, and of the rows in a file: the splits of a
     // file are read in order.

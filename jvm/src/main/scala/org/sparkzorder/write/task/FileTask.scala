@@ -19,16 +19,15 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.commit.{FileNames, WrittenNames}
 import org.sparkzorder.stats.{FileStats, IndexedColumns, StatsCollector}
 import org.sparkzorder.write.encode.OwnEncodings
-import org.sparkzorder.write.check.{ReadBack, ReadBackRows, RowHash}
+import org.sparkzorder.write.check.{ReadBack, ReadBackRows}
 import org.sparkzorder.write.zeros.{FloatLeaf, NotedZeros, ZeroSettings, ZerosFound}
 
 /**
  * A file that a task has written and closed.
  *
  * @param modificationTime 0 if it is no file yet
- * @param rowHash sum of the hashes of its rows
  * @param upload set when the file is an upload that was left open
- * @param readBack set when the file was read back
+ * @param readBack set unless rows are not hashed
  * @param isColumnwise whether it was written column by column
  */
 private[write] final case class WrittenFile(
@@ -36,7 +35,6 @@ private[write] final case class WrittenFile(
     length: Long,
     modificationTime: Long,
     stats: FileStats,
-    rowHash: Long,
     upload: Option[StagedUpload] = None,
     readBack: Option[ReadBackRows] = None,
     isColumnwise: Boolean = false
@@ -53,10 +51,9 @@ private[write] final case class WrittenFile(
  * @param schema of the file; rows may have more fields after these, see [[LeadingFields]]
  * @param keepEmpty slots that get a file even when they have no rows
  * @param limits set when files have a limit of rows
- * @param hash set to hash the rows
  * @param uploads set when the folders are such that S3A leaves uploads open there, see
  *   [[StagedUpload]]
- * @param readBack set to read the files back
+ * @param readBack set to hash the rows and to read the files back
  * @param zeros how files with -0.0 are written; None when no column can have it
  * @param zone of the driver, if it matters
  * @param isColumnwise whether Parquet files are written column by column where they can be
@@ -70,7 +67,6 @@ private[write] final class FileTask(
     indexed: IndexedColumns,
     keepEmpty: Set[Int],
     limits: Option[SlotLimits],
-    hash: Option[RowHash],
     uploads: Option[OpenUploads],
     readBack: Option[ReadBack],
     zeros: Option[ZeroSettings],
@@ -99,9 +95,7 @@ private[write] final class FileTask(
     val context = attempt(slot, task)
     val path = pathOf(slot, part, task, factory.getFileExtension(context))
     val collector = new StatsCollector(schema, indexed)
-    val rowHash = hash.orNull
     val check = readBack.map(_.begin()).orNull
-    var sum = 0L
     var wasColumnwise = false
     var complete = false
     // An open upload cannot be read.
@@ -119,11 +113,7 @@ private[write] final class FileTask(
           val data = leading.of(row)
           // The writer copies the row first, and then its bytes are in the processor's cache.
           writer.write(data)
-          if (rowHash != null) {
-            val h = rowHash.of(data)
-            sum += h
-            if (check != null) check.add(data, h)
-          }
+          if (check != null) check.add(data)
           collector.add(data)
         }
         writer.end()
@@ -131,7 +121,7 @@ private[write] final class FileTask(
       val stats = collector.result()
       val back = Option(check).map(_.end(at, conf.value))
       local.foreach(_.copyTo(path))
-      val written = uploads.fold(stored(path, stats, sum))(uploaded(_, path, stats, sum))
+      val written = uploads.fold(stored(path, stats))(uploaded(_, path, stats))
       complete = true
       written.copy(readBack = back, isColumnwise = wasColumnwise)
     } finally {
@@ -146,15 +136,15 @@ private[write] final class FileTask(
     ZerosFound(all, all)
   }
 
-  private def stored(path: Path, stats: FileStats, rowHash: Long): WrittenFile = {
+  private def stored(path: Path, stats: FileStats): WrittenFile = {
     dropChecksum(path)
     val status = path.getFileSystem(conf.value).getFileStatus(path)
-    WrittenFile(path.toString, status.getLen, status.getModificationTime, stats, rowHash)
+    WrittenFile(path.toString, status.getLen, status.getModificationTime, stats)
   }
 
-  private def uploaded(open: OpenUploads, path: Path, stats: FileStats, rowHash: Long): WrittenFile = {
+  private def uploaded(open: OpenUploads, path: Path, stats: FileStats): WrittenFile = {
     val (upload, length) = StagedUpload.read(path, open.read(path.getFileSystem(conf.value), _))
-    WrittenFile(path.toString, length, 0L, stats, rowHash, Some(upload))
+    WrittenFile(path.toString, length, 0L, stats, Some(upload))
   }
 
   private def pathOf(slot: Int, part: Int, task: TaskContext, extension: String): Path = {

@@ -2,13 +2,17 @@ package org.sparkzorder.optimize.run
 
 import java.io.{File, RandomAccessFile}
 import java.util.UUID
+import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.mapreduce.{Job, TaskAttemptContext}
+import org.apache.parquet.column.{ColumnWriteStore, ColumnWriter}
+import org.apache.parquet.schema.MessageType
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.catalyst.util.ArrayBasedMapData
 import org.apache.spark.sql.execution.datasources.{OutputWriter, OutputWriterFactory}
+import org.apache.spark.sql.execution.datasources.parquet.ParquetOutputWriter
 import org.apache.spark.sql.functions.udf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
@@ -52,12 +56,15 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
   }
 
   /** Carries OPTIMIZE out with writers that change what they get, or what they have written. */
-  private def optimize(folder: File, format: String, fault: Fault): Unit = {
+  private def optimize(folder: File, format: String, fault: Fault): Unit =
+    optimizeWith(folder, format, new FaultyFactory(_, fault))
+
+  private def optimizeWith(folder: File, format: String, of: OutputWriterFactory => OutputWriterFactory): Unit = {
     val sql = s"OPTIMIZE $format.`$folder` ZORDER BY (k) OPTIONS ('num-files' = '2')"
     val statement = spark.sessionState.sqlParser.parsePlan(sql).asInstanceOf[OptimizeCommand].statement
     val place = PlainTables.locate(spark, statement.target)
     val plan = OptimizePlanner.plan(StatementContext.of(statement, place, TableSideFolder.look(place)))
-    val faulty = plan.copy(kept = plan.kept.copy(files = plan.kept.files.map(new FaultyWriters(_, fault))))
+    val faulty = plan.copy(kept = plan.kept.copy(files = plan.kept.files.map(new FaultyWriters(_, of))))
     TableLocking.lockedWithState(plan.table, "OPTIMIZE", UUID.randomUUID().toString) { (lock, state) =>
       val groups = faulty.options.fileGroups.commits(faulty.rewrites).flatten
       new OptimizeOperation(statement).run(faulty, groups, lock, state)
@@ -128,7 +135,7 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  test("ORC is always read back, Parquet where no test proves its writer") {
+  test("every new file is read back, of each format and of all types") {
     def readBack(name: String, format: String, options: Map[String, String], more: String): Option[String] = {
       val folder = table(name, format, options, more)
       val before = rows(folder, format)
@@ -138,10 +145,67 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
       found.get("numReadBackFiles")
     }
     assert(readBack("counted-orc", "orc", Map.empty, "") == Some("2"))
-    assert(readBack("counted-parquet", "parquet", Map.empty, "") == None)
-    val v2 = Map("parquet.writer.version" -> "v2", "parquet.enable.dictionary" -> "false")
-    assert(readBack("counted-v2", "parquet", v2, "") == Some("2"))
+      assert(readBack("counted-parquet", "parquet", Map.empty, "") == Some("2"))
+      val v2 = Map("parquet.writer.version" -> "v2", "parquet.enable.dictionary" -> "false")
+      assert(readBack("counted-v2", "parquet", v2, "") == Some("2"))
     assert(readBack("counted-interval", "parquet", Map.empty, "make_dt_interval(0, 0, 0, id) i") == Some("2"))
+  }
+
+  private def flat(name: String, more: String*): File = {
+    val folder = new File(dir, name)
+    spark.range(0, 300, 1, 3).selectExpr(
+      Seq("id k", "id % 10 * 1000 n", "concat('s', id % 7) s", "if(id % 11 = 0, null, id / 7) d") ++ more: _*
+    ).write.parquet(folder.toString)
+    folder
+  }
+
+  test("flat tables of any width and with any reader are read back") {
+    val wide = flat("wide", (0 until 150).map(i => s"if(id % ${i + 2} = 1, null, id + $i) c$i"): _*)
+    val byRow = flat("by-row")
+    val before = rows(wide, "parquet")
+    assert(metrics(wide, "parquet").get("numReadBackFiles") == Some("2"))
+    assert(rows(wide, "parquet") == before)
+    spark.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
+    try assert(metrics(byRow, "parquet").get("numReadBackFiles") == Some("2"))
+    finally spark.conf.unset("spark.sql.parquet.enableVectorizedReader")
+  }
+
+  private val encoderFaults: Seq[(String, EncoderFault)] = Seq(
+    "a dictionary that gives a wrong number" -> EncoderFault(
+      "n",
+      column => {
+        val numbers = numbersOf(column)
+        numbers(3) = (numbers(3) + 1) % 5
+      }
+    ),
+    "two values swapped" -> EncoderFault(
+      "k",
+      column => {
+        val numbers = numbersOf(column)
+        val first = numbers(3)
+        numbers(3) = numbers(5)
+        numbers(5) = first
+      }
+    ),
+    "a text of the dictionary changed" -> EncoderFault(
+      "s",
+      column =>
+        field(values(column), "content").asInstanceOf[Array[Byte]](1) = '9'
+    ),
+    "a null too many" -> EncoderFault("n", _.writeNull(0, 0)),
+    "a value too many" -> EncoderFault("k", _.write(7L, 0, 1))
+  )
+
+  encoderFaults.zipWithIndex.foreach { case ((name, fault), i) =>
+    test(s"the encoder: $name") {
+      val folder = flat(s"encoder$i")
+      val (before, names) = (rows(folder, "parquet"), files(folder))
+      val error = intercept[ZOrderRuntimeException](optimizeWith(folder, "parquet", _ => new FaultyEncoders(fault)))
+      assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.READ_BACK", error)
+      assert(rows(folder, "parquet") == before)
+      assert(files(folder).filter(_.endsWith(".parquet")) == names.filter(_.endsWith(".parquet")))
+      assert(FaultyEncoders.reached.getAndSet(0) > 0)
+    }
   }
 
   test("the history says how many files were written column by column") {
@@ -153,6 +217,9 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     assert(columnwise("columnwise", "parquet", "id / 3 d", "cast(id as string) s") == Some("2"))
     assert(columnwise("columnwise-nested", "parquet", "array(id) a") == Some("0"))
     assert(columnwise("columnwise-orc", "orc", "cast(id as string) s") == Some("0"))
+    spark.conf.set("spark.zorder.write.columnwise", "false")
+    try assert(columnwise("columnwise-off", "parquet", "cast(id as string) s") == Some("0"))
+    finally spark.conf.unset("spark.zorder.write.columnwise")
   }
 
   test("a variant is read back as it was written") {
@@ -184,11 +251,12 @@ private object ReadBackSuite {
   /** @param closed what happens to a file after it was closed */
   final case class Fault(row: GenericInternalRow => Unit, closed: String => Unit = _ => ())
 
-  final class FaultyWriters(real: PreservedMetadata, fault: Fault) extends PreservedMetadata {
+  final class FaultyWriters(real: PreservedMetadata, of: OutputWriterFactory => OutputWriterFactory)
+      extends PreservedMetadata {
     override def columns: Map[Seq[String], Seq[String]] = real.columns
     override def namesInAnyCase: Boolean = real.namesInAnyCase
     override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory =
-      new FaultyFactory(real.install(job, spark), fault)
+      of(real.install(job, spark))
   }
 
   final class FaultyFactory(real: OutputWriterFactory, fault: Fault) extends OutputWriterFactory {
@@ -208,5 +276,40 @@ private object ReadBackSuite {
         }
       }
     }
+  }
+
+  /** @param change gets parquet-java's writer of a column as it is at the 100th row */
+  final case class EncoderFault(column: String, change: ColumnWriter => Unit)
+
+  /** Spark's own writers, whose columns are changed at the 100th row, which they get from our writer of columns. */
+  final class FaultyEncoders(fault: EncoderFault) extends OutputWriterFactory {
+    override def getFileExtension(context: TaskAttemptContext): String = ".parquet"
+    override def newInstance(path: String, schema: StructType, context: TaskAttemptContext): OutputWriter =
+      new ParquetOutputWriter(path, context) {
+        override def write(row: InternalRow): Unit = {
+          val records = field(field(this, "recordWriter"), "internalWriter")
+          val column = field(records, "schema").asInstanceOf[MessageType].getColumnDescription(Array(fault.column))
+          val writer = field(records, "columnStore").asInstanceOf[ColumnWriteStore].getColumnWriter(column)
+          fault.change(writer)
+          FaultyEncoders.reached.incrementAndGet()
+          super.write(row)
+        }
+      }
+  }
+
+  object FaultyEncoders {
+    val reached = new AtomicInteger
+  }
+
+  /** The values of this page that our dictionary has got. */
+  def numbersOf(column: AnyRef): Array[Int] = field(values(column), "numbers").asInstanceOf[Array[Int]]
+
+  def values(column: AnyRef): AnyRef = field(column, "dataColumn")
+
+  def field(of: AnyRef, name: String): AnyRef = {
+    val classes = Iterator.iterate[Class[_]](of.getClass)(_.getSuperclass).takeWhile(_ != null)
+    val found = classes.flatMap(_.getDeclaredFields).find(f => f.getName == name || f.getName.endsWith("$$" + name)).get
+    found.setAccessible(true)
+    found.get(of)
   }
 }

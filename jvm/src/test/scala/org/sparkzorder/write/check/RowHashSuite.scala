@@ -1,6 +1,7 @@
 package org.sparkzorder.write.check
 
 import java.lang.Double.longBitsToDouble
+import java.lang.Float.intBitsToFloat
 
 import scala.util.Random
 
@@ -12,6 +13,8 @@ import org.apache.spark.sql.zorder.CurrentFile
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.stats.RandomValues
+import org.sparkzorder.write.Batches.batchOf
 import org.sparkzorder.write.task.LeadingFields
 
 class RowHashSuite extends AnyFunSuite {
@@ -65,14 +68,16 @@ class RowHashSuite extends AnyFunSuite {
   private def unsafe(types: Seq[DataType], values: Seq[Any]): UnsafeRow =
     UnsafeProjection.create(types.toArray).apply(InternalRow.fromSeq(values)).copy()
 
-  private def hashOf(t: DataType, v: Any): Long = new RowHash(schemaOf(Seq(t))).of(unsafe(Seq(t), Seq(v)))
+  private def rowHash(schema: StructType): RowHash = new RowHash(schema, oneZero = false)
+
+  private def hashOf(t: DataType, v: Any): Long = rowHash(schemaOf(Seq(t))).of(unsafe(Seq(t), Seq(v)))
 
   test("a row has the same hash whatever fields follow, as a view, as a copy, and as values") {
     for (n <- Seq(1, 2, 17, 61, 62, 63, 64, 65, 130); _ <- 0 until 4) {
       val own = Seq.fill(n)(types(random.nextInt(types.length)))
       val values = own.map(value)
       val schema = schemaOf(own)
-      val hash = new RowHash(schema)
+      val hash = rowHash(schema)
       val expected = hash.of(unsafe(own, values))
       val more = Seq(BinaryType, LongType, LongType, IntegerType)
       val longer = unsafe(own ++ more, values ++ more.map(value))
@@ -86,9 +91,9 @@ class RowHashSuite extends AnyFunSuite {
     types.foreach { t =>
       val values = Iterator.continually(value(t)).take(100).toSeq
       val rows = values.map(v => unsafe(Seq(t), Seq(v)))
-      val hashes = rows.map(new RowHash(schemaOf(Seq(t))).of)
+      val hashes = rows.map(rowHash(schemaOf(Seq(t))).of)
       assert(hashes.distinct.length == rows.distinct.length, t)
-      val two = new RowHash(schemaOf(Seq(t, t)))
+      val two = rowHash(schemaOf(Seq(t, t)))
       for ((a, b) <- values.zip(values.tail) if unsafe(Seq(t), Seq(a)) != unsafe(Seq(t), Seq(b)))
         assert(two.of(unsafe(Seq(t, t), Seq(a, b))) != two.of(unsafe(Seq(t, t), Seq(b, a))), t)
     }
@@ -96,8 +101,7 @@ class RowHashSuite extends AnyFunSuite {
 
   test("values that SQL calls equal, and values with the same bytes in memory, have different hashes") {
     assert(hashOf(DoubleType, 0.0) != hashOf(DoubleType, -0.0))
-    val (quiet, other) = (longBitsToDouble(0x7ff8000000000000L), longBitsToDouble(0x7ff8000000000001L))
-    assert(hashOf(DoubleType, quiet) != hashOf(DoubleType, other))
+    assert(hashOf(FloatType, 0.0f) != hashOf(FloatType, -0.0f))
     assert(hashOf(LongType, 0L) != hashOf(LongType, null))
     assert(hashOf(StringType, UTF8String.EMPTY_UTF8) != hashOf(StringType, null))
     def bytes(b: Byte*) = b.toArray
@@ -105,13 +109,49 @@ class RowHashSuite extends AnyFunSuite {
     assert(hashOf(BinaryType, bytes(1, 0)) != hashOf(BinaryType, bytes(1)))
     val two = Seq(StringType, StringType)
     def strings(a: String, b: String) =
-      new RowHash(schemaOf(two)).of(unsafe(two, Seq(a, b).map(UTF8String.fromString)))
+      rowHash(schemaOf(two)).of(unsafe(two, Seq(a, b).map(UTF8String.fromString)))
     assert(Set(strings("ab", "c"), strings("a", "bc"), strings("abc", ""), strings("", "abc")).size == 4)
+  }
+
+  test("the sum of a batch is that of its rows") {
+    val values = new RandomValues(5)
+    (1 to 200).foreach { n =>
+      val schema = StructType(values.columns().filterNot(_.dataType.isInstanceOf[TimeType])).add("last", StringType)
+      val hash = rowHash(schema)
+      assert(hash.takesBatches, schema.catalogString)
+      val rows = Seq.fill(random.nextInt(300))(values.row(schema))
+      val batch = batchOf(rows, schema, onHeap = n % 2 == 0)
+      assert(hash.sum(batch) == RowSum.of(rows.map(r => RowSum(1, hash.of(r)))), schema.catalogString)
+      batch.close()
+    }
+    Seq(CalendarIntervalType, ArrayType(CalendarIntervalType)).foreach(t =>
+      assert(!rowHash(schemaOf(Seq(t))).takesBatches)
+    )
+  }
+
+  test("each NaN counts as the same one, and -0.0 as 0.0 if it is told so, also in structs, arrays and maps") {
+    val nested = StructType.fromDDL("a ARRAY<DOUBLE>, m MAP<INT, FLOAT>")
+    val types = Seq[DataType](DoubleType, FloatType, nested)
+    def row(d: Double, f: Float) = unsafe(
+      types,
+      Seq(
+        d,
+        f,
+        InternalRow(ArrayData.toArrayData(Array(d)), ArrayBasedMapData(Array[Any](1), Array[Any](f)))
+      )
+    )
+    def bits(d: Long, f: Int) = row(longBitsToDouble(d), intBitsToFloat(f))
+    val (exact, oneZero) = (rowHash(schemaOf(types)), new RowHash(schemaOf(types), oneZero = true))
+    val nans = Seq(bits(0x7ff8000000000000L, 0x7fc00000), bits(0xfff8000000000001L, 0xffc00001))
+    val zeros = Seq(row(0.0, 0.0f), row(-0.0, -0.0f))
+    assert(nans.distinct.size == 2 && zeros.distinct.size == 2)
+    assert(nans.map(exact.of).distinct.size == 1 && zeros.map(exact.of).distinct.size == 2)
+    assert(nans.map(oneZero.of).distinct.size == 1 && zeros.map(oneZero.of).distinct.size == 1)
   }
 
   test("the sum does not depend on order or parts, and changes when values are lost, doubled or swapped") {
     val two = Seq(LongType, StringType)
-    val hash = new RowHash(schemaOf(two))
+    val hash = rowHash(schemaOf(two))
     def sum(rows: Seq[(Long, String)]) = RowSum.of(rows.map { case (n, s) =>
       RowSum(1, hash.of(unsafe(two, Seq(n, UTF8String.fromString(s)))))
     })
@@ -138,7 +178,7 @@ class RowHashSuite extends AnyFunSuite {
   test("an iterator looks at a file when it has its first row, and reports its sums once, after the last row") {
     val two = Seq(LongType, IntegerType)
     val rows = Seq(0, 0, 2, 0, 2).zipWithIndex.map { case (file, i) => unsafe(two, Seq[Any](i.toLong, file)) }
-    val hash = new RowHash(schemaOf(Seq(LongType)))
+    val hash = rowHash(schemaOf(Seq(LongType)))
     var told = Seq.empty[Map[Int, RowSum]]
     var begun = Seq.empty[Int]
     val iterator = new HashingIterator(rows.iterator, hash, 1, begun :+= _, told :+= _)
@@ -164,7 +204,7 @@ class RowHashSuite extends AnyFunSuite {
     }
     var begun = Seq.empty[Int]
     var told = Seq.empty[Map[Int, RowSum]]
-    val hash = new RowHash(schemaOf(Seq(LongType)))
+    val hash = rowHash(schemaOf(Seq(LongType)))
     try new HashingIterator(rows, hash, 1, begun :+= _, told :+= _).foreach(_ => ())
     finally CurrentFile.unset()
     assert(begun == Seq(0, 0, 1))

@@ -1,4 +1,4 @@
-package org.sparkzorder.write.encode
+package org.sparkzorder.write
 
 import java.lang.Long.rotateLeft
 
@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.Platform.{getByte, getInt, getLong, BYTE_ARRAY_OF
  * Compares and hashes parts of arrays by words. Where bytes are left over, the last word overlaps the one before. Spark's
  * functions take them one by one, and most values of a dictionary are so short that this is the greater part.
  */
-private[encode] object ByteWords {
+private[write] object ByteWords {
 
   def equal(a: Array[Byte], fromA: Int, b: Array[Byte], fromB: Int, length: Int): Boolean = {
     val (x, y) = (BYTE_ARRAY_OFFSET.toLong + fromA, BYTE_ARRAY_OFFSET.toLong + fromB)
@@ -25,9 +25,11 @@ private[encode] object ByteWords {
     }
   }
 
-  /** A hash of 32 bits, by steps and the last mixing of xxHash64. */
-  def hash(a: Array[Byte], from: Int, length: Int): Int = {
-    val x = BYTE_ARRAY_OFFSET.toLong + from
+  /** A hash of 32 bits. */
+  def hash(a: Array[Byte], from: Int, length: Int): Int = hash(a, BYTE_ARRAY_OFFSET.toLong + from, length).toInt
+
+  /** A hash of 64 bits, by steps and the last mixing of xxHash64. */
+  def hash(a: AnyRef, x: Long, length: Int): Long = {
     var h = length * Prime1
     if (length >= 8) {
       val last = length - 8
@@ -49,10 +51,11 @@ private[encode] object ByteWords {
     }
     h ^= h >>> 33
     h *= Prime2
-    (h ^ h >>> 29).toInt
+    h ^ h >>> 29
   }
 
-  private def step(h: Long, word: Long): Long = rotateLeft(h ^ word * Prime2, 31) * Prime1
+  /** The hash of what came before, and a word. */
+  def step(h: Long, word: Long): Long = rotateLeft(h ^ word * Prime2, 31) * Prime1
 
   private val Prime1 = 0x9e3779b185ebca87L
   private val Prime2 = 0xc2b2ae3d27d4eb4fL

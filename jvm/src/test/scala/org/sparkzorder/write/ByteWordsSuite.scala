@@ -1,4 +1,4 @@
-package org.sparkzorder.write.encode
+package org.sparkzorder.write
 
 import java.util.Arrays
 
