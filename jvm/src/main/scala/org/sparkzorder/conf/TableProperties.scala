@@ -82,17 +82,6 @@ object TableProperties {
     example = "false"
   )
 
-  val memoryKeep: Setting = Setting(
-    key = "zorder.memory.keep",
-    valueType = "boolean",
-    default = "as `spark.zorder.memory.keep` says",
-    range = "`true` or `false`",
-    description =
-      "Whether what filters found is kept in the table's side folder, for other sessions. It takes precedence over the " +
-        "session's setting.",
-    example = "true"
-  )
-
   /** In the order of the reference page. */
   val all: Seq[Setting] =
     Seq(
@@ -101,7 +90,6 @@ object TableProperties {
       retainHours,
       commitMode,
       maintenance,
-      memoryKeep,
       excludedColumns,
       historyRetention,
       historyMaxOperations

@@ -59,14 +59,6 @@ object ZOrderConf {
         "no more comes again. This works for all Parquet and ORC tables, also without an index."
   )
 
-  val memoryKeep: ConfigEntry[Boolean] = flag(
-    key = "spark.zorder.memory.keep",
-    default = false,
-    description =
-      "Whether what filters found is kept in the table's side folder, for other sessions. This needs a skipping index. Of " +
-        "the filters only digests are written. The table's property `zorder.memory.keep` takes precedence."
-  )
-
   val indexCacheMaxBytes: ConfigEntry[Option[Long]] = setting(
     key = "spark.zorder.index.cache.max-bytes",
     valueType = "whole number",

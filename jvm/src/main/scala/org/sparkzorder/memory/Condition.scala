@@ -1,7 +1,5 @@
 package org.sparkzorder.memory
 
-import org.apache.commons.codec.digest.DigestUtils
-
 import org.sparkzorder.predicate.{BytesValue, Value}
 
 /**
@@ -17,15 +15,6 @@ private[memory] sealed trait Condition extends Product with Serializable {
    */
   def implies(other: Condition): Boolean = this == other
 
-  /** A text of all of it. Equal texts are equal conditions. */
-  private[memory] def text: String
-
-  /**
-   * The same as a digest, which implies only itself. It is what outlives the process: literals may be secrets.
-   */
-  private[memory] final def digested: Condition =
-    Condition.Opaque(Condition.Digest + DigestUtils.sha256Hex(s"$productPrefix $text"))
-
   /** A text that each condition has in common with those that imply it. */
   def anchor: String
 
@@ -35,9 +24,6 @@ private[memory] sealed trait Condition extends Product with Serializable {
 
 private[memory] object Condition {
 
-  /** Begins the text of a digest, and no other. */
-  val Digest = "#"
-
   /** Any condition, known by its text alone. */
   final case class Opaque(text: String) extends Condition {
     override def anchor: String = text
@@ -45,13 +31,11 @@ private[memory] object Condition {
 
   /** @param subject the text of an expression, with the names and types of its columns */
   final case class NotNull(subject: String) extends Condition {
-    override private[memory] def text: String = subject
     override def anchor: String = subject
   }
 
   /** @param values at least one, all of the subject's type */
   final case class OneOf(subject: String, values: Set[Value]) extends Condition {
-    override private[memory] def text: String = values.map(_.toString).toVector.sorted.mkString(s"$subject ", ",", "")
     override def anchor: String = subject
 
     override def weight: Long = subject.length + values.iterator.map {
@@ -69,7 +53,6 @@ private[memory] object Condition {
 
   /** A subject between two values. An end that is None is open. */
   final case class Range(subject: String, low: Option[End], high: Option[End]) extends Condition {
-    override private[memory] def text: String = s"$subject $low $high"
     override def anchor: String = subject
 
     def holds(value: Value): Boolean = {

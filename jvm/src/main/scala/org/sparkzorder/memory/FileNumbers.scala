@@ -2,8 +2,6 @@ package org.sparkzorder.memory
 
 import java.util.concurrent.ConcurrentHashMap
 
-import scala.jdk.CollectionConverters._
-
 import org.apache.hadoop.fs.Path
 import org.roaringbitmap.RoaringBitmap
 
@@ -45,25 +43,13 @@ private[memory] final class FileNumbers {
     RoaringBitmap.bitmapOf(paths.iterator.flatMap(p => Option(known.remove(p))).map(_.number).toArray: _*)
   }
 
-  /** The files by number, each as it was last. */
-  def files: Map[Int, ReadFile] = known.asScala.iterator.map { case (path, k) => k.number -> k.file(path) }.toMap
-
   /** Numbers given so far. */
   def size: Int = synchronized(next)
 }
 
 private[memory] object FileNumbers {
 
-  def of(files: Map[Int, ReadFile]): FileNumbers = {
-    val all = new FileNumbers
-    files.foreach { case (number, f) => all.known.put(f.path, new Known(number, f.length, f.time, f.values)) }
-    all.next = if (files.isEmpty) 0 else files.keysIterator.max + 1
-    all
-  }
-
   private final class Known(val number: Int, length: Long, time: Long, values: String) {
-    def file(path: Path): ReadFile = ReadFile(path, length, time, values)
-
     def isOf(file: ReadFile): Boolean = file.length == length && file.time == time && file.values == values
   }
 }

@@ -1,7 +1,5 @@
 package org.sparkzorder.memory
 
-import java.util.concurrent.ConcurrentHashMap
-
 import scala.jdk.CollectionConverters._
 
 import com.google.common.cache.{Cache, CacheBuilder, RemovalListener, RemovalNotification, Weigher}
@@ -37,13 +35,11 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
 
   /** The files that are known to hold no row of this filter; None if no remembered filter says anything about it. */
   def filesWithout(filter: FilterKey, now: () => Boolean = () => true): Option[RememberedFiles] = {
-    val conditions =
-      if (adopted.contains(filter.table)) filter.conditions ++ filter.conditions.map(_.digested) else filter.conditions
-    val anchors = conditions.map(_.anchor)
+    val anchors = filter.conditions.map(_.anchor)
     val found = for {
       anchor <- anchors.toSeq
       group <- Option(groups.getIfPresent(GroupKey(filter.table, filter.settings, anchor))).toSeq
-      r <- group.filters if r.isImpliedBy(conditions)
+      r <- group.filters if r.isImpliedBy(filter.conditions)
     } yield r
     val byNumbers = found.filterNot(_.isEmpty).groupBy(_.numbers).map { case (n, rs) =>
       n -> RoaringBitmap.or(rs.map(_.files): _*)
@@ -52,81 +48,28 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
   }
 
   /** Whether some filter of a table is remembered. */
-  def knows(table: String): Boolean = numbers.getIfPresent(table) != null || adopted.contains(table)
+  def knows(table: String): Boolean = numbers.getIfPresent(table) != null
 
-  /** Tables of which filters of other processes are known. */
-  private val adopted = ConcurrentHashMap.newKeySet[String]
-
-  /**
-   * Remembers what another process found.
-   *
-   * @param isTaken whether its file is gone, so that what it found is to be written again
-   */
-  def adopt(table: String, found: KeptFilters, isTaken: Boolean): Unit = if (found.filters.nonEmpty) synchronized {
-    adopted.add(table)
-    val files = FileNumbers.of(found.files)
-    // The names of the files are counted with the filters.
-    val names = found.files.size.toLong * BytesOfName / found.filters.size
-    found.filters.foreach { f =>
-      val key = FilterKey(table, f.settings, f.conditions.map(Condition.Opaque(_)))
-      put(key, files, f.files, key.weight + names, if (isTaken) Some(f.columns) else None)
-    }
-  }
-
-  /**
-   * What is remembered about a table and may be kept, the filters without their words.
-   *
-   * @param mayKeep whether something about a column may be kept now
-   */
-  def kept(table: String, mayKeep: String => Boolean): Seq[KeptFilters] = {
-    val found = synchronized {
-      for {
-        (key, group) <- groups.asMap.asScala.toVector if key.table == table
-        r <- group.filters
-      } yield key.settings -> r
-    }
-    val known = for ((settings, r) <- found; columns <- r.kept if !r.isEmpty && columns.forall(mayKeep))
-      yield r.numbers -> KeptFilter(settings, columns, r.digests, r.files)
-    known.groupBy(_._1).toVector.map { case (numbers, filters) => KeptFilters(numbers.files, filters.map(_._2)) }
-  }
-
-  /**
-   * Remembers that no row of these files passes the filter.
-   *
-   * @param kept the columns that it is about, if the table's side folder may have it
-   */
-  def remember(filter: FilterKey, files: Iterable[ReadFile], kept: Option[Set[String]] = None): Unit =
-    if (files.nonEmpty) synchronized {
-      val table = numbers.get(filter.table, () => new FileNumbers)
-      val bitmap = new RoaringBitmap
-      files.foreach(f => bitmap.add(table.number(f)))
-      bitmap.runOptimize()
-      put(filter, table, bitmap, filter.weight, kept)
-      // With more files it is heavier than before.
-      numbers.put(filter.table, table)
-    }
-
-  private def put(
-      filter: FilterKey,
-      table: FileNumbers,
-      files: RoaringBitmap,
-      weight: Long,
-      kept: Option[Set[String]]
-  ): Unit = {
+  /** Remembers that no row of these files passes the filter. */
+  def remember(filter: FilterKey, files: Iterable[ReadFile]): Unit = if (files.nonEmpty) synchronized {
+    val table = numbers.get(filter.table, () => new FileNumbers)
+    val bitmap = new RoaringBitmap
+    files.foreach(f => bitmap.add(table.number(f)))
     val key = GroupKey(filter.table, filter.settings, anchorOf(filter))
     val others = Option(groups.getIfPresent(key)).fold(Vector.empty[RememberedFilter])(_.filters)
     val (same, rest) = others.partition(r => r.conditions == filter.conditions && (r.numbers eq table))
-    val all = RoaringBitmap.or((files +: same.map(_.files)): _*)
+    val all = RoaringBitmap.or((bitmap +: same.map(_.files)): _*)
     all.runOptimize()
-    val now = new RememberedFilter(filter.conditions, table, all, weight, kept.orElse(same.flatMap(_.kept).headOption))
+    val now = new RememberedFilter(filter.conditions, table, all, filter.weight)
     groups.put(key, new Group((now +: rest).take(MostOfGroup)))
+    // With more files it is heavier than before.
+    numbers.put(filter.table, table)
   }
 
   /** Forgets some tables. */
   def forget(which: String => Boolean): Unit = synchronized {
     groups.asMap.keySet.removeIf(key => which(key.table))
     numbers.asMap.keySet.removeIf(table => which(table))
-    adopted.removeIf(table => which(table))
     ()
   }
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 
 import org.sparkzorder.compat._
 import org.sparkzorder.memory.RememberedFiles
-import org.sparkzorder.memory.learn.{MemoryPlanning, PendingScans}
+import org.sparkzorder.memory.learn.MemoryPlanning
 import org.sparkzorder.predicate.{Column, Filters, MembershipEvaluation, Reason, ReasonCode, StatsPredicate, Unknown}
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, Listing, ScanSnapshot}
 import org.sparkzorder.stats.{StatsColumn, StatsWithDefaults}
@@ -38,8 +38,6 @@ private[skipping] object Pruning {
       if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> ScanPredicates.translate(relation, notByName, f))
       else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
-    if (enabled && dataFilters.nonEmpty)
-      KeptTables.of(l, relation, views, dataFilters).foreach(PendingScans.load)
     val remembered = if (enabled) MemoryPlanning.filesWithout(l, relation, dataFilters) else None
     // Scans of which memory knows something, and others, must be equal.
     def mayKnow = enabled && dataFilters.nonEmpty && MemoryPlanning.knows(l, relation)

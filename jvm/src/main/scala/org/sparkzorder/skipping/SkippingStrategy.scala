@@ -39,17 +39,14 @@ object SkippingStrategy extends SparkStrategy {
               if (!location.isInstanceOf[SkippingFileIndex]) found
               else SkippingDisplay.of(found.copy(dataFilters = found.dataFilters ++ JoinFilters.named(filters, l)))
           })
-          if (MemoryPlanning.isOn(l, relation)) {
-            val own = filters.filterNot(JoinFilters.isOne(_, l))
-            plans.map(MemoryPlanning.learning(_, l, relation, KeptTables.of(l, relation, planned.views, own)))
-          } else plans
+          if (MemoryPlanning.isOn(l, relation)) plans.map(MemoryPlanning.learning(_, l, relation)) else plans
         case HadoopFsRelation(index: ReportingIndex, _, _, _, _, _) =>
           FileSourceStrategy(plan).map(_.transform {
             case scan: FileSourceScanExec if scan.relation.location eq index =>
               SkippingDisplay.of(if (mayFilter(scan, index)) scan else scan.copy(dataFilters = Nil))
           })
         case relation: HadoopFsRelation if filters.nonEmpty && MemoryPlanning.isOn(l, relation) =>
-          FileSourceStrategy(plan).map(MemoryPlanning.learning(_, l, relation, None))
+          FileSourceStrategy(plan).map(MemoryPlanning.learning(_, l, relation))
         case _ => Nil
       }
     case _ => Nil

@@ -21,7 +21,7 @@ import org.apache.hadoop.util.ShutdownHookManager
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit.TableFolder
-import org.sparkzorder.commit.side.{ProcessFile, WorkloadFiles}
+import org.sparkzorder.commit.side.{WorkloadFile, WorkloadFiles}
 import org.sparkzorder.compat.Threads
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.predicate.{Column, StatsPredicate}
@@ -69,7 +69,7 @@ object WorkloadRecorder {
   /** The record of this process for one table. */
   private final class Own {
     val id: String = UUID.randomUUID().toString
-    var file = Option.empty[ProcessFile]
+    var file = Option.empty[WorkloadFile]
     var written: WorkloadSketch = WorkloadSketch.empty
     var pending: WorkloadSketch = WorkloadSketch.empty
     val assumed = new AssumedRanks

@@ -1,22 +1,10 @@
 package org.sparkzorder.memory
 
-import java.io.File
-import java.nio.file.Files
-
 import org.apache.spark.sql.AnalysisException
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.memory.learn.PendingScans
-
 /** What statements say about the memory, and do with it. */
 class MemoryStatementsSuite extends AnyFunSuite with MemoryTables {
-
-  private def kept(folder: String): Seq[String] = {
-    PendingScans.flush()
-    Option(new File(folder, "_zorder/memory").listFiles).toSeq.flatten.map(f => Files.readString(f.toPath))
-  }
-
-  private val filter = "concat(name, k) LIKE '%1333'"
 
   test("EXPLAIN SKIPPING ANALYZE runs a query, and counts the files that it read in vain") {
     val path = folder()
@@ -46,37 +34,12 @@ class MemoryStatementsSuite extends AnyFunSuite with MemoryTables {
     assert(!optimize().contains("forgotten"))
   }
 
-  test(
-    "what filters found is kept beside the index, if the session or the table wants it, without words of the filter"
-  ) {
+  test("CLEAR SKIPPING MEMORY forgets what filters found, and DESCRIBE DETAIL counts it") {
     val path = folder()
-    spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
-    assert(run(table(path).where(filter))._2 == 8 && kept(path).isEmpty)
-    withSettings("spark.zorder.memory.keep" -> "true") {
-      spark.sql(s"CLEAR SKIPPING MEMORY ON parquet.`$path`")
-      assert(run(table(path).where(filter))._2 == 8)
-      val texts = kept(path)
-      assert(texts.size == 1 && texts.forall(t =>
-        t.contains(".parquet") && !t.contains("concat") && !t.contains("1333") && !t.contains("31333333")
-      ))
-      spark.sql(s"CLEAR SKIPPING MEMORY ON parquet.`$path`")
-      assert(kept(path).isEmpty)
-      assert(run(table(path).where(filter))._2 == 8 && kept(path).size == 1)
-      spark.sql(s"DROP SKIPPING INDEX ON parquet.`$path`")
-      assert(run(table(path).where("id + k = 7"))._2 == 8 && kept(path).isEmpty)
-    }
-  }
-
-  test("filters over excluded columns are not kept, and the table's property decides") {
-    spark.sql("CREATE TABLE secrets (id BIGINT, card STRING) USING parquet " +
-      "TBLPROPERTIES ('zorder.memory.keep' = 'true', 'zorder.index.exclude-columns' = 'card')")
-    spark.sql("INSERT INTO secrets SELECT id, concat('c', id) FROM range(0, 100, 1, 4)")
-    val path = spark.sql("DESCRIBE DETAIL secrets").head().getAs[String]("location").stripPrefix("file:")
-    age(path)
-    spark.sql("CREATE SKIPPING INDEX ON secrets")
-    assert(filesRead(spark.table("secrets").where("card LIKE '%77'")) == 4 && kept(path).isEmpty)
-    assert(filesRead(spark.table("secrets").where("card LIKE '%77'")) == 1)
-    assert(filesRead(spark.table("secrets").where("bin(id) = '11'")) == 4 && kept(path).size == 1)
-    spark.sql("DROP TABLE secrets")
+    def known = spark.sql(s"DESCRIBE DETAIL parquet.`$path`").head().getAs[Long]("rememberedFilters")
+    assertReads(first = 8, second = 1)(table(path).where("concat(name, k) LIKE '%1333'"))
+    assert(known == 1)
+    spark.sql(s"CLEAR SKIPPING MEMORY ON parquet.`$path`")
+    assert(known == 0 && filesRead(table(path).where("concat(name, k) LIKE '%1333'")) == 8)
   }
 }

@@ -44,7 +44,6 @@ object IndexFiles {
    */
   def forget(folder: TableFolder, lock: Lock): Unit = {
     lock.check()
-    MemoryFiles.clear(folder)
     SideListing.indexes(lock.listing()).drop(1).foreach(i => folder.ops.delete(i.meta.path))
   }
 
@@ -54,7 +53,6 @@ object IndexFiles {
    */
   def drop(folder: TableFolder, lock: Lock): Unit = {
     lock.check()
-    MemoryFiles.clear(folder)
     // If this fails, the statistics go nevertheless: without them the recorded queries reveal no
     // value.
     try WorkloadFiles.clear(folder)

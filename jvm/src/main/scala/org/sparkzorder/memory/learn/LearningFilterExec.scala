@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.execution.{CodegenSupport, FilterExec, LeafExecNode, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.execution.datasources.{FilePartition, HadoopFsRelation, PartitionedFile}
 
-import org.sparkzorder.memory.keep.KeptTable
 import org.sparkzorder.memory.{FilterKey, ReaderSettings}
 import org.sparkzorder.scan.{FileRevalidation, LeftOut}
 
@@ -19,13 +18,11 @@ import org.sparkzorder.scan.{FileRevalidation, LeftOut}
  * @param planned the condition that `filter` stands for
  * @param filter what passes
  * @param relation that the scan reads
- * @param kept the table, if its side folder may have what is learned
  */
 final class LearningFilterExec(condition: Expression, child: SparkPlan)(
     @transient planned: Expression,
     @transient filter: FilterKey,
-    @transient relation: HadoopFsRelation,
-    @transient kept: Option[KeptTable]
+    @transient relation: HadoopFsRelation
 ) extends FilterExec(condition, child) {
 
   /** Was planned under other settings than it ran with once. A reader is made at the first run, and then stays. */
@@ -37,9 +34,9 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
   def filesWithoutRows: Option[Long] = scanned.flatMap(_.filesWithoutRows)
 
   override def nodeName: String = "Filter"
-  override protected def otherCopyArgs: Seq[AnyRef] = Seq(planned, filter, relation, kept)
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(planned, filter, relation)
   override protected def withNewChildInternal(newChild: SparkPlan): LearningFilterExec =
-    new LearningFilterExec(condition, newChild)(planned, filter, relation, kept)
+    new LearningFilterExec(condition, newChild)(planned, filter, relation)
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = super.inputRDDs() match {
     case Seq(input) => Seq(tallied(input, isFiltered = false))
@@ -70,7 +67,7 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
       val outcomes = new FileOutcomes
       sparkContext.register(outcomes)
       val began = System.currentTimeMillis()
-      val scan = new PendingScan(filter, outcomes, partitions, relation.partitionSchema, kept, began, changed)
+      val scan = new PendingScan(filter, outcomes, partitions, relation.partitionSchema, began, changed)
       scanned = Some(scan)
       PendingScans.add(scan)
       new TalliedRDD(input, outcomes, ReaderSettings.ofTask, isFiltered)

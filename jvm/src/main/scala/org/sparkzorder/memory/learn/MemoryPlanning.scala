@@ -7,7 +7,6 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.memory.keep.KeptTable
 import org.sparkzorder.memory.{FilterKey, ReaderSettings, RememberedFiles, TableNames}
 import org.sparkzorder.table.SparkFormat
 import org.sparkzorder.write.FixedFileIndex
@@ -45,19 +44,14 @@ private[sparkzorder] object MemoryPlanning extends PredicateHelper {
         PendingScans.filesWithout(filter, () => now)
       }
 
-  /**
-   * The plan of a scan, with a node that learns if the scan has a filter that can be remembered.
-   *
-   * @param kept the table, if its side folder may have what is learned
-   */
-  def learning(plan: SparkPlan, l: LogicalRelation, relation: HadoopFsRelation, kept: Option[KeptTable]): SparkPlan =
-    plan match {
-      case project @ ProjectExec(_, child) => project.copy(child = learning(child, l, relation, kept))
-      case filter @ FilterExec(condition, scan: FileSourceScanExec) if learns(relation) =>
-        FilterKey.whole(l, relation, splitConjunctivePredicates(condition))
-          .fold(filter)(f => new LearningFilterExec(condition, scan)(condition, f, scan.relation, kept))
-      case other => other
-    }
+  /** The plan of a scan, with a node that learns if the scan has a filter that can be remembered. */
+  def learning(plan: SparkPlan, l: LogicalRelation, relation: HadoopFsRelation): SparkPlan = plan match {
+    case project @ ProjectExec(_, child) => project.copy(child = learning(child, l, relation))
+    case filter @ FilterExec(condition, scan: FileSourceScanExec) if learns(relation) =>
+      FilterKey.whole(l, relation, splitConjunctivePredicates(condition))
+        .fold(filter)(f => new LearningFilterExec(condition, scan)(condition, f, scan.relation))
+    case other => other
+  }
 
   // Rules that exchange Spark's operators for others do not know this node.
   private def learns(relation: HadoopFsRelation): Boolean = session(relation).sessionState.columnarRules.isEmpty

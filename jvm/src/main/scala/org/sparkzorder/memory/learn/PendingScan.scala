@@ -8,7 +8,6 @@ import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.compat._
 import org.sparkzorder.indexing.PastTime
-import org.sparkzorder.memory.keep.KeptTable
 import org.sparkzorder.memory.{FilterKey, FilterMemory, ReadFile, RememberedFiles}
 
 /**
@@ -16,7 +15,6 @@ import org.sparkzorder.memory.{FilterKey, FilterMemory, ReadFile, RememberedFile
  *
  * @param partitions of the scan, as its tasks read them
  * @param schema of the partitions' values
- * @param kept the table, if its side folder may have what is learned
  * @param began milliseconds since 1970, before the first file was read
  * @param changed those of some files that are not any more as they were listed
  */
@@ -25,7 +23,6 @@ private[learn] final class PendingScan(
     outcomes: FileOutcomes,
     partitions: Array[FilePartition],
     schema: StructType,
-    val kept: Option[KeptTable],
     began: Long,
     changed: Seq[PartitionedFile] => Set[Path]
 ) {
@@ -38,18 +35,13 @@ private[learn] final class PendingScan(
   /** Parts of files that the scan reads, and as many more as the filter takes memory. */
   val size: Long = partitions.iterator.map(_.files.length.toLong).sum + filter.weight / PendingScan.CharactersOfPart
 
-  /**
-   * Puts the files without a row that passes the filter into a memory.
-   *
-   * @return whether more is known than at the last call
-   */
-  def absorb(memory: FilterMemory): Boolean = synchronized {
+  /** Puts the files without a row that passes the filter into a memory, if more is known than at the last call. */
+  def absorb(memory: FilterMemory): Unit = synchronized {
     val known = outcomes.value
     // Of a long scan, queries that come meanwhile do not each learn the little that is new.
     val now = System.nanoTime()
-    val isMore = known.size > absorbed &&
-      (known.size == partitions.length || absorbed == 0 || now - lastLook > PendingScan.BetweenLooks)
-    if (isMore) {
+    def isDue = known.size == partitions.length || absorbed == 0 || now - lastLook > PendingScan.BetweenLooks
+    if (known.size > absorbed && isDue) {
       absorbed = known.size
       lastLook = now
       val without = FileSummary.of(partitions, known).filter(isPast)
@@ -57,9 +49,8 @@ private[learn] final class PendingScan(
       val inStores = without.filter(PlannedFile.isInStore)
       val others = if (inStores.isEmpty) Set.empty[Path] else changed(inStores)
       val files = without.filterNot(f => others(f.toPath)).map(f => read(f))
-      memory.remember(filter, files, kept.map(_.columns))
+      memory.remember(filter, files)
     }
-    isMore
   }
 
   /** Files without a row that passes, if all of the scan was read. */

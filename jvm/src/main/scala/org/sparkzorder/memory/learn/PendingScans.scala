@@ -8,9 +8,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 
-import org.sparkzorder.commit.TableFolder
 import org.sparkzorder.compat.Threads
-import org.sparkzorder.memory.keep.{KeptMemory, KeptTable}
 import org.sparkzorder.memory.{FilterKey, FilterMemory, MemorySize, RememberedFiles, TableNames}
 
 /**
@@ -24,7 +22,6 @@ private[sparkzorder] object PendingScans extends Logging {
   private val MostScans = 1000
 
   private val memory = FilterMemory.ofHeap(Runtime.getRuntime.maxMemory)
-  private val kept = new KeptMemory(memory)
   private var open = Vector.empty[PendingScan]
   private val lock = new Object
 
@@ -57,19 +54,6 @@ private[sparkzorder] object PendingScans extends Logging {
     memory.filesWithout(filter, now)
   }
 
-  /** Takes over what other processes know about a table. */
-  def load(table: KeptTable): Unit = kept.load(table)
-
-  /** Writes what may be kept, which happens some seconds after it was learned as well. */
-  def flush(): Unit = {
-    // What the thread is learning at this moment.
-    thread.submit((() => absorbAll(_ => true)): Runnable).get()
-    kept.flush()
-  }
-
-  /** Deletes what is kept in a table's side folder. */
-  def forgetKept(folder: TableFolder): Unit = kept.forget(folder)
-
   /** Forgets what is known about the files of a folder, and learns no more from scans that are running. */
   def forget(root: Path): Unit = {
     lock.synchronized { open = open.filterNot(l => TableNames.isAt(l.filter.table, root)) }
@@ -100,7 +84,7 @@ private[sparkzorder] object PendingScans extends Logging {
 
   private def absorbAll(which: PendingScan => Boolean): Unit = {
     val now = lock.synchronized(open.filter(which))
-    now.foreach(scan => if (scan.absorb(memory)) scan.kept.foreach(kept.changed))
+    now.foreach(_.absorb(memory))
     if (now.exists(_.isOver)) lock.synchronized { open = open.filterNot(_.isOver) }
   }
 
@@ -115,6 +99,6 @@ private[sparkzorder] object PendingScans extends Logging {
 
   private val failed = new AtomicLong
 
-  /** How often this process could not learn from a scan, or not keep what it learned. */
-  def failures: Long = failed.get + kept.failures
+  /** How often this process could not learn from a scan. */
+  def failures: Long = failed.get
 }

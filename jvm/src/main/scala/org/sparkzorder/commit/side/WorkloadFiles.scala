@@ -10,33 +10,28 @@ import org.sparkzorder.commit.{FileMeta, SideListing, SideNames, TableFolder}
 import org.sparkzorder.commit.storage.AtomicFile
 
 /**
- * A file in which one process has noted something. It is never changed: the process's next file
+ * A file in which one process has recorded queries. It is never changed: the process's next file
  * has the next number, and the highest number counts.
  *
  * @param id of the process
  */
-final case class ProcessFile(id: String, number: Long, meta: FileMeta)
-
-/** What queries asked for, see `docs/design/workload.md`. */
-object WorkloadFiles extends ProcessFiles("workload", "recorded queries", 64 << 10, 12, 1 << 20)
-
-/** What filters found, see `docs/design/memory.md`. */
-object MemoryFiles extends ProcessFiles("memory", "remembered filters", 1 << 20, 4, 8 << 20)
+final case class WorkloadFile(id: String, number: Long, meta: FileMeta)
 
 /**
- * The files of a folder in `_zorder`: a few small ones, each by one process. The table needs none of
- * them, and they need no lock. A writer makes no folder but this one, so that a side folder that was
- * deleted stays deleted.
- *
- * @param what they hold, for messages
- * @param MaxBytes of one file
- * @param MaxFiles that are kept. A new process takes over the content of the oldest ones
- * @param most bytes of all files
+ * The files of `_zorder/workload`, see `docs/design/workload.md`: a few small ones, each by one
+ * process. The table needs none of them, and they need no lock. A writer makes no folder but this
+ * one, so that a side folder that was deleted stays deleted.
  */
-class ProcessFiles(name: String, what: String, val MaxBytes: Int, val MaxFiles: Int, most: Long) {
+object WorkloadFiles {
+
+  /** The most bytes of one file. */
+  val MaxBytes: Int = 64 << 10
+
+  /** So many files are kept. A new process takes over the content of the oldest ones. */
+  val MaxFiles = 12
 
   /** The most bytes of all files, less room for two that are being written. */
-  private val MaxTotal = most - 2L * MaxBytes
+  private val MaxTotal = (1L << 20) - 2 * MaxBytes
 
   /** A temporary file that is older was left behind. */
   private val LeftOverMillis = 10L * 60 * 1000
@@ -44,21 +39,21 @@ class ProcessFiles(name: String, what: String, val MaxBytes: Int, val MaxFiles: 
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
   private val Name = """_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,15})\.json""".r
 
-  def folderOf(folder: TableFolder): Path = new Path(folder.side, name)
+  def folderOf(folder: TableFolder): Path = new Path(folder.side, "workload")
 
   /**
    * The newest file of each process, oldest first. Files whose names we do not give are ignored.
    */
-  def list(folder: TableFolder): Seq[ProcessFile] = newest(all(folder.ops.list(folderOf(folder))))
+  def list(folder: TableFolder): Seq[WorkloadFile] = newest(all(folder.ops.list(folderOf(folder))))
 
-  private def all(statuses: Seq[FileMeta]): Seq[ProcessFile] = statuses.flatMap { meta =>
+  private def all(statuses: Seq[FileMeta]): Seq[WorkloadFile] = statuses.flatMap { meta =>
     meta.name match {
-      case Name(id, number) if !meta.isDirectory => Some(ProcessFile(id, number.toLong, meta))
+      case Name(id, number) if !meta.isDirectory => Some(WorkloadFile(id, number.toLong, meta))
       case _                                     => None
     }
   }
 
-  private def newest(files: Seq[ProcessFile]): Seq[ProcessFile] =
+  private def newest(files: Seq[WorkloadFile]): Seq[WorkloadFile] =
     files.groupBy(_.id).values.map(_.maxBy(_.number)).toVector.sortBy(f => (f.meta.modificationTime, f.id))
 
   /** The parsed content of the newest files, with a warning for each that cannot be read. */
@@ -67,7 +62,7 @@ class ProcessFiles(name: String, what: String, val MaxBytes: Int, val MaxFiles: 
       try list(folder)
       catch {
         case e: IOException =>
-          log.warn(s"The $what in ${folderOf(folder)} cannot be listed and are ignored: ${e.getMessage}")
+          log.warn(s"The recorded queries in ${folderOf(folder)} cannot be listed and are ignored: ${e.getMessage}")
           Nil
       }
     files.takeRight(2 * MaxFiles).flatMap(f => read(folder, f.meta.path)(parse))
@@ -79,7 +74,7 @@ class ProcessFiles(name: String, what: String, val MaxBytes: Int, val MaxFiles: 
     catch {
       case _: FileNotFoundException => None
       case e: IOException           =>
-        log.warn(s"The $what in $path cannot be read and are ignored: ${e.getMessage}")
+        log.warn(s"The recorded queries in $path cannot be read and are ignored: ${e.getMessage}")
         None
     }
 
@@ -90,7 +85,7 @@ class ProcessFiles(name: String, what: String, val MaxBytes: Int, val MaxFiles: 
    * @param last this process's file
    * @return None when the table has no side folder or no index any more
    */
-  def write(folder: TableFolder, id: String, last: Option[ProcessFile], bytes: Array[Byte]): Option[ProcessFile] =
+  def write(folder: TableFolder, id: String, last: Option[WorkloadFile], bytes: Array[Byte]): Option[WorkloadFile] =
     SideListing.indexes(folder.ops.list(folder.side)).headOption.map { index =>
       val ops = folder.ops
       val dir = folderOf(folder)
@@ -104,7 +99,7 @@ class ProcessFiles(name: String, what: String, val MaxBytes: Int, val MaxFiles: 
         Seq(index.meta.path)
       ))
       last.foreach(f => ops.delete(f.meta.path))
-      ProcessFile(id, number, AtomicFile.written(ops, target))
+      WorkloadFile(id, number, AtomicFile.written(ops, target))
     }
 
   /** The rights `rw-------`. */
@@ -140,7 +135,7 @@ class ProcessFiles(name: String, what: String, val MaxBytes: Int, val MaxFiles: 
       m.modificationTime < now - LeftOverMillis
     }
     tooLarge.map(_.meta).foreach { m =>
-      log.warn(s"The $what in ${m.path} are ignored and deleted: ${m.length} bytes are more than $MaxBytes")
+      log.warn(s"The recorded queries in ${m.path} are ignored and deleted: ${m.length} bytes are more than $MaxBytes")
     }
     val superseded = files.diff(counting).map(_.meta)
     val sizes = counting.reverse.scanLeft(0L)((sum, f) => sum + f.meta.length).tail
