@@ -559,6 +559,20 @@ def test_orc_names_with_a_backtick_are_refused(spark: SparkSession, tmp_path: Pa
     assert spark.sql(f"SELECT id FROM {by_path}").count() == 16
 
 
+def test_bytes_as_differences_of_a_writer_without_a_version_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """parquet-java refuses to read them row by row, and the vectorized reader misreads them in pages without a codec."""
+    for i in range(2):
+        file = tmp_path / f"{i}.parquet"
+        data = pa.table({"id": range(4), "t": ["a", "ab", "abc", "abd"]})
+        pq.write_table(data, file, use_dictionary=False, column_encoding={"t": "DELTA_BYTE_ARRAY"})
+        file.write_bytes(file.read_bytes().replace(b"parquet-cpp-arrow version", b"parquet-cpp-arrow-version"))
+    by_path = f"parquet.`{tmp_path}`"
+    message = refused(spark, f"OPTIMIZE {by_path} ZORDER BY (id)", "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", tmp_path)
+    assert "DELTA_BYTE_ARRAY" in message
+    spark.sql(f"CREATE SKIPPING INDEX ON {by_path} (id VALUES, t VALUES)").collect()
+    assert spark.sql(f"SELECT * FROM {by_path} WHERE t = 'abd' AND id = 3").count() == 2
+
+
 # --- Owners ---
 
 

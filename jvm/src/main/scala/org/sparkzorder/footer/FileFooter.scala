@@ -113,6 +113,10 @@ object Unreadable {
   case object NoType extends Why("Spark has no type for it")
   case object Nanoseconds extends Why("it holds timestamps in nanoseconds")
   case object Quoted extends Why("ORC's reader takes a backtick in its name for a quote, and reads another name")
+  case object Sequential extends Why(
+        "the file does not name its writer's version, or an old one, and holds bytes as differences (DELTA_BYTE_ARRAY), " +
+          "which parquet-java does not read then"
+      )
   case object Unsigned extends Why("it holds unsigned 64-bit integers")
   case object Int96Moved
       extends Why("under spark.sql.parquet.int96TimestampConversion it is not read as the instant that it holds")

@@ -4,6 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
+import org.apache.parquet.CorruptDeltaByteArrays.requiresSequentialReads
 import org.apache.parquet.column.Encoding
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
@@ -26,7 +27,8 @@ import org.sparkzorder.footer.{
   Judgement,
   NameMatch,
   SessionBound,
-  StatisticsTrust
+  StatisticsTrust,
+  Unreadable
 }
 import org.sparkzorder.stats.{ColumnKey, ColumnStats}
 
@@ -75,7 +77,7 @@ private[footer] final class ParquetFooter(
       DataFormat.Parquet,
       rows = blocks.map(_.getRowCount).sum,
       schema = noted.fold(stored)(SparkRowTypes.refine(stored, _)),
-      unreadable = unreadable ++ moved,
+      unreadable = unreadable ++ moved ++ refusedByRow(file, blocks.flatMap(_.getColumns.asScala)),
       timestamps = ParquetTypes.timestamps(file.getSchema),
       codec = codecOf(blocks.flatMap(_.getColumns.asScala).filterNot(isEncrypted)),
       stats = judged.stats,
@@ -93,6 +95,12 @@ private[footer] final class ParquetFooter(
   }
 
   private def hasDifferences(chunk: ColumnChunkMetaData) = chunk.getEncodings.contains(Encoding.DELTA_BYTE_ARRAY)
+
+  /** parquet-java's reader of rows opens no file whose writer may have continued such bytes from another row group. */
+  private def refusedByRow(file: FileMetaData, chunks: Seq[ColumnChunkMetaData]): Seq[Unreadable] =
+    if (chunks.exists(_.getEncodings.asScala.exists(requiresSequentialReads(file.getCreatedBy, _))))
+      file.getSchema.getFields.asScala.map(f => Unreadable(Seq(f.getName), Unreadable.Sequential)).toVector
+    else Nil
 
   private def codecOf(chunks: Seq[ColumnChunkMetaData]): Option[String] = chunks.map(_.getCodec).distinct match {
     case Seq(one) => Some(NameMatch.fold(one.name))

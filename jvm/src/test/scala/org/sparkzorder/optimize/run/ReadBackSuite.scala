@@ -145,9 +145,9 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
       found.get("numReadBackFiles")
     }
     assert(readBack("counted-orc", "orc", Map.empty, "") == Some("2"))
-      assert(readBack("counted-parquet", "parquet", Map.empty, "") == Some("2"))
-      val v2 = Map("parquet.writer.version" -> "v2", "parquet.enable.dictionary" -> "false")
-      assert(readBack("counted-v2", "parquet", v2, "") == Some("2"))
+    assert(readBack("counted-parquet", "parquet", Map.empty, "") == Some("2"))
+    val v2 = Map("parquet.writer.version" -> "v2", "parquet.enable.dictionary" -> "false")
+    assert(readBack("counted-v2", "parquet", v2, "") == Some("2"))
     assert(readBack("counted-interval", "parquet", Map.empty, "make_dt_interval(0, 0, 0, id) i") == Some("2"))
   }
 
