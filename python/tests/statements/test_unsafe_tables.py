@@ -145,6 +145,7 @@ def test_hard_links_are_files_like_any_other(spark: SparkSession, tmp_path: Path
         ("recursiveFileLookup", "true"),
         ("ignoreMissingFiles", "true"),
         ("ignoreCorruptFiles", "TRUE"),
+        ("ignoredPathSegmentRegex", "^[.]"),
         ("mapreduce.input.pathFilter.class", "org.apache.hadoop.mapred.Utils$OutputFileUtils$OutputFilesFilter"),
     ],
 )
@@ -162,13 +163,18 @@ def test_options_that_choose_files_are_refused(spark: SparkSession, database: Pa
     spark.sql("OPTIMIZE plain ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
 
 
-def test_a_path_filter_of_the_session_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("mapreduce.input.pathFilter.class", "org.apache.hadoop.mapred.Utils$OutputFileUtils$OutputFilesFilter"),
+        ("spark.sql.files.ignoredPathSegmentRegex", "^[.]"),
+    ],
+)
+def test_a_session_that_chooses_files_is_refused(spark: SparkSession, tmp_path: Path, setting: str, value: str) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=False)
-    spark.conf.set(
-        "mapreduce.input.pathFilter.class", "org.apache.hadoop.mapred.Utils$OutputFileUtils$OutputFilesFilter"
-    )
+    spark.conf.set(setting, value)
     refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.OPTION", tmp_path)
-    spark.conf.unset("mapreduce.input.pathFilter.class")
+    spark.conf.unset(setting)
     spark.sql(table.optimize).collect()
     assert table.plain_ids() == once(table.ids)
 

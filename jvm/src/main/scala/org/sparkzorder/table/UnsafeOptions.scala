@@ -46,6 +46,15 @@ object UnsafeOptions {
   private val pathFilter = "mapreduce.input.pathFilter.class"
   private val byFilter = "it chooses files by rules that only its code knows"
 
+  // Since Spark 4.3. Retired files are in the hidden folder _zorder.
+  private val showsRetired = "files with hidden names are read as data, and so would be those that a rewrite retires"
+
+  /** Of the session, with the value that is safe. */
+  private val ofSession = Seq(
+    (pathFilter, "", byFilter),
+    ("spark.sql.files.ignoredPathSegmentRegex", "^[._]", showsRetired)
+  )
+
   /**
    * @param options of the table, in any case
    * @param formatName parquet or orc
@@ -54,14 +63,15 @@ object UnsafeOptions {
   def first(options: Map[String, String], formatName: String, hadoop: Configuration): Option[UnsafeOption] =
     options.toSeq.sorted.iterator.flatMap { case (key, value) =>
       reason(key.toLowerCase(Locale.ROOT), value, formatName).map(UnsafeOption(key, value, _))
-    }.nextOption().orElse(Option(hadoop.get(pathFilter)).map { filter =>
-      UnsafeOption(pathFilter, filter, byFilter)
+    }.nextOption().orElse(ofSession.collectFirst {
+      case (key, safe, reason) if Option(hadoop.get(key)).exists(_ != safe) => UnsafeOption(key, hadoop.get(key), reason)
     })
 
   private def reason(key: String, value: String, formatName: String): Option[String] = key match {
     // Our files have such names.
     case "pathglobfilter" if value != "*" && value != s"*.$formatName" =>
       Some("files are chosen by their names, and those of a rewrite may not be among them")
+    case "ignoredpathsegmentregex" if value != "^[._]" => Some(showsRetired)
     case k if k == pathFilter.toLowerCase(Locale.ROOT) => Some(byFilter)
     case "modifiedbefore" | "modifiedafter"            => Some(byTime)
     case _ if value.trim.equalsIgnoreCase("true")      => flags.get(key)
