@@ -566,7 +566,7 @@ def test_orc_names_with_a_backtick_are_refused(spark: SparkSession, tmp_path: Pa
 
 
 def test_bytes_as_differences_of_a_writer_without_a_version_are_refused(spark: SparkSession, tmp_path: Path) -> None:
-    """parquet-java refuses to read them row by row, and the vectorized reader misreads them in pages without a codec."""
+    """parquet-java does not read them row by row, and the vectorized reader misreads pages without a codec."""
     for i in range(2):
         file = tmp_path / f"{i}.parquet"
         data = pa.table({"id": range(4), "t": ["a", "ab", "abc", "abd"]})
