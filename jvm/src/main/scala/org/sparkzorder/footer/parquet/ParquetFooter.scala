@@ -63,6 +63,7 @@ private[footer] final class ParquetFooter(
     val chunks = blocks.map(b => (b.getRowCount, b.getColumns.asScala.map(c => c.getPath -> c).toMap))
     val encryption = encryptionOf(file, blocks.flatMap(_.getColumns.asScala))
     def isEncrypted(chunk: ColumnChunkMetaData) = encryption.columns(pathOf(chunk))
+    val plain = blocks.flatMap(_.getColumns.asScala).filterNot(isEncrypted)
     val places = new ParquetPlaces(file.getSchema, settings.caseSensitive)
     val (stored, unreadable) = types.of(file.getSchema)
     val judged = Judgement(columns.map { key =>
@@ -77,9 +78,9 @@ private[footer] final class ParquetFooter(
       DataFormat.Parquet,
       rows = blocks.map(_.getRowCount).sum,
       schema = noted.fold(stored)(SparkRowTypes.refine(stored, _)),
-      unreadable = unreadable ++ moved ++ refusedByRow(file, blocks.flatMap(_.getColumns.asScala)),
+      unreadable = unreadable ++ moved ++ refusedByRow(file, plain),
       timestamps = ParquetTypes.timestamps(file.getSchema),
-      codec = codecOf(blocks.flatMap(_.getColumns.asScala).filterNot(isEncrypted)),
+      codec = codecOf(plain),
       stats = judged.stats,
       loose = judged.loose,
       untrusted = judged.untrusted,
