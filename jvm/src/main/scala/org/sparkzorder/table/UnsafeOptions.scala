@@ -64,7 +64,8 @@ object UnsafeOptions {
     options.toSeq.sorted.iterator.flatMap { case (key, value) =>
       reason(key.toLowerCase(Locale.ROOT), value, formatName).map(UnsafeOption(key, value, _))
     }.nextOption().orElse(ofSession.collectFirst {
-      case (key, safe, reason) if Option(hadoop.get(key)).exists(_ != safe) => UnsafeOption(key, hadoop.get(key), reason)
+      case (key, safe, reason) if Option(hadoop.get(key)).exists(_ != safe) =>
+        UnsafeOption(key, hadoop.get(key), reason)
     })
 
   private def reason(key: String, value: String, formatName: String): Option[String] = key match {

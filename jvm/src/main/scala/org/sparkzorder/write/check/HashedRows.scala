@@ -6,12 +6,15 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy, UnaryExecNode}
+import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.sql.zorder.SparkOwn
 import org.apache.spark.unsafe.types.UTF8String
 
+import org.sparkzorder.write.PassesBatches
+
 /**
  * Returns the rows of the child unchanged, and counts and hashes them for each file that they come
- * from.
+ * from. If the child gives batches, these are hashed before they become rows.
  *
  * @param file ordinal of the row's file
  * @param read gets the result of each partition that was read to its end
@@ -23,7 +26,7 @@ private[write] final case class HashedRows(
     read: ReadRows,
     listed: ListedInputs,
     child: LogicalPlan
-) extends UnaryNode {
+) extends UnaryNode with PassesBatches {
   override def output: Seq[Attribute] = child.output
   override protected def stringArgs: Iterator[Any] = Iterator(file)
   override protected def withNewChildInternal(newChild: LogicalPlan): HashedRows = copy(child = newChild)
@@ -41,44 +44,57 @@ private[write] final case class HashedRowsExec(
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
   override protected def stringArgs: Iterator[Any] = Iterator(file)
+  override def supportsColumnar: Boolean = child.supportsColumnar && hash.takesBatches
 
-  override protected def doExecute(): RDD[InternalRow] = {
+  private def at: Int = {
     val at = child.output.indexWhere(_.exprId == file.exprId)
     require(at >= 0, s"$file is not in ${child.output.mkString("[", ", ", "]")}")
-    HashedRowsExec.hashed(child.execute(), hash, at, read, listed)
+    at
   }
+
+  override protected def doExecute(): RDD[InternalRow] =
+    HashedRowsExec.rows(child.execute(), hash, at, read, listed)
+
+  override protected def doExecuteColumnar(): RDD[ColumnarBatch] =
+    HashedRowsExec.batches(child.executeColumnar(), hash, at, read, listed)
 
   override protected def withNewChildInternal(newChild: SparkPlan): HashedRowsExec = copy(child = newChild)
 }
 
+// Made in this object, so that the closures do not contain a plan.
 private object HashedRowsExec {
 
-  // Made in this object, so that the closure does not contain a plan.
-  private def hashed(
+  def rows(
       rows: RDD[InternalRow],
       hash: RowHash,
       file: Int,
       read: ReadRows,
       listed: ListedInputs
-  ): RDD[InternalRow] =
-    rows.mapPartitionsWithIndex(
-      (partition, rows) =>
-        new HashingIterator(rows, hash, file, listed.confirm, sums => read.add(partition -> sums)),
-      preservesPartitioning = true
-    )
+  ): RDD[InternalRow] = rows.mapPartitionsWithIndex(
+    (partition, rows) => new HashingIterator(rows, hash, file, listed.confirm, sums => read.add(partition -> sums)),
+    preservesPartitioning = true
+  )
+
+  def batches(
+      batches: RDD[ColumnarBatch],
+      hash: RowHash,
+      file: Int,
+      read: ReadRows,
+      listed: ListedInputs
+  ): RDD[ColumnarBatch] = batches.mapPartitionsWithIndex(
+    (partition, batches) =>
+      new HashingBatches(batches, hash, file, listed.confirm, sums => read.add(partition -> sums)),
+    preservesPartitioning = true
+  )
 }
 
 /**
+ * @tparam T rows of one file
  * @param begin called with a file when the first row of a part of it was read
  * @param end called once, after the last row, with the sums of the rows of each file
  */
-private[write] final class HashingIterator(
-    rows: Iterator[InternalRow],
-    hash: RowHash,
-    file: Int,
-    begin: Int => Unit,
-    end: Map[Int, RowSum] => Unit
-) extends Iterator[InternalRow] {
+private[write] abstract class HashingParts[T](parts: Iterator[T], begin: Int => Unit, end: Map[Int, RowSum] => Unit)
+    extends Iterator[T] {
   private var sums = Map.empty[Int, RowSum]
   private var ended = false
 
@@ -88,7 +104,11 @@ private[write] final class HashingIterator(
   private var count = 0L
   private var hashes = 0L
 
-  override def hasNext: Boolean = rows.hasNext || {
+  protected def rowsOf(rows: T): Int
+  protected def fileOf(rows: T): Int
+  protected def hashOf(rows: T): Long
+
+  override def hasNext: Boolean = parts.hasNext || {
     if (!ended) {
       ended = true
       keep()
@@ -97,9 +117,18 @@ private[write] final class HashingIterator(
     false
   }
 
-  override def next(): InternalRow = {
-    val row = rows.next()
-    val of = row.getInt(file)
+  override def next(): T = {
+    val rows = parts.next()
+    val found = rowsOf(rows)
+    if (found > 0) {
+      look(fileOf(rows))
+      count += found
+      hashes += hashOf(rows)
+    }
+    rows
+  }
+
+  private def look(of: Int): Unit = {
     if (of != current) {
       keep()
       current = of
@@ -111,9 +140,6 @@ private[write] final class HashingIterator(
       part = now
       begin(of)
     }
-    count += 1
-    hashes += hash.of(row)
-    row
   }
 
   private def keep(): Unit = {
@@ -121,6 +147,30 @@ private[write] final class HashingIterator(
     count = 0
     hashes = 0
   }
+}
+
+private[write] final class HashingIterator(
+    rows: Iterator[InternalRow],
+    hash: RowHash,
+    file: Int,
+    begin: Int => Unit,
+    end: Map[Int, RowSum] => Unit
+) extends HashingParts[InternalRow](rows, begin, end) {
+  override protected def rowsOf(row: InternalRow): Int = 1
+  override protected def fileOf(row: InternalRow): Int = row.getInt(file)
+  override protected def hashOf(row: InternalRow): Long = hash.of(row)
+}
+
+private[write] final class HashingBatches(
+    batches: Iterator[ColumnarBatch],
+    hash: RowHash,
+    file: Int,
+    begin: Int => Unit,
+    end: Map[Int, RowSum] => Unit
+) extends HashingParts[ColumnarBatch](batches, begin, end) {
+  override protected def rowsOf(batch: ColumnarBatch): Int = batch.numRows
+  override protected def fileOf(batch: ColumnarBatch): Int = batch.column(file).getInt(0)
+  override protected def hashOf(batch: ColumnarBatch): Long = hash.sum(batch).hash
 }
 
 /** Plans [[HashedRows]] in the sessions of rewrites. */

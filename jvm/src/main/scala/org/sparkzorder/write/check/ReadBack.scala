@@ -18,32 +18,28 @@ import org.sparkzorder.write.RewriteSession
 /**
  * What was found when a new file was read back. See [[RowHash]] for what counts as the same.
  *
- * @param written the rows that the writer got
  * @param found the rows that are in the file
  * @param millis how long reading took
  */
-final case class ReadBackRows(written: RowSum, found: RowSum, millis: Long) {
-  def isSame: Boolean = written == found
-}
+final case class ReadBackRows(found: RowSum, millis: Long)
 
 /** A new file could not be read back. */
 final class ReadBackException(val path: String, cause: Throwable) extends RuntimeException(path, cause)
 
 /**
  * Reads each new file back with the reader that queries use, in the task that wrote it. So a file
- * that does not hold what its writer got is noticed before it is visible.
+ * that does not hold what was read is noticed before it is visible.
  *
  * @param read the reader of the format, made for whole rows of the schema
  * @param hash of these rows
  */
-private[write] final class ReadBack(read: PartitionedFile => Iterator[InternalRow], private val hash: RowHash)
+private[write] final class ReadBack(read: PartitionedFile => Iterator[InternalRow], hash: RowHash)
     extends Serializable {
 
-  /** For one file. */
-  def begin(): ReadBack.OfFile = new ReadBack.OfFile(this)
-
-  private def sumOf(path: Path, conf: Configuration): RowSum =
+  /** Reads a closed file. */
+  def of(path: Path, conf: Configuration): ReadBackRows =
     try {
+      val began = System.nanoTime()
       val status = path.getFileSystem(conf).getFileStatus(path)
       val file = PartitionedFile(
         InternalRow.empty,
@@ -54,7 +50,8 @@ private[write] final class ReadBack(read: PartitionedFile => Iterator[InternalRo
         status.getModificationTime,
         status.getLen
       )
-      RowSum.of(sums(read(file)))
+      val found = RowSum.of(sums(read(file)))
+      ReadBackRows(found, (System.nanoTime() - began) / 1000000)
     } catch { case NonFatal(e) => throw new ReadBackException(path.toString, e) }
 
   /** A reader of batches says that they are rows, since Java does not know the difference. */
@@ -69,24 +66,6 @@ private[write] final class ReadBack(read: PartitionedFile => Iterator[InternalRo
 }
 
 private[write] object ReadBack {
-
-  /** What a writer gets, and then what is in the file. */
-  final class OfFile(of: ReadBack) {
-    private var rows = 0L
-    private var sum = 0L
-
-    def add(row: InternalRow): Unit = {
-      rows += 1
-      sum += of.hash.of(row)
-    }
-
-    /** Reads the closed file. */
-    def end(path: Path, conf: Configuration): ReadBackRows = {
-      val began = System.nanoTime()
-      val found = of.sumOf(path, conf)
-      ReadBackRows(RowSum(rows, sum), found, (System.nanoTime() - began) / 1000000)
-    }
-  }
 
   /**
    * Columns and settings are those that the rewrite reads its inputs with. Where the format can, it

@@ -268,7 +268,7 @@ final class RewriteJob(
         slot,
         f.stats,
         interval = intervals(unit).map(_(slot - model.slotOffsets(unit))),
-        f.readBack.fold(0L)(_.written.hash),
+        f.readBack.fold(0L)(_.found.hash),
         f.upload,
         f.readBack,
         f.isColumnwise

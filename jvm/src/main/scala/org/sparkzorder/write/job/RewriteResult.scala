@@ -16,7 +16,7 @@ import org.sparkzorder.write.task.StagedUpload
  * @param slot number among the files of all units: unit after unit, and along the curve within a
  *   unit. Files that were split only because they would have too many rows share a slot
  * @param interval the part of the curve that the file holds; None where there is no curve
- * @param rowHash sum of the hashes of the rows that the writer got; see [[RowSum]]
+ * @param rowHash sum of the hashes of the rows in the file; see [[RowSum]]
  * @param upload set on an object store, where it is no file yet; its path then has no suffix
  * @param readBack what was found in the file; set unless rows were not hashed
  * @param isColumnwise whether it was written column by column
@@ -62,7 +62,7 @@ final case class RewriteResult(
   /** How many files were written column by column. */
   def columnwise: Int = outputs.count(_.isColumnwise)
 
-  /** For each unit, the rows that the writers got. */
+  /** For each unit, the rows that the writers got, with the hash of those in the files. */
   def written: IndexedSeq[RowSum] = {
     val ofUnit = outputs.groupMapReduce(_.unit)(o => RowSum(o.rows, o.rowHash))(_ + _)
     samples.indices.map(ofUnit.getOrElse(_, RowSum.none))

@@ -96,7 +96,7 @@ private[write] final class RewriteScan(
     val slot = SlotKey(BroadcastPlan(plan), file, z.toAttribute, tie)
     val exchanged =
       if (dimensions.isEmpty) {
-        val rows = withBytesKey(hashed(ColumnsToRows.of(table)))
+        val rows = withBytesKey(ColumnsToRows.of(hashed(table)))
         PackedRows.shuffled(rows, RowPlacing(Some(CurveColumns(tie, z.toAttribute, curve)), slot), slots)
       } else {
         val rows = withBytesKey(joined(hashed(read)))

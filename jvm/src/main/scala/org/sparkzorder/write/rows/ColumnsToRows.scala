@@ -9,10 +9,12 @@ import org.apache.spark.sql.execution.{ColumnarToRowTransition, SparkPlan, Spark
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
+import org.sparkzorder.write.PassesBatches
+
 /**
  * The rows of a relation unchanged. If its files are read in batches, [[BatchRows]] makes the rows.
  *
- * @param child a relation
+ * @param child a relation, with its rows hashed or not
  */
 private[write] final case class ColumnsToRows(child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
@@ -51,9 +53,12 @@ private object ColumnsToRowsExec {
 /** Plans [[ColumnsToRows]] in the sessions of rewrites. */
 private[write] object ColumnsToRowsStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case ColumnsToRows(child) if child.children.isEmpty => ColumnsToRowsExec(planLater(child)) :: Nil
+    case ColumnsToRows(child) if givesBatches(child) => ColumnsToRowsExec(planLater(child)) :: Nil
     // A rule of another extension has put something in between, which takes rows.
     case ColumnsToRows(child) => planLater(child) :: Nil
     case _                    => Nil
   }
+
+  private def givesBatches(plan: LogicalPlan): Boolean =
+    plan.children.forall(child => plan.isInstanceOf[PassesBatches] && givesBatches(child))
 }

@@ -53,7 +53,7 @@ private[write] final case class WrittenFile(
  * @param limits set when files have a limit of rows
  * @param uploads set when the folders are such that S3A leaves uploads open there, see
  *   [[StagedUpload]]
- * @param readBack set to hash the rows and to read the files back
+ * @param readBack set to read the files back
  * @param zeros how files with -0.0 are written; None when no column can have it
  * @param zone of the driver, if it matters
  * @param isColumnwise whether Parquet files are written column by column where they can be
@@ -95,11 +95,10 @@ private[write] final class FileTask(
     val context = attempt(slot, task)
     val path = pathOf(slot, part, task, factory.getFileExtension(context))
     val collector = new StatsCollector(schema, indexed)
-    val check = readBack.map(_.begin()).orNull
     var wasColumnwise = false
     var complete = false
     // An open upload cannot be read.
-    val local = uploads.filter(_ => check != null).map(_ => new LocalFirst(conf.value))
+    val local = uploads.filter(_ => readBack.isDefined).map(_ => new LocalFirst(conf.value))
     try {
       val at = local.fold(path)(_.path)
       val file = factory.newInstance(at.toString, schema, context)
@@ -111,15 +110,13 @@ private[write] final class FileTask(
         val leading = new LeadingFields(schema)
         rows.foreach { row =>
           val data = leading.of(row)
-          // The writer copies the row first, and then its bytes are in the processor's cache.
           writer.write(data)
-          if (check != null) check.add(data)
           collector.add(data)
         }
         writer.end()
       }
       val stats = collector.result()
-      val back = Option(check).map(_.end(at, conf.value))
+      val back = readBack.map(_.of(at, conf.value))
       local.foreach(_.copyTo(path))
       val written = uploads.fold(stored(path, stats))(uploaded(_, path, stats))
       complete = true

@@ -101,8 +101,8 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     val folder = table(s"$format$i", format)
     val (before, names) = (rows(folder, format), files(folder))
     val error = intercept[ZOrderRuntimeException](optimize(folder, format, fault))
-    assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.READ_BACK", error)
-    assert(error.getMessage.contains(s"$folder/") && error.getMessage.contains("150 rows were written and 150 read"))
+    assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.ROW_HASH", error)
+    assert(error.getMessage.contains(s"the 300 rows in its new files for file:$folder are not those that it read"))
     assert(rows(
       folder,
       format
@@ -201,7 +201,7 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
       val folder = flat(s"encoder$i")
       val (before, names) = (rows(folder, "parquet"), files(folder))
       val error = intercept[ZOrderRuntimeException](optimizeWith(folder, "parquet", _ => new FaultyEncoders(fault)))
-      assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.READ_BACK", error)
+      assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.ROW_HASH", error)
       assert(rows(folder, "parquet") == before)
       assert(files(folder).filter(_.endsWith(".parquet")) == names.filter(_.endsWith(".parquet")))
       assert(FaultyEncoders.reached.getAndSet(0) > 0)

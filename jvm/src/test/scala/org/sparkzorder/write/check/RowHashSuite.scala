@@ -193,6 +193,21 @@ class RowHashSuite extends AnyFunSuite {
     assert(begun == Seq(0, 2, 0, 2))
   }
 
+  test("batches of files have the sums of their rows, and empty ones have no file") {
+    val two = Seq(LongType, IntegerType)
+    val hash = rowHash(schemaOf(Seq(LongType)))
+    def row(of: (Int, Int)) = unsafe(two, Seq[Any](of._1.toLong, of._2))
+    val rows = Seq(Seq(7 -> 3, 8 -> 3), Nil, Seq(9 -> 3), Seq(10 -> 1))
+    val batches = rows.map(b => batchOf(b.map(row), schemaOf(two), onHeap = true))
+    var told = Seq.empty[Map[Int, RowSum]]
+    var begun = Seq.empty[Int]
+    val handedOn = new HashingBatches(batches.iterator, hash, 1, begun :+= _, told :+= _).toSeq
+    assert(handedOn.zip(batches).forall { case (a, b) => a eq b } && handedOn.size == 4)
+    def sum(of: (Int, Int)*) = RowSum(of.length.toLong, of.map(r => hash.of(row(r))).sum)
+    assert(told == Seq(Map(3 -> sum(rows.flatten.take(3): _*), 1 -> sum(10 -> 1))))
+    assert(begun == Seq(3, 1))
+  }
+
   test("an iterator looks at a file again for each part of it that a task opens") {
     val two = Seq(LongType, IntegerType)
     // Rows of file 0 in two parts, then one of file 1.

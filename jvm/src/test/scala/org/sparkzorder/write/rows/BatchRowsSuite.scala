@@ -48,13 +48,4 @@ class BatchRowsSuite extends AnyFunSuite {
     assert(!BatchRows.canMake(new StructType().add("a", TimeType(6))))
     assert(!BatchRows.canMake(new StructType))
   }
-
-  test("a block whose last row is not as Spark makes it is an error") {
-    val schema = new StructType().add("a", IntegerType)
-    val wrong = new BatchRows(schema, Array(FieldCopy.of(ShortType).get))
-    val batch = batchOf(Seq(InternalRow(100000), InternalRow(2)), schema, onHeap = false)
-    val error = intercept[IllegalStateException](wrong.of(batch).next())
-    assert(error.getMessage.contains("struct<a:int>"))
-    batch.close()
-  }
 }
