@@ -9,6 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import fastparquet
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from comparison import no_skipping, same_rows
 
@@ -94,8 +98,8 @@ def written_by_an_earlier_release(folder: Path) -> None:
     content = index.read_bytes()
     length = int.from_bytes(content[-16:-12], "big")
     footer = content[-16 - length : -16]
-    assert b',"writers":1,' in footer
-    footer = footer.replace(b',"writers":1,', b",")
+    assert b',"writers":2,' in footer
+    footer = footer.replace(b',"writers":2,', b",")
     ending = len(footer).to_bytes(4, "big") + zlib.crc32(footer).to_bytes(4, "big")
     index.write_bytes(content[: -16 - length] + footer + ending + content[-8:])
 
@@ -168,3 +172,89 @@ def test_a_column_list_lasts_when_the_index_is_made_again(spark: SparkSession, t
     spark.sql(f"REFRESH SKIPPING INDEX ON {table}")
     assert {r.column for r in spark.sql(f"DESCRIBE SKIPPING INDEX ON {table}").collect()} == {"id"}
     assert statuses(spark, table) == {"indexed"}
+
+
+# True answers about the rows of two joined files, by conditions and answers that Spark's readers do not judge by a footer.
+JOINED: dict[str, object] = {
+    "SELECT count(*) FROM t WHERE isnan(f)": 2,
+    "SELECT count(*) FROM (SELECT max(f) AS m FROM t) WHERE isnan(m)": 1,
+    "SELECT count(f) FROM t": 6,
+    "SELECT count(st.x) FROM t": 4,
+    "SELECT count(*) FROM t WHERE st.x IS NOT NULL": 4,
+    "SELECT count(*) FROM t WHERE st IS NULL": 4,
+}
+
+
+def append_file(spark: SparkSession, source: Path, target: Path) -> None:
+    """Copy a file's row groups with their statistics, as parquet-java's `merge` and programs of users do."""
+    jvm = spark._jvm  # type: ignore[attr-defined]
+    hadoop = jvm.org.apache.parquet.hadoop
+    conf = spark._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+    path = jvm.org.apache.hadoop.fs.Path
+    file = hadoop.util.HadoopInputFile.fromPath(path(str(source)), conf)
+    reader = hadoop.ParquetFileReader.open(file)
+    schema = reader.getFooter().getFileMetaData().getSchema()
+    reader.close()
+    writer = hadoop.ParquetFileWriter(conf, schema, path(str(target)))
+    writer.start()
+    writer.appendFile(file)
+    writer.end(jvm.java.util.HashMap())
+
+
+@pytest.mark.parametrize("with_page_index", [False, True])
+def test_files_that_parquet_java_joined_are_not_its_own(
+    spark: SparkSession, tmp_path: Path, with_page_index: bool
+) -> None:
+    texts = pa.array(["a", "b", "c", "d"]).dictionary_encode()
+    structs = pa.StructArray.from_arrays([texts], ["x"], mask=pa.array([False, True, True, False]))
+    rows = pa.table({"id": range(4), "f": pa.array([1.0, 2.0, float("nan"), None]), "st": structs})
+    pq.write_table(rows, tmp_path / "source.parquet", write_page_index=with_page_index)
+    folder = tmp_path / "t"
+    folder.mkdir()
+    for i in range(2):
+        append_file(spark, tmp_path / "source.parquet", folder / f"{i}.parquet")
+    assert pq.read_metadata(folder / "0.parquet").created_by.startswith("parquet-mr version 1.")
+    table = f"parquet.`{folder}`"
+    spark.sql(f"CREATE SKIPPING INDEX ON {table}")
+    assert_true_answers(spark, JOINED, table)
+
+
+def test_row_groups_that_fastparquet_appended_are_not_those_of_spark(spark: SparkSession, tmp_path: Path) -> None:
+    """fastparquet keeps the name of the first writer in the footer, and its bounds leave NaN out."""
+    folder = tmp_path / "t"
+    spark.range(0, 8, 1, 1).selectExpr("id", "CAST(id AS DOUBLE) AS d").write.parquet(str(folder))
+    [file] = folder.glob("part-*.parquet")
+    more = pd.DataFrame({"id": pd.array([8, 9], dtype="int64"), "d": [float("nan"), 1.0]})
+    fastparquet.write(str(file), more, append=True, stats=True)
+    file.with_name(f".{file.name}.crc").unlink()
+    assert pq.read_metadata(file).created_by.startswith("parquet-mr version 1.")
+    shutil.copy(file, folder / "part-1.parquet")
+    table = f"parquet.`{folder}`"
+    spark.sql(f"CREATE SKIPPING INDEX ON {table}")
+    truth: dict[str, object] = {
+        "SELECT count(*) FROM t WHERE isnan(d)": 2,
+        "SELECT isnan(max(d)) FROM t": True,
+        "SELECT isnan(d) FROM t ORDER BY d DESC LIMIT 1": True,
+    }
+    assert_true_answers(spark, truth, table)
+
+
+def test_chunks_of_parquet_java_are_known_as_its_own(spark: SparkSession, tmp_path: Path) -> None:
+    """If not, the rows of every file of Spark would be read for the index."""
+    columns = (
+        "id",
+        "id % 2 = 0 AS b",
+        "if(id = 3, NULL, named_struct('x', id / 2.0D)) AS st",
+        "array(id) AS a",
+        "CAST(id AS STRING) AS s",
+    )
+    for version in ("PARQUET_1_0", "PARQUET_2_0"):
+        folder = str(tmp_path / version)
+        rows = spark.range(0, 1000, 1, 2).selectExpr(*columns)
+        rows.write.option("parquet.writer.version", version).parquet(folder)
+        jobs = spark.sparkContext.statusTracker()
+        spark.sparkContext.setJobGroup(version, "index")
+        spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{folder}` (id, st.x)")
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+        # One job reads the footers. Another one would read rows.
+        assert len(jobs.getJobIdsForGroup(version)) == 1

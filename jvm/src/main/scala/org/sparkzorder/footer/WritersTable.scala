@@ -34,7 +34,7 @@ private[footer] final case class CheckedVersions(name: String, first: String, la
 object WritersTable {
 
   /** An index has the number of the table that it was made by. It is of no use under another one. */
-  val Number = 1
+  val Number = 2
 
   private val flat = Belief(bounds = true, booleans = true, nulls = true)
   // parquet-java compares with `Double.compare`, so a NaN becomes the maximum, and its reader drops bounds with a NaN.

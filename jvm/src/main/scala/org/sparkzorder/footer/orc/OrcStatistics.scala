@@ -3,14 +3,14 @@ package org.sparkzorder.footer.orc
 import scala.annotation.nowarn
 
 import org.apache.orc.{BooleanColumnStatistics, ColumnStatistics, DateColumnStatistics, IntegerColumnStatistics}
-import org.apache.orc.{OrcProto, Reader, StringColumnStatistics, TypeDescription}
+import org.apache.orc.{OrcFile, OrcProto, Reader, StringColumnStatistics, TypeDescription}
 import org.apache.orc.TypeDescription.Category
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.execution.datasources.orc.OrcUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import org.sparkzorder.footer.{Calendar, EncodedOrder, StatisticsTrust, WritersTable}
+import org.sparkzorder.footer.{Belief, Calendar, EncodedOrder, StatisticsTrust, WritersTable}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 
 /** Judges the file-level statistics of an open ORC file, column by column. */
@@ -28,7 +28,10 @@ private[footer] final class OrcStatistics(reader: Reader) {
   private val kept = api != null && api.length > 0 && proto.size == api.length &&
     proto.get(0).hasNumberOfValues && proto.get(0).getNumberOfValues == rows
 
-  private val belief = WritersTable.ofOrc(reader.getSoftwareVersion)
+  // ORC Java's `mergeFiles` keeps stripes and statistics of other writers, and the version of their format.
+  private val isJoined =
+    reader.getSoftwareVersion.startsWith("ORC Java") && reader.getWriterVersion != OrcFile.WriterVersion.ORC_14
+  private val belief = if (isJoined) Belief() else WritersTable.ofOrc(reader.getSoftwareVersion)
 
   def judge(key: ColumnKey, leaf: TypeDescription): StatisticsTrust = nullCount(leaf) match {
     case None                         => StatisticsTrust.Untrusted

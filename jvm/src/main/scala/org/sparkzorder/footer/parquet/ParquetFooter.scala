@@ -58,12 +58,14 @@ private[footer] final class ParquetFooter(
     val metadata = ParquetMetadataReader.read(own, status)
     val file = metadata.getFileMetaData
     val keys = file.getKeyValueMetaData
-    val writer = new ParquetWriter(file.getCreatedBy, key => Option(keys.get(key)))
     val blocks = metadata.getBlocks.asScala.toVector
     val chunks = blocks.map(b => (b.getRowCount, b.getColumns.asScala.map(c => c.getPath -> c).toMap))
     val encryption = encryptionOf(file, blocks.flatMap(_.getColumns.asScala))
     def isEncrypted(chunk: ColumnChunkMetaData) = encryption.columns(pathOf(chunk))
-    val plain = blocks.flatMap(_.getColumns.asScala).filterNot(isEncrypted)
+    val rowGroups = blocks.filter(_.getRowCount > 0).map(_.getColumns.asScala.filterNot(isEncrypted).toVector)
+    val plain = rowGroups.flatten
+    def isRepeated(chunk: ColumnChunkMetaData) = file.getSchema.getMaxRepetitionLevel(chunk.getPath.toArray: _*) > 0
+    val writer = new ParquetWriter(file.getCreatedBy, key => Option(keys.get(key)), rowGroups, isRepeated)
     val places = new ParquetPlaces(file.getSchema, settings.caseSensitive)
     val (stored, unreadable) = types.of(file.getSchema)
     val judged = Judgement(columns.map { key =>

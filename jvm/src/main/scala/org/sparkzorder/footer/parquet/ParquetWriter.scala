@@ -1,5 +1,11 @@
 package org.sparkzorder.footer.parquet
 
+import scala.annotation.nowarn
+
+import org.apache.parquet.column.Encoding
+import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.BOOLEAN
+
 import org.sparkzorder.footer.{Belief, WritersTable}
 import org.sparkzorder.footer.traits.KeyValues
 
@@ -8,8 +14,15 @@ import org.sparkzorder.footer.traits.KeyValues
  *
  * @param createdBy the footer's `created_by`, null when absent
  * @param keys the footer's key-value metadata
+ * @param rowGroups the chunks that are not encrypted, of each row group
+ * @param isRepeated whether a chunk is below a list or a map
  */
-private[footer] final class ParquetWriter(createdBy: String, keys: String => Option[String]) {
+private[footer] final class ParquetWriter(
+    createdBy: String,
+    keys: String => Option[String],
+    rowGroups: Seq[Seq[ColumnChunkMetaData]] = Nil,
+    isRepeated: ColumnChunkMetaData => Boolean = _ => false
+) {
 
   /**
    * Spark's own test for INT96: `spark.sql.parquet.int96TimestampConversion` does not touch these
@@ -17,8 +30,29 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
    */
   val isParquetJava: Boolean = createdBy != null && createdBy.startsWith("parquet-mr")
 
-  /** Chunks of other writers may have been copied into the file as they were, with their statistics. */
-  private val isJoined = keys(KeyValues.OriginalWriter).isDefined
+  /**
+   * Chunks of other writers may have been copied into the file as they were, with their statistics. Some tools say so.
+   * `ParquetFileWriter.appendFile` does not, so each row group has to look like one of parquet-java.
+   */
+  private val isJoined =
+    keys(KeyValues.OriginalWriter).isDefined || isParquetJava && rowGroups.exists { chunks =>
+      val told = chunks.map(isOwn)
+      chunks.nonEmpty && (told.contains(Some(false)) || !told.contains(Some(true)))
+    }
+
+  /**
+   * Whether parquet-java wrote a chunk. It names BIT_PACKED for levels that a chunk of pages of version 1 does not have,
+   * and no encoding of levels for pages of version 2. All others name RLE, or have no index of pages, which parquet-java
+   * has had since 1.11. None where its own chunk may name RLE alone: it has both levels, or booleans in pages of version 2.
+   */
+  @nowarn("cat=deprecation")
+  private def isOwn(chunk: ColumnChunkMetaData): Option[Boolean] = {
+    val encodings = chunk.getEncodings
+    val hasPageIndex = chunk.getOffsetIndexReference != null
+    if (encodings.contains(Encoding.BIT_PACKED)) Some(hasPageIndex || !createdBy.matches(ParquetWriter.WithPageIndex))
+    else if (isRepeated(chunk) || chunk.getPrimitiveType.getPrimitiveTypeName == BOOLEAN) None
+    else Some(hasPageIndex && !encodings.contains(Encoding.RLE))
+  }
 
   /**
    * What is believed of the file's statistics. Parquet.Net moves clocks by the time zone of its machine, writers in
@@ -56,4 +90,8 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
   val saysTimeZone: Boolean = keys("org.apache.spark.timeZone").isDefined
 
   val prolepticInt96: Boolean = sparkVersion.exists(_ >= "3.1.0") && keys("org.apache.spark.legacyINT96").isEmpty
+}
+
+private[footer] object ParquetWriter {
+  private val WithPageIndex = "parquet-mr version (1\\.(1[1-9]|[2-9][0-9])|[2-9]).*"
 }
