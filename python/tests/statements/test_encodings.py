@@ -213,3 +213,20 @@ def test_fixed_binaries_without_a_dictionary_stay_plain_beside_differences(spark
     assert seen(tmp_path) == answers
     [last] = spark.sql(f"DESCRIBE HISTORY parquet.`{tmp_path}`").where("version = 1").collect()
     assert "encodings DELTA_BINARY_PACKED (the files lack some" in last.operationMetrics["notKept"]
+
+
+def test_differences_in_pages_of_version_1_do_not_get_into_pages_of_version_2(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    for number in range(2):
+        duckdb.sql(
+            "COPY (SELECT range::BIGINT AS k, CASE WHEN range % 5 = 0 THEN NULL ELSE (range * 7)::INT END AS v"
+            f" FROM range({number * 100}, {number * 100 + 100}))"
+            f" TO '{tmp_path}/in-{number}.parquet' (FORMAT parquet, PARQUET_VERSION V2)"
+        )
+    assert ("INT32", "DELTA_BINARY_PACKED") in encodings_of(tmp_path)
+    answers = seen(tmp_path)
+    assert None not in answers.values()
+    spark.sql(f"OPTIMIZE parquet.`{tmp_path}` ZORDER BY (k) OPTIONS ('num-files' = '2')").collect()
+    # fastparquet knows no differences with nulls in pages of version 2.
+    assert seen(tmp_path) == answers

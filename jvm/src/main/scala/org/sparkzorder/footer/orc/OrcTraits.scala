@@ -23,6 +23,7 @@ private[footer] object OrcTraits {
       extents = extents,
       bloomFilters = if (encryption.isNone) bloomFilters(reader, footerOf) else Set.empty,
       encodings = Set.empty,
+      hasPagesOfVersion2 = false,
       codecs = if (reader.getNumberOfRows == 0) Set.empty else Set(NameMatch.fold(reader.getCompressionKind.name))
     )
   }

@@ -29,6 +29,7 @@ private[footer] object ParquetTraits {
       encodings = chunks.flatMap { c =>
         c.getEncodings.asScala.filterNot(e => Known(e.name)).map(c.getPrimitiveType.getPrimitiveTypeName -> _)
       }.toSet,
+      hasPagesOfVersion2 = chunks.exists(c => Option(c.getEncodingStats).exists(_.usesV2Pages)),
       codecs = chunks.iterator.map(c => NameMatch.fold(c.getCodec.name)).toSet
     )
   }

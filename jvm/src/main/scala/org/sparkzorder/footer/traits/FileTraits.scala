@@ -22,6 +22,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
  * @param dictionaries the leaves of the schema, by their numbers, of which each chunk has all its values
  *   in a dictionary
  * @param encodings of values, by the types of their columns, without those that every reader knows
+ * @param hasPagesOfVersion2 whether the footer says so of some page
  * @param codecs of the column chunks, in Spark's spelling
  */
 final case class FileTraits(
@@ -31,6 +32,7 @@ final case class FileTraits(
     bloomFilters: Set[Seq[String]],
     dictionaries: BitSet,
     encodings: Set[(PrimitiveTypeName, Encoding)],
+    hasPagesOfVersion2: Boolean,
     codecs: Set[String]
 )
 

@@ -95,7 +95,10 @@ private final class KeptOfParquet(
   private def pageVersion(kept: KeptParquet): (Map[String, String], Seq[String]) = {
     val isCompressed = !writeConf.get(SQLConf.PARQUET_COMPRESSION.key).contains("uncompressed")
     val inAll = traits.filter(_.codecs.nonEmpty).forall(_.encodings.nonEmpty)
-    if (isCompressed && inAll && KnownEncodings.canBeVersion2(kept)) (Map("parquet.writer.version" -> "v2"), Nil)
+    // Some readers know differences in pages of version 1 only, where some writers put them.
+    val hadPages = traits.exists(_.hasPagesOfVersion2)
+    if (isCompressed && inAll && hadPages && KnownEncodings.canBeVersion2(kept))
+      (Map("parquet.writer.version" -> "v2"), Nil)
     else {
       val lost = kept.encodings.map(_._2.name).filter(_.startsWith("DELTA_")).toSeq.sorted.mkString(", ")
       val why = if (isCompressed) "the files lack some of version 2" else "Spark may misread them without compression"
