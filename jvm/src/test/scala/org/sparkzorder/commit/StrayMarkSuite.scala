@@ -74,6 +74,34 @@ class StrayMarkSuite extends AnyFunSuite {
     assert(checked > 0)
   }
 
+  test("a folder is settled to its end beside a copy of it, while another folder is renamed") {
+    def rename(fs: MemoryFs, from: String, to: String): Unit = (from +: fs.below(from)).foreach { path =>
+      fs.nodes.remove(path).foreach(fs.nodes(to + path.stripPrefix(from)) = _)
+    }
+    var checked = 0
+    for (k <- 1 to Statement.optimize.calls(dirs)) {
+      val table = new SmallTable(dirs, Statement.optimize.filesEach)
+      table.fs.copyOf(Statement.optimize.prepared(dirs))
+      table.attempt("op-1")(Statement.optimize.run(table, new MemoryOps(table.fs, at = k)))
+      if (table.isPublishing) {
+        copy(table.fs, keepsTimes = true)
+        rename(table.fs, "/t/p=2", "/t/p=5")
+        if (table.recover(new MemoryOps(table.fs)).isEmpty) withClue(s"died before call $k: ") {
+          checked += 1
+          assert(table.fs.below("/t").filter(_.contains("/_exchange-")).isEmpty)
+          val before = table.fs.visibleRows
+          assert(table.attempt("op-2")(table.optimize(
+            new MemoryOps(table.fs),
+            "op-2",
+            Seq("p=1", "p=3", "p=5")
+          )).isEmpty)
+          assert(table.fs.visibleRows == before)
+        }
+      }
+    }
+    assert(checked > 2)
+  }
+
   test("RESTORE does the same") {
     var (taken, refused) = (0, 0)
     copied(Statement.restore, keepsTimes = true) { table =>

@@ -46,8 +46,11 @@ private[commit] final class SettleOperation(
     val first = if (isEnded) found.map(_ -> PlaceOutcome.Ended) else settled(found, isStale)
     // A folder may have been moved in the meantime.
     val (lost, done) = first.partition(_._2 == PlaceOutcome.Overwritten)
-    val later = if (lost.nonEmpty) settled(places.moved(record, done.map(_._1.work.folder).toSet), isStale) else Nil
-    val outcomes = first.filterNot { case (l, _) => later.exists(_._1.origin == l.origin) } ++ later
+    val known = done.map(_._1.work.folder).toSet
+    val moved = if (lost.isEmpty) Nil else places.moved(record, known).filterNot(l => known(l.work.folder))
+    val later = settled(moved, isStale)
+    // A copy has the origin of its folder, which may be done.
+    val outcomes = done ++ lost.filterNot { case (l, _) => later.exists(_._1.origin == l.origin) } ++ later
     val away = if (isRecovery && !withoutAway && !isEnded) places.away(record, found) else Nil
     if (away.nonEmpty) throw new FoldersAwayException(folder.root, record.version, away)
     val last =
