@@ -43,7 +43,8 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
         depth.mean,
         depth.max,
         if (known.files == 0) 0d else 1 - depth.mean / known.files,
-        ClusteringDepth.bound(known.files, asked.size, ClusteringDepth.shares(bounds)),
+        // What is reached is possible, also where files or values are not as the bound assumes.
+        math.min(depth.mean, ClusteringDepth.bound(known.files, asked.size, ClusteringDepth.shares(bounds))),
         depth.histogram
       )
     }
