@@ -37,10 +37,9 @@ private[skipping] final class IndexFacts(scan: AnswerableScan) {
     ListedTable.partitionsOf(listed.map(_.values).zip(listedFiles), snapshot.files)
   )
 
-  private lazy val outcomes = Evaluation.outcomes(
-    scan.predicate,
-    if (ScanPredicates.isAboutPartitions(scan.relation, scan.predicate)) table else ofFiles
-  )
+  private def known = if (ScanPredicates.isAboutPartitions(scan.relation, scan.predicate)) table else ofFiles
+
+  private lazy val outcomes = Evaluation.outcomes(scan.predicate, known)
 
   /** Whether the index may answer for some file: it has rows, and all of them pass the filter. */
   def mayAnswer: Boolean = outcomes.contains(Outcomes.True.toByte)
@@ -49,8 +48,34 @@ private[skipping] final class IndexFacts(scan: AnswerableScan) {
   def isSure(ordinal: Int): Boolean =
     ordinal >= 0 && table.rows(ordinal) >= 0 && (outcomes(ordinal) & ~Outcomes.True) == 0
 
-  /** @param partition the values of the file's partition */
-  def witness(
+  /** The rows of files that show which files may hold the first rows in an order. */
+  final class WitnessesOf(column: AttributeReference, order: Witnesses.Order) {
+    private val near = scan.dataColumn(column).map(new RowsAtBound(known, _, isLeast = order.ascending))
+    private lazy val nearOutcomes = near.map(Evaluation.outcomes(scan.predicate, _))
+
+    /** Whether there may be any; told without a listing. */
+    def mayBe: Boolean = mayAnswer || nearOutcomes.exists(_.contains(Outcomes.True.toByte))
+
+    /**
+     * One row is at the near bound, if that is a value of the file, and passes the filter if all rows with this value do.
+     * The others are not behind the far bound, and pass if all rows of the file do.
+     *
+     * @param partition the values of the file's partition
+     */
+    def of(file: Int, ordinal: Int, partition: InternalRow): Seq[Witness] =
+      if (ordinal < 0) Nil
+      else {
+        val far = if (isSure(ordinal)) farWitness(file, ordinal, partition, column, order) else None
+        val first = for {
+          rows <- near
+          value <- rows.value(ordinal)
+          if nearOutcomes.exists(_(ordinal) == Outcomes.True)
+        } yield Witness(file, 1, Some(value))
+        first.toSeq ++ far.map(f => f.copy(rows = f.rows - first.size))
+      }
+  }
+
+  private def farWitness(
       file: Int,
       ordinal: Int,
       partition: InternalRow,

@@ -49,16 +49,16 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
       by: SortOrder
   ): Option[RemainingFiles] = {
     val begin = System.nanoTime()
-    val order = Witnesses.Order(by.direction == Ascending, by.nullOrdering == NullsFirst)
+    // Spark says of most conditions on a column that it is not null.
+    val mayBeNull = !scan.filters.exists { case IsNotNull(a) => a.semanticEquals(column); case _ => false }
+    val order = Witnesses.Order(by.direction == Ascending, by.nullOrdering == NullsFirst && mayBeNull)
     val facts = new IndexFacts(scan)
-    if (!facts.mayAnswer) None
+    val witnesses = new facts.WitnessesOf(column, order)
+    if (!witnesses.mayBe) None
     else {
       val (listed, ordinals) = (facts.listed, facts.ordinals)
       val all = listed.flatMap(d => d.files.map(f => (f.fileStatus, d.values)))
-      val sure = ordinals.flatten.zipWithIndex.collect {
-        case (ordinal, i) if facts.isSure(ordinal) =>
-          facts.witness(i, ordinal, all(i)._2, column, order)
-      }.flatten
+      val sure = ordinals.flatten.zipWithIndex.flatMap { case (ordinal, i) => witnesses.of(i, ordinal, all(i)._2) }
       for {
         used <- Witnesses.of(wanted, sure, order.ascending)
         if used.nonEmpty && !scan.isMoved

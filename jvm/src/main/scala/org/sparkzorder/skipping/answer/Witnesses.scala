@@ -31,7 +31,7 @@ private[answer] object Witnesses {
   }
 
   /**
-   * The rows of a file that come no later than one of its bounds.
+   * The rows of a file that come no later than its far bound, if all of its rows count.
    *
    * @param nulls rows that are null; negative if unknown
    * @param nans rows that are NaN, which is the greatest value; negative if unknown
