@@ -81,7 +81,7 @@ class ReferencePagesSuite extends AnyFunSuite {
       (text, _) => new Predicate(text, Literal(text))
     ) match {
       case s: OptimizeStatement =>
-        val options = OptimizeOptions.parse(s.options, "parquet", tableBytes = 0)
+        val options = OptimizeOptions.parse(s.options, "parquet", folderBytes = Nil)
         assert(options.numFiles.contains(8) && options.compression.contains("zstd"))
       case other => fail(s"$other")
     }

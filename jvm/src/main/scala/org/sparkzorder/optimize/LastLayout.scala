@@ -4,7 +4,7 @@ import org.sparkzorder.commit.Record
 import org.sparkzorder.compat._
 import org.sparkzorder.layout.LayoutSpec
 
-/** The layout of the table's last OPTIMIZE. */
+/** The layout of the last OPTIMIZE of the whole table. One with a predicate says nothing of other partitions. */
 private[sparkzorder] object LastLayout {
 
   /**
@@ -14,6 +14,8 @@ private[sparkzorder] object LastLayout {
    * @param history newest first
    */
   def of(history: Iterator[Record]): Option[LayoutSpec] =
-    history.filter(_.operation == "OPTIMIZE").map(_.layout).takeWhile(_.isDefined).flatten.flatMap(LayoutSpec.parse)
+    history.filter(r => r.operation == "OPTIMIZE" && r.parameters.getOrElse("predicate", "").isEmpty).map(
+      _.layout
+    ).takeWhile(_.isDefined).flatten.flatMap(LayoutSpec.parse)
       .nextOption()
 }

@@ -11,7 +11,9 @@ import org.apache.spark.sql.types.StructType
  *
  * @param values the partition's values in the order of the partition schema
  */
-final case class DataFolder(path: Path, values: InternalRow, files: Seq[FileStatus])
+final case class DataFolder(path: Path, values: InternalRow, files: Seq[FileStatus]) {
+  def bytes: Long = files.map(_.getLen).sum
+}
 
 /**
  * A table of plain files.

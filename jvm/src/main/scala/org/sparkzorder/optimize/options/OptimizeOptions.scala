@@ -57,13 +57,22 @@ final case class OptimizeOptions(
 
   /**
    * These options with a size that an earlier statement set. The history will show it as if this
-   * statement had set it. The sizes that only packing uses stay as they are.
+   * statement had set it.
    */
-  def ofRememberedSize(bytes: Long): OptimizeOptions =
+  def ofRememberedSize(bytes: Long): OptimizeOptions = remembered(bytes, OptionTable.targetFileSize.key, bytes)
+
+  private def remembered(target: Long, key: String, value: Long): OptimizeOptions = {
+    val least =
+      if (asGiven.contains(OptionTable.minFileSize.key)) minFileSize else (target * TargetFileSize.LeastShare).toLong
     copy(
-      target = TargetFileSize(bytes, OptimizeOptions.Remembered),
-      asGiven = asGiven + (OptionTable.targetFileSize.key -> bytes.toString)
+      target = TargetFileSize(target, OptimizeOptions.Remembered),
+      minFileSize = least,
+      maxFileSize =
+        if (asGiven.contains(OptionTable.maxFileSize.key)) maxFileSize
+        else math.max(least + 1, (target * TargetFileSize.MostShare).toLong),
+      asGiven = asGiven + (key -> value.toString)
     )
+  }
 
   /**
    * These options with a number of files that an earlier statement set, turned into a size. It is
@@ -73,10 +82,7 @@ final case class OptimizeOptions(
    * @param bytes of all files that the statement is about
    */
   def ofRememberedNumber(files: Int, bytes: Long): OptimizeOptions =
-    copy(
-      target = TargetFileSize(math.max(1L, bytes / files), OptimizeOptions.Remembered),
-      asGiven = asGiven + (OptionTable.numFiles.key -> files.toString)
-    )
+    remembered(math.max(1L, bytes / files), OptionTable.numFiles.key, files.toLong)
 }
 
 object OptimizeOptions {
@@ -104,15 +110,15 @@ object OptimizeOptions {
 
   /**
    * @param formatName format of the table, `parquet` or `orc`: each has its own codecs
-   * @param tableBytes of all data files of the table, on which the size of new files depends
+   * @param folderBytes of the data files in each folder of the table, on which the size of new files depends
    * @throws org.apache.spark.sql.AnalysisException when a key is unknown or given twice, or a value
    *   is not allowed
    */
-  def parse(asWritten: Seq[(String, String)], formatName: String, tableBytes: => Long): OptimizeOptions = {
+  def parse(asWritten: Seq[(String, String)], formatName: String, folderBytes: => Seq[Long]): OptimizeOptions = {
     val values = OptionValues.of(asWritten, formatName)
     val (least, most) = (values(OptionTable.minFileSize), values(OptionTable.maxFileSize))
     val target = values(OptionTable.targetFileSize)
-      .fold(TargetFileSize.ofTable(tableBytes, least, most))(TargetFileSize(
+      .fold(TargetFileSize.ofTable(folderBytes, least, most))(TargetFileSize(
         _,
         "the statement or a table property says so"
       ))

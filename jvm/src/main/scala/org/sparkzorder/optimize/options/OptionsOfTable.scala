@@ -37,6 +37,10 @@ private[sparkzorder] object OptionsOfTable {
   private def valueOf(table: PlainTable, property: Setting): Option[String] =
     table.catalogTable.flatMap(_.properties.get(property.key)).map(_.trim)
 
+  /** A property as it is set; empty without it. */
+  def text(table: PlainTable, property: String): String =
+    table.catalogTable.flatMap(_.properties.get(property)).getOrElse("")
+
   private val curve = """(?is)(zorder|hilbert|order)\s+by\s+(.+)""".r
   private val parentheses = """(?s)\((.*)\)""".r
   private val weighted = """(?is)(.+?)\s+weight\s+(\S+)""".r

@@ -19,29 +19,40 @@ object TargetFileSize {
   /** About so many files make a table that is neither small nor large. */
   val Files = 64
 
+  /** At least so many files should come of a partition, so that a lookup skips inside of it. */
+  val FilesOfPartition = 8
+
   /**
    * The size for a table of which none was said: a power of two, so that about 64 files come of
-   * it, from 45 to 91. More files let queries skip more, but each costs time to open, so none is
-   * smaller than 8 MiB. No file is larger than 256 MiB. A power of two stays the same while the table
-   * grows by a little, so later statements find files of about the size that they would write.
+   * it, from 45 to 91, and at least 8 of a partition. More files let queries skip more, but each costs
+   * time to open, so none is smaller than 8 MiB. No file is larger than 256 MiB. A power of two stays
+   * the same while the table grows by a little, so later statements find files of about the size that
+   * they would write. The partition that counts is that of a byte chosen at random: small ones do not
+   * make the files of large ones small.
    *
    * For example, a table of 1 GiB gets files of 16 MiB, one of 100 MiB of 8 MiB, and one of 1 TiB of
-   * 256 MiB.
+   * 256 MiB. If the latter has partitions of 1 GiB, it gets files of 128 MiB.
    *
-   * @param tableBytes of all data files of the table
+   * @param folderBytes of the data files in each folder
    */
-  def ofTable(tableBytes: Long): TargetFileSize = {
-    val exact = math.max(1d, tableBytes.toDouble / Files)
-    val power = math.pow(2, math.rint(math.log(exact) / math.log(2)))
-    val bytes = math.max(Least.toDouble, math.min(Most.toDouble, power)).toLong
+  def ofTable(folderBytes: Seq[Long]): TargetFileSize = {
+    val table = folderBytes.sum
+    val partition = if (table == 0) 0d else folderBytes.map(b => b.toDouble * b / table).sum
+    val (ofTable, ofPartition) = (table.toDouble / Files, partition / FilesOfPartition)
+    def power(exact: Double, rounded: Double => Double) =
+      math.pow(2, rounded(math.log(math.max(1d, exact)) / math.log(2)))
+    val (whole, part) = (power(ofTable, math.rint), power(ofPartition, math.floor))
+    val exact = math.min(whole, part)
+    val bytes = math.max(Least.toDouble, math.min(Most.toDouble, exact)).toLong
     val limit =
-      if (bytes == Least && exact < Least) ", and files are not made smaller"
-      else if (bytes == Most && exact > Most) ", and files are not made larger"
+      if (bytes == Least && (if (part < whole) ofPartition else ofTable) < Least) ", and files are not made smaller"
+      else if (bytes == Most && (if (part < whole) ofPartition else ofTable) > Most) ", and files are not made larger"
       else ""
-    TargetFileSize(
-      bytes,
-      s"the table has ${ByteSizes.rounded(tableBytes)}, of which about $Files files should come$limit"
-    )
+    val why =
+      if (part < whole && bytes < math.min(Most.toDouble, whole))
+        s"a partition has ${ByteSizes.rounded(partition.toLong)}, of which at least $FilesOfPartition files should come"
+      else s"the table has ${ByteSizes.rounded(table)}, of which about $Files files should come"
+    TargetFileSize(bytes, why + limit)
   }
 
   /**
@@ -50,8 +61,8 @@ object TargetFileSize {
    * @param least below which files are too small; None where it was not said
    * @param most above which files are too large; None where it was not said
    */
-  def ofTable(tableBytes: Long, least: Option[Long], most: Option[Long]): TargetFileSize = {
-    val free = ofTable(tableBytes)
+  def ofTable(folderBytes: Seq[Long], least: Option[Long], most: Option[Long]): TargetFileSize = {
+    val free = ofTable(folderBytes)
     val (low, high) = (least.map(b => (b / LeastShare).toLong), most.map(b => math.max(1L, (b / MostShare).toLong)))
     val bytes = high.foldLeft(low.foldLeft(free.bytes)(math.max(_, _)))(math.min(_, _))
     if (bytes == free.bytes) free

@@ -5,35 +5,58 @@ import scala.collection.mutable
 import org.sparkzorder.commit.Record
 import org.sparkzorder.commit.log.{HistoryEntry, HistorySettings}
 import org.sparkzorder.compat._
+import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.optimize.options.OptimizeOptions
-import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
 
 /**
- * What an operation was to do with the files that it wrote, as a text. The index keeps it for each file, so
- * that a later OPTIMIZE knows which files it may leave.
+ * What an operation was to do with the files that it wrote. The index keeps it for each file, so that a later OPTIMIZE
+ * knows which files it may leave. Two operations were to do the same exactly if their texts are equal.
+ *
+ * @param layout as JSON, or how files are packed
+ * @param ofPartitions whether the statement had a predicate, so that the layout is that of its partitions only
+ * @param number how many files were asked for, and of what; None if they were to have a size
  */
+private[sparkzorder] final case class FileOrigin(layout: String, ofPartitions: Boolean, number: Option[String]) {
+
+  def text: String =
+    (layout +: (Seq("of partitions").filter(_ => ofPartitions) ++ number.map("into " + _))).mkString("\n")
+
+  /** Whether a statement about the whole table leaves files of another layout, unless it names one. */
+  def keepsFrom(other: Option[LayoutSpec]): Boolean =
+    ofPartitions && !other.exists(_.json == layout)
+}
+
 private[sparkzorder] object FileOrigin {
+  private val Text = """(?s)([^\n]*)(\nof partitions)?(?:\ninto (.*))?""".r
 
-  /** Of an OPTIMIZE: its layout, or else what it packs. */
-  def of(plan: OptimizePlan, statement: OptimizeStatement): String =
-    plan.layout.fold(packing(statement.where.map(_.text), plan.options, plan.maxRecords))(_.json)
+  def parse(text: String): Option[FileOrigin] = text match {
+    case Text(layout, partitions, number) => Some(FileOrigin(layout, partitions != null, Option(number)))
+    case _                                => None
+  }
 
-  /** Of files that are packed without a layout. No layout has this text, since that is a JSON object. */
-  def packing(where: Option[String], options: OptimizeOptions, maxRecords: Long): String =
-    packing(where, options.numFiles, s"${options.targetFileSize} bytes and $maxRecords rows")
+  /** @param maxRecords how many rows a file may have at most; 0 for any number */
+  def of(layout: Option[LayoutSpec], where: Option[String], options: OptimizeOptions, maxRecords: Long): FileOrigin =
+    of(
+      layout.map(_.json),
+      where,
+      OptimizeOptions.numFiles(options.asGiven),
+      s"${options.targetFileSize} bytes and $maxRecords rows"
+    )
 
-  private def packing(where: Option[String], numFiles: Option[Int], size: String): String =
-    numFiles.fold(s"packed into files of $size")(files => s"packed into $files files: ${where.getOrElse("")}")
+  private def of(record: Record): FileOrigin = of(
+    record.layout,
+    record.parameters.get("predicate").filter(_.nonEmpty),
+    OptimizeOptions.numFiles(record.parameters),
+    // A limit of rows is not in the record.
+    OptimizeOptions.targetFileSize(record.parameters).fold("some size")(bytes => s"$bytes bytes and 0 rows")
+  )
 
-  private def of(record: Record): String =
-    record.layout.getOrElse(
-      packing(
-        record.parameters.get("predicate").filter(_.nonEmpty),
-        OptimizeOptions.numFiles(record.parameters),
-        // A limit of rows is not in the record.
-        OptimizeOptions.targetFileSize(record.parameters).fold("some size")(bytes => s"$bytes bytes and 0 rows")
-      )
+  private def of(layout: Option[String], where: Option[String], numFiles: Option[Int], size: String): FileOrigin =
+    FileOrigin(
+      layout.getOrElse(if (numFiles.isDefined) "packed" else s"packed into files of $size"),
+      ofPartitions = layout.isDefined && where.isDefined,
+      numFiles.map(files => s"$files files: ${where.getOrElse("")}")
     )
 
   /** The clock that stamped a record may differ this much from the one that stamped the files. */
@@ -63,7 +86,7 @@ private[sparkzorder] object FileOrigin {
       else
         entry.record.brought.foreach { o =>
           val id = FileId(o.path, o.length, o.modificationTime)
-          if (o.source.isEmpty) sought.remove(id).foreach(file => found += file -> of(entry.record))
+          if (o.source.isEmpty) sought.remove(id).foreach(file => found += file -> of(entry.record).text)
           else if (o.pathBefore != o.path) sought.remove(id).foreach(sought(id.copy(path = o.pathBefore)) = _)
         }
     }

@@ -14,6 +14,9 @@ import org.sparkzorder.table.DataFolder
  *
  * @param folders of the partitions that the statement is about
  * @param full whether the statement says FULL
+ * @param where the statement's predicate
+ * @param namesLayout whether the statement names a layout. If not, partitions keep layouts that statements with a
+ *   predicate gave them
  * @param maxRecords how many rows a file may have at most; 0 for any number
  */
 private[sparkzorder] final class FileSelection(
@@ -21,27 +24,35 @@ private[sparkzorder] final class FileSelection(
     options: OptimizeOptions,
     full: Boolean,
     maxRecords: Long,
-    writers: FileWriters
+    writers: FileWriters,
+    where: Option[String] = None,
+    namesLayout: Boolean = false
 ) {
   import FileSelection.byTime
+
+  private lazy val origins = writers.originsOf(folders.flatMap(_.files))
+  private def originOf(f: FileStatus): Option[FileOrigin] = origins.get(writers.idOf(f))
 
   private val rewritesAll: Boolean = full || options.rewriteAll
 
   /**
    * The rewrites that bring files into a layout. A folder whose files all have the layout is left
-   * alone, unless the statement asks for a full rewrite or for another number of files. Where new
-   * files came to a folder, as few old files as possible are rewritten with them, if it is known
-   * where the old files lie along the curve.
+   * alone, unless the statement asks for a full rewrite or for another number of files than was asked
+   * for before. Where new files came to a folder, as few old files as possible are rewritten with
+   * them, if it is known where the old files lie along the curve.
    */
   def clustered(layout: LayoutSpec, incremental: IncrementalSelection): Seq[Rewrite] = {
-    lazy val origins = writers.originsOf(folders.flatMap(_.files))
-    def isLaidOut(f: FileStatus): Boolean = origins.get(writers.idOf(f)).contains(layout.json)
+    val asked = FileOrigin.of(Some(layout), where, options, maxRecords)
+    def isLaidOut(f: FileStatus): Boolean = originOf(f).exists(_.layout == layout.json)
+    def wasAsked(folder: DataFolder): Boolean = folder.files.forall(originOf(_).exists(_.number == asked.number))
     folders.zip(outputCounts(folders)).flatMap { case (folder, count) =>
       def all(reason: String) = Seq(Rewrite(folder, folder.files, count, reason = reason))
       if (rewritesAll) all("a full rewrite was asked for")
+      else if (keepsLayout(folder, Some(layout))) Nil
       else if (!folder.files.exists(isLaidOut)) all("no file is known to be in this layout")
       else if (folder.files.forall(isLaidOut))
-        if (hasOtherNumber(folder, count, layout)) all("another number of files was asked for") else Nil
+        if (!wasAsked(folder) && hasOtherNumber(folder, count, layout)) all("another number of files was asked for")
+        else Nil
       else if (options.numFiles.isDefined) all("a number of files was asked for")
       else incremental.of(folder, isLaidOut).fold(all, identity)
     }
@@ -64,13 +75,11 @@ private[sparkzorder] final class FileSelection(
    * merged into files of the target size, in the order of time, and files that are too large are
    * split. By number: folders that have another number of files are rewritten. In both ways, what
    * the same statement wrote before is left alone until other files come beside it.
-   *
-   * @param where the statement's predicate
    */
-  def packed(where: Option[String]): Seq[Rewrite] = {
-    lazy val packedBefore =
-      writers.written(folders.flatMap(_.files), FileOrigin.packing(where, options, maxRecords))
-    val ordered = folders.map(f => f.copy(files = byTime(f.files)))
+  def packed: Seq[Rewrite] = {
+    val asked = FileOrigin.of(None, where, options, maxRecords)
+    def packedBefore(f: FileStatus): Boolean = originOf(f).contains(asked)
+    val ordered = folders.filter(f => rewritesAll || !keepsLayout(f, None)).map(f => f.copy(files = byTime(f.files)))
     if (rewritesAll || options.numFiles.isDefined)
       ordered.zip(outputCounts(ordered)).flatMap { case (folder, count) =>
         if (rewritesAll) Some(Rewrite(folder, folder.files, count, reason = "a full rewrite was asked for"))
@@ -79,6 +88,10 @@ private[sparkzorder] final class FileSelection(
       }
     else ordered.flatMap(packedBySize(_, packedBefore(_)))
   }
+
+  /** Whether a folder has a layout of its own, so that this statement leaves it. */
+  private def keepsLayout(folder: DataFolder, layout: Option[LayoutSpec]): Boolean =
+    !namesLayout && folder.files.exists(originOf(_).exists(_.keepsFrom(layout)))
 
   /**
    * A merge makes fewer files, and none of them is small, unless all their bytes are fewer than

@@ -4,8 +4,9 @@ import org.apache.hadoop.fs.FileStatus
 
 import org.sparkzorder.commit.log.HistoryEntry
 import org.sparkzorder.index.IndexSnapshot
+import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.stats.FileId
-import org.sparkzorder.table.RelativePath
+import org.sparkzorder.table.{DataFolder, RelativePath}
 
 /**
  * Tells what the operations that wrote files were to do. The index says it. Of files that it does not have,
@@ -23,16 +24,23 @@ private[sparkzorder] final class FileWriters(
   def idOf(file: FileStatus): FileId = FileId(names.of(file.getPath), file.getLen, file.getModificationTime)
 
   /** The [[FileOrigin]] of each file. Files that OPTIMIZE did not write have none, nor those of which it is not known. */
-  def originsOf(files: Seq[FileStatus]): Map[FileId, String] = {
+  def originsOf(files: Seq[FileStatus]): Map[FileId, FileOrigin] = {
     val ids = files.map(idOf)
     val (known, others) =
       ids.partition(id => index.exists(_.ordinalOf(id.path, id.length, id.modificationTime) >= 0))
-    index.fold(Map.empty[FileId, String])(_.origins(known)) ++ FileOrigin.ofRecords(others, history)
+    (index.fold(Map.empty[FileId, String])(_.origins(known)) ++ FileOrigin.ofRecords(others, history))
+      .flatMap { case (id, text) => FileOrigin.parse(text).map(id -> _) }
   }
 
-  /** Files with an origin. */
-  def written(files: Seq[FileStatus], origin: String): Set[FileStatus] = {
-    val origins = originsOf(files)
-    files.filter(f => origins.get(idOf(f)).contains(origin)).toSet
+  /**
+   * The layout that all of some folders keep, since statements with a predicate gave it to them; None without any, or if
+   * they keep several.
+   */
+  def layoutOf(folders: Seq[DataFolder]): Option[LayoutSpec] = {
+    val some = folders.filter(_.files.nonEmpty)
+    val origins = originsOf(some.flatMap(_.files))
+    val kept = some.map(_.files.flatMap(f => origins.get(idOf(f))).filter(_.keepsFrom(None)).map(_.layout).toSet)
+    Option.when(kept.nonEmpty && kept.forall(_ == kept.head) && kept.head.size == 1)(kept.head.head)
+      .flatMap(LayoutSpec.parse)
   }
 }

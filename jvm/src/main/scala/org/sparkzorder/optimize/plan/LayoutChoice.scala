@@ -5,7 +5,8 @@ import org.apache.spark.sql.types.DataType
 import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.Record
 import org.sparkzorder.compat._
-import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.conf.TableProperties
+import org.sparkzorder.errors.{ZOrderAnalysisException, ZOrderErrors}
 import org.sparkzorder.layout.{JoinSpec, LayoutSpec}
 import org.sparkzorder.optimize.{ChosenLayout, LastLayout}
 import org.sparkzorder.optimize.join.JoinedTables
@@ -15,8 +16,9 @@ import org.sparkzorder.table.{KeyColumns, PlainTable}
 import org.sparkzorder.write.KeyColumn
 
 /**
- * Chooses the layout of an OPTIMIZE. If the statement names none, it is the layout of the table's
- * last OPTIMIZE. If there was none, it is the columns of Spark's CLUSTER BY.
+ * Chooses the layout of an OPTIMIZE. If the statement names none, it is the one that its partitions keep, else the one
+ * that is declared for the table, by its property or by Spark's CLUSTER BY, else that of the last OPTIMIZE of the whole
+ * table.
  */
 private[sparkzorder] object LayoutChoice {
 
@@ -27,6 +29,7 @@ private[sparkzorder] object LayoutChoice {
    * @param history newest first
    * @param joins of the statement
    * @param auto the choice of AUTO, if the statement asks for it
+   * @param kept the layout that all partitions of the statement keep
    * @return None if small files are to be packed, without a layout
    */
   def of(
@@ -35,9 +38,14 @@ private[sparkzorder] object LayoutChoice {
       options: OptimizeOptions,
       history: => Seq[Record],
       joins: Seq[JoinClause] = Nil,
-      auto: Option[ChosenLayout] = None
+      auto: Option[ChosenLayout] = None,
+      kept: => Option[LayoutSpec] = None
   ): Option[ChosenLayout] = {
-    val chosen = withoutMapping(table, clause, options.alignedCuts, history, joins, auto)
+    val chosen = clause match {
+      case None => kept.map(ofSpec(table, options.alignedCuts, _)).orElse(ofTable(table, options.alignedCuts, history))
+      case Some(LayoutClause.Auto)   => auto
+      case Some(by: LayoutClause.By) => Some(resolved(table, by.curve, by.columns, options.alignedCuts, joins))
+    }
     if (chosen.isEmpty) options.ofLayout.foreach(o => throw ZOrderErrors.optionOfLayout(o))
     chosen.map(c => c.copy(spec = options.mapping.of(c.spec)))
   }
@@ -54,7 +62,7 @@ private[sparkzorder] object LayoutChoice {
     clause match {
       case Some(LayoutClause.Auto) => ()
       case Some(_)                 => of(table, clause, options, Nil, joins); ()
-      case None                    => withoutMapping(table, clause, options.alignedCuts, Nil); ()
+      case None                    => declared(table, options.alignedCuts); ()
     }
   }
 
@@ -63,40 +71,47 @@ private[sparkzorder] object LayoutChoice {
    * is looked at, which may be gone.
    */
   def withoutDimensions(table: PlainTable, options: OptimizeOptions, history: => Seq[Record]): Option[ChosenLayout] =
-    LastLayout.of(history.iterator).filter(_.joins.nonEmpty) match {
+    LastLayout.of(history.iterator).filter(_.joins.nonEmpty && declared(table, options.alignedCuts).isEmpty) match {
       case None       => of(table, None, options, history)
       case Some(last) =>
         val columns = last.columns.filterNot { case (path, _) => JoinSpec.isAttribute(path) }
         Some(ChosenLayout(last, keysOf(columns, KeyColumns.resolveAll(table, columns.map(_._1)))))
     }
 
-  private def withoutMapping(
-      table: PlainTable,
-      clause: Option[LayoutClause],
-      alignedCuts: Option[Boolean],
-      history: => Seq[Record],
-      joins: Seq[JoinClause] = Nil,
-      auto: Option[ChosenLayout] = None
-  ): Option[ChosenLayout] =
-    clause match {
-      case Some(LayoutClause.Auto)               => auto
-      case Some(LayoutClause.By(curve, columns)) => Some(resolved(table, curve, columns, alignedCuts, joins))
-      case None                                  =>
-        lastLayout(table, alignedCuts, history)
-          .orElse(OptionsOfTable.layout(table).map(by => resolved(table, by.curve, by.columns, alignedCuts)))
-          .orElse(clusteredBy(table).map(columns => resolved(table, LayoutSpec.ZOrder, columns, alignedCuts)))
-    }
-
-  private def lastLayout(
+  /** The table's layout. Of the declared one the last statement may have said more than its columns. */
+  private def ofTable(
       table: PlainTable,
       alignedCuts: Option[Boolean],
       history: => Seq[Record]
-  ): Option[ChosenLayout] =
-    LastLayout.of(history.iterator).map { last =>
-      val spec = alignedCuts.fold(last)(aligned => last.copy(cuts = cutsOf(aligned)))
-      val joined = JoinedTables.ofSpec(table, spec.joins)
-      ChosenLayout(spec, keysOf(spec.columns, joined.known(spec.columns.map(_._1))), joined.joins)
-    }
+  ): Option[ChosenLayout] = {
+    val said = declared(table, alignedCuts).map(_.spec)
+    val last = LastLayout.of(history.iterator)
+    last.filter(l => said.forall(s => s.curve == l.curve && s.columns == l.columns)).orElse(said)
+      .map(ofSpec(table, alignedCuts, _))
+  }
+
+  /** @throws org.apache.spark.sql.AnalysisException when a property names what cannot be a key */
+  private def declared(table: PlainTable, alignedCuts: Option[Boolean]): Option[ChosenLayout] = {
+    def of(property: String, curve: String, columns: Seq[WeightedColumn]) =
+      try resolved(table, curve, columns, alignedCuts)
+      catch {
+        case e: ZOrderAnalysisException if e.condition == "ZORDER_COLUMN_NOT_FOUND" =>
+          throw ZOrderErrors.invalidProperty(
+            table.name,
+            property,
+            OptionsOfTable.text(table, property),
+            "a layout of the table's columns"
+          )
+      }
+    OptionsOfTable.layout(table).map(by => of(TableProperties.optimizeBy.key, by.curve, by.columns))
+      .orElse(clusteredBy(table).map(of(clusteringProperty, LayoutSpec.ZOrder, _)))
+  }
+
+  private def ofSpec(table: PlainTable, alignedCuts: Option[Boolean], layout: LayoutSpec): ChosenLayout = {
+    val spec = alignedCuts.fold(layout)(aligned => layout.copy(cuts = cutsOf(aligned)))
+    val joined = JoinedTables.ofSpec(table, spec.joins)
+    ChosenLayout(spec, keysOf(spec.columns, joined.known(spec.columns.map(_._1))), joined.joins)
+  }
 
   private def keysOf(columns: Seq[(Seq[String], Double)], found: Seq[(Seq[String], DataType)]): Seq[KeyColumn] =
     found.zip(columns).map { case ((path, dataType), (_, w)) => KeyColumn(path, dataType, w) }

@@ -46,6 +46,8 @@ private final class PlanningSteps(context: StatementContext) {
 
   // The history is read only as far as it is looked at.
   private lazy val history: Seq[Record] = LazyList.from(History.newestFirst(state).map(_.record))
+  private lazy val snapshot = TableIndex.of(table, sideFolder)
+  private val writers = new FileWriters(table.names, snapshot, History.newestFirst(state))
 
   /** @throws DriftedException when a file does not fit the schema that the table was opened with */
   def plan: OptimizePlan = {
@@ -131,11 +133,10 @@ private final class PlanningSteps(context: StatementContext) {
       refuseDrift(Input.read(table, scope.files, Nil))
       AutoLayout.choose(table, scope.folders, asked, membersBefore, history)
     }
-    val chosen = LayoutChoice.of(table, statement.layout, asked, history, statement.joins, auto.map(_.layout))
-    val options = chosen.fold(asked) { layout =>
-      val bytes = scope.files.map(_.getLen).sum
-      RememberedSize.of(asked, layout.spec, statement.where.fold("")(_.text), bytes, history.iterator)
-    }
+    val kept = if (statement.where.isEmpty || statement.layout.isDefined) None else writers.layoutOf(scope.folders)
+    val chosen = LayoutChoice.of(table, statement.layout, asked, history, statement.joins, auto.map(_.layout), kept)
+    val (predicate, bytes) = (statement.where.fold("")(_.text), scope.files.map(_.getLen).sum)
+    val options = RememberedSize.of(asked, chosen.map(_.spec), predicate, bytes, history.iterator)
     PlannedLayout(chosen, options, auto)
   }
 
@@ -145,10 +146,10 @@ private final class PlanningSteps(context: StatementContext) {
     }
 
   private def selectionFor(scope: Scope, layout: PlannedLayout): Selection = {
-    lazy val snapshot = TableIndex.of(table, sideFolder)
     val indexed = new IndexedBounds(snapshot, ChosenLayout.columnsOf(layout.keys))
-    val writers = new FileWriters(table.names, snapshot, History.newestFirst(state))
-    val files = new FileSelection(scope.folders, layout.options, statement.full, maxRecords, writers)
+    val where = statement.where.map(_.text)
+    val names = statement.layout.isDefined
+    val files = new FileSelection(scope.folders, layout.options, statement.full, maxRecords, writers, where, names)
     val rewrites = layout.chosen match {
       case Some(chosen) =>
         val incremental = new IncrementalSelection(
@@ -162,7 +163,7 @@ private final class PlanningSteps(context: StatementContext) {
             Input.read(table, files, ChosenLayout.ofFiles(chosen.keys)).map(input => chosen.columns.map(input.bounds))
         )
         files.clustered(chosen.spec, incremental)
-      case None => files.packed(statement.where.map(_.text))
+      case None => files.packed
     }
     if (statement.layout.isDefined && scope.files.size == 1 && rewrites.map(_.outputFiles).sum == 1)
       throw ZOrderErrors.singleFile(table.name)

@@ -7,7 +7,7 @@ import org.sparkzorder.optimize.options.OptimizeOptions
 
 /**
  * Remembers the size, or the number, of files that an earlier statement set. A later statement with
- * the same layout that sets neither keeps it. Otherwise a nightly `OPTIMIZE t` would write files of
+ * the same layout, or without one after one without, that sets neither keeps it. Otherwise a nightly `OPTIMIZE t` would write files of
  * the default size into a table whose first statement had set `num-files`.
  *
  * A number stays the same while the table grows. It is meant for the folders of its statement, so
@@ -25,16 +25,17 @@ private[sparkzorder] object RememberedSize {
    */
   def of(
       asked: OptimizeOptions,
-      layout: LayoutSpec,
+      layout: Option[LayoutSpec],
       predicate: String,
       bytes: Long,
       history: Iterator[Record]
   ): OptimizeOptions =
     if (asked.saysSize) asked
     else {
-      val operations = LazyList.from(history.take(MostOperations)).filter(_.layout.isDefined)
+      val operations = LazyList.from(history.take(MostOperations))
+        .filter(r => r.operation == "OPTIMIZE" && r.layout.isDefined == layout.isDefined)
       def isSamePredicate(record: Record) = record.parameters.getOrElse("predicate", "") == predicate
-      operations.find(isSamePredicate).orElse(operations.headOption).filter(_.layout.contains(layout.json)).flatMap {
+      operations.find(isSamePredicate).orElse(operations.headOption).filter(_.layout == layout.map(_.json)).flatMap {
         last =>
           val number = OptimizeOptions.numFiles(last.parameters)
           def size = OptimizeOptions.targetFileSize(last.parameters).map(asked.ofRememberedSize)

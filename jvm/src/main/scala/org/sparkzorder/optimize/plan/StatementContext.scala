@@ -41,7 +41,7 @@ private[sparkzorder] object StatementContext {
   def of(statement: OptimizeStatement, place: TableLocation, state: TableState): StatementContext = {
     val table = PlainTables.open(place, FolderColumns.OfFiles())
     val written = OptionsOfTable.merged(table, statement.options)
-    val options = OptimizeOptions.parse(written, table.formatName, table.listed.flatMap(_.files).map(_.getLen).sum)
+    val options = OptimizeOptions.parse(written, table.formatName, table.listed.map(_.bytes))
     StatementContext(statement, table, state, options)
   }
 }

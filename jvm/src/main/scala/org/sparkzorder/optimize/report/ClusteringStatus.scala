@@ -12,12 +12,12 @@ import org.sparkzorder.optimize.ChosenLayout
 import org.sparkzorder.optimize.options.{OptimizeOptions, OptionsOfTable, TargetFileSize}
 import org.sparkzorder.optimize.plan.{FileSelection, FileWriters, LayoutChoice, RememberedSize}
 import org.sparkzorder.stats.OrderedValue
-import org.sparkzorder.table.{DataFolder, PlainTable, TableSideFolder}
+import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
 /**
  * How well a table is clustered, and what an OPTIMIZE without any words would gain.
  *
- * @param smallFiles files that are smaller than they should be, where a folder has several files
+ * @param smallFiles files that no OPTIMIZE wrote and that are smaller than they should be, where a folder has several
  * @param layout of that OPTIMIZE, as SQL; None if it would pack small files
  * @param meanFiles the mean number of files that a lookup on a key column reads, by the index alone:
  *   a lookup reads each file that the index does not know
@@ -65,18 +65,16 @@ private[sparkzorder] object ClusteringStatus {
     private val writers = new FileWriters(table.names, snapshot, History.newestFirst(side))
 
     def status: ClusteringStatus = {
-      val asked = OptimizeOptions.parse(OptionsOfTable.merged(table, Nil), table.formatName, bytes)
+      val asked = OptimizeOptions.parse(OptionsOfTable.merged(table, Nil), table.formatName, folders.map(_.bytes))
       val chosen = LayoutChoice.withoutDimensions(table, asked, history)
-      val options = chosen.fold(asked) { layout =>
-        RememberedSize.of(asked, layout.spec, "", bytes, history.iterator)
-      }
+      val options = RememberedSize.of(asked, chosen.map(_.spec), "", bytes, history.iterator)
       val fresh = newFiles(chosen)
       val clustering = chosen.filter(_.keys.nonEmpty && files.nonEmpty).map(meanAndBound)
       val last = history.find(_.operation == "OPTIMIZE")
       ClusteringStatus(
         files = files.size.toLong,
         bytes = bytes,
-        smallFiles = smallFiles(if (chosen.isEmpty) options.minFileSize else leastOf(options)),
+        smallFiles = smallFiles(fresh.toSet, if (chosen.isEmpty) options.minFileSize else leastOf(options)),
         layout = chosen.map(c => ChosenLayout.sql(c.spec)),
         meanFiles = clustering.map(_.mean),
         boundFiles = clustering.map(_.bound(folders.map(_.files.size))),
@@ -91,13 +89,15 @@ private[sparkzorder] object ClusteringStatus {
     private def leastOf(options: OptimizeOptions): Long =
       (options.targetFileSize * TargetFileSize.LeastShare).toLong
 
-    /** A folder's only file is as large as it can be. */
-    private def smallFiles(least: Long): Long =
-      folders.filter(_.files.size > 1).map(_.files.count(_.getLen < least).toLong).sum
+    /** A folder's only file is as large as it can be, and one that an OPTIMIZE wrote as it was asked for. */
+    private def smallFiles(fresh: Set[FileStatus], least: Long): Long =
+      folders.filter(_.files.size > 1).map(_.files.count(f => f.getLen < least && fresh(f)).toLong).sum
 
     private def newFiles(chosen: Option[ChosenLayout]): Seq[FileStatus] = {
       val origins = writers.originsOf(files)
-      files.filterNot(f => origins.get(writers.idOf(f)).exists(o => chosen.forall(_.spec.json == o)))
+      files.filterNot(f =>
+        origins.get(writers.idOf(f)).exists(o => o.ofPartitions || chosen.forall(_.spec.json == o.layout))
+      )
     }
 
     /** The mean over the key columns is weighted as the layout is. */
@@ -119,9 +119,9 @@ private[sparkzorder] object ClusteringStatus {
     }
 
     private def gain(options: OptimizeOptions, clustering: Option[Lookups]): Long = {
-      def packed = new FileSelection(folders, options, full = false, maxRecords = 0, writers).packed(None)
+      def packed = new FileSelection(folders, options, full = false, maxRecords = 0, writers).packed
       val open = table.session.sessionState.conf.filesOpenCostInBytes.toDouble
-      val counts = FileCounts.bySize(folders.map(bytesOf), options.targetFileSize)
+      val counts = FileCounts.bySize(folders.map(_.bytes), options.targetFileSize)
       val (before, after) = clustering match {
         case None          => (packed.map(_.files.size).sum * open, packed.map(_.outputFiles).sum * open)
         case Some(lookups) =>
@@ -130,7 +130,5 @@ private[sparkzorder] object ClusteringStatus {
       }
       math.max(0L, (before - after).round)
     }
-
-    private def bytesOf(folder: DataFolder): Long = folder.files.map(_.getLen).sum
   }
 }

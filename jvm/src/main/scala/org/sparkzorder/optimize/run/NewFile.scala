@@ -68,7 +68,7 @@ private[optimize] object NewFile {
     val intervals =
       if (isHidden) Map.empty[FileId, CurveInterval]
       else newFiles.flatMap(f => f.staged.interval.map(f.id -> _)).toMap
-    val origin = FileOrigin.of(plan, statement)
+    val origin = FileOrigin.of(plan.layout, statement.where.map(_.text), plan.options, plan.maxRecords).text
     TableIndex.add(
       plan.table,
       folder,

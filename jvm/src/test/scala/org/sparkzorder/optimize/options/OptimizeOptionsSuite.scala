@@ -8,7 +8,7 @@ import org.sparkzorder.conf.ByteSizes
 class OptimizeOptionsSuite extends AnyFunSuite {
 
   private def parse(options: (String, String)*): OptimizeOptions =
-    OptimizeOptions.parse(options, "parquet", tableBytes = 16L << 30)
+    OptimizeOptions.parse(options, "parquet", folderBytes = Seq(16L << 30))
 
   private def error(options: (String, String)*): String = intercept[AnalysisException](parse(options: _*)).getMessage
 
@@ -72,7 +72,7 @@ class OptimizeOptionsSuite extends AnyFunSuite {
         ).contains(s"The option '$key' cannot be used. Its value is '$value', and $expected is expected.")
       )
     }
-    assert(OptimizeOptions.parse(Seq("compression" -> "zlib"), "orc", tableBytes = 0).compression.contains("zlib"))
+    assert(OptimizeOptions.parse(Seq("compression" -> "zlib"), "orc", folderBytes = Nil).compression.contains("zlib"))
   }
 
   test("several commits need partial progress") {

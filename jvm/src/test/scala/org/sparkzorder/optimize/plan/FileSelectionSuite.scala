@@ -52,13 +52,17 @@ class FileSelectionSuite extends AnyFunSuite {
       options: Seq[(String, String)] = Nil,
       history: Seq[HistoryEntry] = Nil,
       full: Boolean = false,
-      maxRecords: Long = 0
+      maxRecords: Long = 0,
+      where: Option[String] = None,
+      namesLayout: Boolean = false
   ): FileSelection = new FileSelection(
     Seq(of),
-    OptimizeOptions.parse(options, "parquet", tableBytes = 16L << 30),
+    OptimizeOptions.parse(options, "parquet", folderBytes = Seq(16L << 30)),
     full,
     maxRecords,
-    new FileWriters(names, None, history.iterator)
+    new FileWriters(names, None, history.iterator),
+    where,
+    namesLayout
   )
 
   private def clustered(of: DataFolder, selection: FileSelection): Seq[Rewrite] = {
@@ -67,7 +71,7 @@ class FileSelectionSuite extends AnyFunSuite {
       names = names,
       snapshot = None,
       indexed = new IndexedBounds(None, IndexedSeq.empty),
-      options = OptimizeOptions.parse(Nil, "parquet", tableBytes = 0),
+      options = OptimizeOptions.parse(Nil, "parquet", folderBytes = Nil),
       limited = false,
       read = _ => Nil
     )
@@ -81,7 +85,7 @@ class FileSelectionSuite extends AnyFunSuite {
   private val target = "target-file-size-bytes" -> "100"
 
   test("packing merges small files that follow each other in time, and splits large ones") {
-    val rewrites = selection(folder(10, 90, 20, 100, 30, 500), Seq(target)).packed(None)
+    val rewrites = selection(folder(10, 90, 20, 100, 30, 500), Seq(target)).packed
     assert(rewrites.map(_.files.map(_.getLen)) == Seq(Seq(10L, 20L, 30L), Seq(500L)))
     assert(rewrites.map(_.outputFiles) == Seq(1, 5))
     assert(reasons(rewrites) ==
@@ -89,25 +93,25 @@ class FileSelectionSuite extends AnyFunSuite {
   }
 
   test("packing leaves a group of too few files as it is") {
-    assert(selection(folder(10, 100, 20), Seq(target, "min-input-files" -> "3")).packed(None).isEmpty)
-    assert(selection(folder(10, 100, 20), Seq(target, "min-input-files" -> "2")).packed(None).size == 1)
+    assert(selection(folder(10, 100, 20), Seq(target, "min-input-files" -> "3")).packed.isEmpty)
+    assert(selection(folder(10, 100, 20), Seq(target, "min-input-files" -> "2")).packed.size == 1)
   }
 
   test("packing does not merge files whose rows do not fit into fewer files") {
     val small = selection(folder(10, 20), Seq(target), maxRecords = 5)
-    assert(small.withOtherNumber(small.packed(None), _ => 2L).size == 1)
-    assert(small.withOtherNumber(small.packed(None), _ => 3L).isEmpty)
+    assert(small.withOtherNumber(small.packed, _ => 2L).size == 1)
+    assert(small.withOtherNumber(small.packed, _ => 3L).isEmpty)
   }
 
   test("a file is not split into more files than it has rows") {
     val large = selection(folder(500, 500), Seq(target))
-    assert(large.withOtherNumber(large.packed(None), _ => 1L).isEmpty)
-    assert(large.withOtherNumber(large.packed(None), _ => 3L).map(_.outputFiles) == Seq(3, 3))
+    assert(large.withOtherNumber(large.packed, _ => 1L).isEmpty)
+    assert(large.withOtherNumber(large.packed, _ => 3L).map(_.outputFiles) == Seq(3, 3))
   }
 
   test("small files become files of the target size in one statement") {
-    assert(selection(folder(Seq.fill(12)(35L): _*), Seq(target)).packed(None).map(_.outputFiles) == Seq(4))
-    assert(selection(folder(Seq.fill(12)(70L): _*), Seq(target)).packed(None).map(_.outputFiles) == Seq(8))
+    assert(selection(folder(Seq.fill(12)(35L): _*), Seq(target)).packed.map(_.outputFiles) == Seq(4))
+    assert(selection(folder(Seq.fill(12)(70L): _*), Seq(target)).packed.map(_.outputFiles) == Seq(8))
   }
 
   test("what a packing wrote is not packed again with the same size while nothing comes beside it") {
@@ -115,7 +119,7 @@ class FileSelectionSuite extends AnyFunSuite {
     val files = folder(20, 30, 300)
     def rewrites(packed: Seq[FileStatus], size: String) = {
       val history = Seq(entry(record(packed, None, "target-file-size-bytes" -> size), 5 * Minute))
-      selection(files, Seq(target), history).packed(None)
+      selection(files, Seq(target), history).packed
     }
     assert(rewrites(files.files, "100").isEmpty)
     assert(rewrites(files.files, "50").map(_.outputFiles) == Seq(1, 3))
@@ -157,7 +161,7 @@ class FileSelectionSuite extends AnyFunSuite {
     ): (Int, Seq[Long]) = {
       val history = Seq(entry(record(packed, None, target), 100 * Minute))
       val chosen = selection(folder, options, history, maxRecords = maxRecords)
-      val rewrites = chosen.withOtherNumber(chosen.packed(None), rows)
+      val rewrites = chosen.withOtherNumber(chosen.packed, rows)
       rewrites.foreach { r =>
         val (all, bytes) = (r.files.map(f => rows(f.getPath)).sum, r.files.map(_.getLen).sum / 100d)
         assert(r.outputFiles <= all && math.abs(r.outputFiles - bytes) <= math.max(1d, bytes - all))
@@ -192,7 +196,7 @@ class FileSelectionSuite extends AnyFunSuite {
     val files = folder(10, 20, 30)
     def rewrites(where: Option[String], parameters: (String, String)*) = {
       val history = Seq(entry(record(files.files, None, parameters: _*), 5 * Minute))
-      selection(files, Seq("num-files" -> "2"), history).packed(where)
+      selection(files, Seq("num-files" -> "2"), history, where = where).packed
     }
     assert(rewrites(None, "num-files" -> "2").isEmpty)
     assert(rewrites(Some("p = 1"), "num-files" -> "2", "predicate" -> "p = 1").isEmpty)
@@ -210,6 +214,55 @@ class FileSelectionSuite extends AnyFunSuite {
     assert(clustered(files, selection(files, Seq("num-files" -> "2"), history, maxRecords = 1)).isEmpty)
     assert(reasons(clustered(files, selection(files, history = history, full = true))) ==
       Seq("a full rewrite was asked for"))
+  }
+
+  test("what was asked for is compared with what was asked for, not with what came out") {
+    val files = folder(10, 20, 30)
+    def rewrites(where: Option[String], parameters: (String, String)*) = {
+      val history = Seq(entry(record(files.files, Some(layout), parameters: _*), 5 * Minute))
+      clustered(files, selection(files, Seq("num-files" -> "2"), history, where = where))
+    }
+    assert(rewrites(None, "num-files" -> "2").isEmpty)
+    assert(rewrites(Some("p = 1"), "num-files" -> "2", "predicate" -> "p = 1").isEmpty)
+    // The same number was asked for of other partitions, or another number.
+    assert(rewrites(None, "num-files" -> "2", "predicate" -> "p = 1").map(_.outputFiles) == Seq(2))
+    assert(rewrites(None, "num-files" -> "4").map(_.outputFiles) == Seq(2))
+  }
+
+  test("a partition keeps the layout of a statement with a predicate until one without names another or says FULL") {
+    val files = folder(10, 20, 30)
+    val other = layout.copy(columns = Seq(Seq("b") -> 1d))
+    def chosen(of: LayoutSpec, predicate: String, full: Boolean = false, namesLayout: Boolean = false) = selection(
+      files,
+      Seq(target),
+      Seq(entry(record(files.files.take(2), Some(of), "predicate" -> predicate), 5 * Minute)),
+      full = full,
+      namesLayout = namesLayout
+    )
+    assert(clustered(files, chosen(other, "p = 1")).isEmpty && chosen(other, "p = 1").packed.isEmpty)
+    assert(clustered(files, chosen(other, "")).size == 1 && chosen(other, "").packed.size == 1)
+    assert(clustered(files, chosen(layout, "p = 1")).size == 1 && chosen(layout, "p = 1").packed.isEmpty)
+    assert(clustered(files, chosen(other, "p = 1", namesLayout = true)).size == 1)
+    assert(clustered(files, chosen(other, "p = 1", full = true)).size == 1)
+    assert(chosen(other, "p = 1", full = true).packed.size == 1)
+    val writers = new FileWriters(
+      names,
+      None,
+      Iterator(entry(record(files.files.take(1), Some(other), "predicate" -> "p = 1"), 5 * Minute))
+    )
+    assert(writers.layoutOf(Seq(files, folder())).contains(other))
+  }
+
+  test("an origin is read as it was written") {
+    val options = OptimizeOptions.parse(Seq("num-files" -> "7"), "parquet", folderBytes = Nil)
+    for {
+      chosen <- Seq(None, Some(layout))
+      where <- Seq(None, Some("p = 'a\nb'\nAND q"))
+      of <- Seq(options, options.copy(asGiven = Map.empty))
+    } {
+      val origin = FileOrigin.of(chosen, where, of, maxRecords = 3)
+      assert(FileOrigin.parse(origin.text).contains(origin), origin.text)
+    }
   }
 
   test("a folder with new files is rewritten as a whole if it is not known where its files are on the curve") {
@@ -244,6 +297,10 @@ class FileSelectionSuite extends AnyFunSuite {
       outputs = Seq(OutputFile("f0-restored-1", 10, Minute, 1, source = Some("_zorder/trash/id/f0.retired")))
     )
     val history = Seq(restored, record(folder(10).files, Some(layout))).map(entry(_, 5 * Minute))
-    assert(new FileWriters(names, None, history.iterator).originsOf(Seq(back)).values.toSeq == Seq(layout.json))
+    assert(new FileWriters(
+      names,
+      None,
+      history.iterator
+    ).originsOf(Seq(back)).values.map(_.layout).toSeq == Seq(layout.json))
   }
 }

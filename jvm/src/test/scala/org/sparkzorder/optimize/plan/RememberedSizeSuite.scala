@@ -10,13 +10,13 @@ class RememberedSizeSuite extends AnyFunSuite {
   private val layout =
     LayoutSpec(LayoutSpec.ZOrder, LayoutSpec.RangeMapping, LayoutSpec.AlignedCuts, Seq(Seq("a") -> 1.0))
   private val other = layout.copy(columns = Seq(Seq("b") -> 1.0))
-  private val asked = OptimizeOptions.parse(Nil, "parquet", tableBytes = 0)
+  private val asked = OptimizeOptions.parse(Nil, "parquet", folderBytes = Nil)
 
   private def record(parameters: Map[String, String], spec: Option[LayoutSpec] = Some(layout)): Record =
     Record(1, "op", "OPTIMIZE", 1, "me", parameters, Map.empty, Nil, Nil, spec.map(_.json))
 
   private def of(predicate: String, history: Record*): OptimizeOptions =
-    RememberedSize.of(asked, layout, predicate, bytes = 1000, history.iterator)
+    RememberedSize.of(asked, Some(layout), predicate, bytes = 1000, history.iterator)
 
   private val tenFiles = record(Map("num-files" -> "10"))
   private val partition = record(Map("predicate" -> "p = 1"))
@@ -42,8 +42,16 @@ class RememberedSizeSuite extends AnyFunSuite {
     assert(of("", Seq.fill(100)(partition) :+ tenFiles: _*) == asked)
   }
 
+  test("packing remembers a size of packing, with the sizes below and above which files are packed") {
+    def packed(history: Record*) = RememberedSize.of(asked, None, "", bytes = 1000, history.iterator)
+    val sized = packed(partition, record(Map("target-file-size-bytes" -> "100"), spec = None))
+    assert((sized.targetFileSize, sized.minFileSize, sized.maxFileSize) == ((100, 75, 180)))
+    assert(packed(record(Map("num-files" -> "10"), spec = None)).targetFileSize == 100)
+    assert(packed(tenFiles) == asked)
+  }
+
   test("a statement that sets a size has it") {
-    val said = OptimizeOptions.parse(Seq("target-file-size-bytes" -> "5"), "parquet", tableBytes = 0)
-    assert(RememberedSize.of(said, layout, "", 1000, Iterator(tenFiles)) == said)
+    val said = OptimizeOptions.parse(Seq("target-file-size-bytes" -> "5"), "parquet", folderBytes = Nil)
+    assert(RememberedSize.of(said, Some(layout), "", 1000, Iterator(tenFiles)) == said)
   }
 }
