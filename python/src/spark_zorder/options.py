@@ -29,7 +29,7 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
     OptimizeOption(
         key="target-file-size-bytes",
         type="size",
-        default="by the size of the table: about 64 files of 8 to 256 MiB",
+        default="by the size of the table: about 64 files, and at least 8 of a partition, of 8 to 256 MiB",
         range="1 byte or more",
         description=(
             "The size that new files should have. Later statements with the same layout keep it until "

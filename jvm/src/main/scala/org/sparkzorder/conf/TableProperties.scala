@@ -41,8 +41,8 @@ object TableProperties {
     default = "the columns of `CLUSTER BY`, if the table has some",
     range = "columns with weights, or `HILBERT BY`, `ORDER BY` or `ZORDER BY` with columns",
     description =
-      "The layout of an `OPTIMIZE` that names none, as long as the table was never optimized by columns. After that " +
-        "the last layout holds.",
+      "The layout of an `OPTIMIZE` that names none. Partitions that a statement with `WHERE` laid out otherwise keep " +
+        "their layout.",
     example = "day WEIGHT 2, user"
   )
 

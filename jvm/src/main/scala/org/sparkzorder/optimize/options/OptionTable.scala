@@ -29,7 +29,7 @@ private[sparkzorder] object OptionTable {
     key = "target-file-size-bytes",
     group = Sizes,
     valueType = ByteSize(1, Long.MaxValue),
-    default = "by the size of the table: about 64 files of 8 to 256 MiB",
+    default = "by the size of the table: about 64 files, and at least 8 of a partition, of 8 to 256 MiB",
     description = "The size that new files should have. Later statements with the same layout keep it until one sets " +
       "another size or number.",
     example = "128MB"
