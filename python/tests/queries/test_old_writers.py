@@ -7,7 +7,7 @@ import shutil
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import fastparquet
 import pandas as pd
@@ -174,7 +174,7 @@ def test_a_column_list_lasts_when_the_index_is_made_again(spark: SparkSession, t
     assert statuses(spark, table) == {"indexed"}
 
 
-# True answers about the rows of two joined files, by conditions and answers that Spark's readers do not judge by a footer.
+# True answers about the rows of two joined files. Spark's readers do not judge these by a footer.
 JOINED: dict[str, object] = {
     "SELECT count(*) FROM t WHERE isnan(f)": 2,
     "SELECT count(*) FROM (SELECT max(f) AS m FROM t) WHERE isnan(m)": 1,
@@ -187,9 +187,9 @@ JOINED: dict[str, object] = {
 
 def append_file(spark: SparkSession, source: Path, target: Path) -> None:
     """Copy a file's row groups with their statistics, as parquet-java's `merge` and programs of users do."""
-    jvm = spark._jvm  # type: ignore[attr-defined]
+    jvm: Any = spark._jvm
     hadoop = jvm.org.apache.parquet.hadoop
-    conf = spark._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+    conf = spark._jsc.hadoopConfiguration()
     path = jvm.org.apache.hadoop.fs.Path
     file = hadoop.util.HadoopInputFile.fromPath(path(str(source)), conf)
     reader = hadoop.ParquetFileReader.open(file)
@@ -220,7 +220,7 @@ def test_files_that_parquet_java_joined_are_not_its_own(
 
 
 def test_row_groups_that_fastparquet_appended_are_not_those_of_spark(spark: SparkSession, tmp_path: Path) -> None:
-    """fastparquet keeps the name of the first writer in the footer, and its bounds leave NaN out."""
+    """The footer keeps the name of the first writer, and bounds of fastparquet leave NaN out."""
     folder = tmp_path / "t"
     spark.range(0, 8, 1, 1).selectExpr("id", "CAST(id AS DOUBLE) AS d").write.parquet(str(folder))
     [file] = folder.glob("part-*.parquet")
@@ -255,6 +255,6 @@ def test_chunks_of_parquet_java_are_known_as_its_own(spark: SparkSession, tmp_pa
         jobs = spark.sparkContext.statusTracker()
         spark.sparkContext.setJobGroup(version, "index")
         spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{folder}` (id, st.x)")
-        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
         # One job reads the footers. Another one would read rows.
         assert len(jobs.getJobIdsForGroup(version)) == 1

@@ -1,0 +1,133 @@
+"""What a statement lays out stays: said again it finds nothing to do, and a bare OPTIMIZE leaves it as it is."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from spark_zorder import ZOrderTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from spark_zorder import OptimizeResult
+
+
+def write(folder: Path, days: dict[str, list[int]], by_day: bool = True) -> None:
+    """For each day one file of DuckDB for each number of rows."""
+    for day, sizes in days.items():
+        below = folder / f"day={day}" if by_day else folder
+        below.mkdir(parents=True, exist_ok=True)
+        for number, rows in enumerate(sizes):
+            duckdb.sql(
+                f"COPY (SELECT range * 7919 % 1000 AS a, range * 31 % 77 AS b, range AS c, 'x' || range % 9 AS s"
+                f" FROM range({number * 1000000}, {number * 1000000 + rows}))"
+                f" TO '{below}/{day}-{number}-{rows}.parquet' (FORMAT parquet)"
+            )
+
+
+def files(folder: Path) -> dict[str, set[str]]:
+    """The names of the data files in each folder below the table."""
+    found: dict[str, set[str]] = {}
+    for file in folder.rglob("*.parquet"):
+        if "_zorder" not in file.parts:
+            found.setdefault(str(file.parent.relative_to(folder)), set()).add(file.name)
+    return found
+
+
+def test_a_statement_about_one_day_does_not_capture_the_table(spark: SparkSession, tmp_path: Path) -> None:
+    days = ["2024-01-01", "2024-01-02", "2024-01-03"]
+    write(tmp_path, {day: [400] * 4 for day in days})
+    table = ZOrderTable.for_path(spark, str(tmp_path))
+    others = {f"day={day}" for day in days[1:]}
+    before = files(tmp_path)
+    table.optimize(["a", "c"], where="day = '2024-01-01'", num_files=2)
+    own = files(tmp_path)["day=2024-01-01"]
+    assert {k: v for k, v in files(tmp_path).items() if k in others} == {k: before[k] for k in others}
+    # Without a layout of the whole table its other days are packed.
+    table.optimize()
+    assert files(tmp_path)["day=2024-01-01"] == own
+    assert {len(files(tmp_path)[k]) for k in others} == {1}
+    # A layout of the table, which no statement about a day changes.
+    table.optimize(["b"], num_files=6)
+    assert files(tmp_path)["day=2024-01-01"].isdisjoint(own)
+    table.optimize(["a"], where="day = '2024-01-02'", num_files=3)
+    before = files(tmp_path)
+    assert table.optimize().files_removed == 0
+    # New rows go into the layout of the table, but for the day that has its own.
+    write(tmp_path, {day: [50] for day in days})
+    table.optimize()
+    now = files(tmp_path)
+    assert now["day=2024-01-02"] == before["day=2024-01-02"] | {"2024-01-02-0-50.parquet"}
+    assert now["day=2024-01-01"] != before["day=2024-01-01"]
+    assert "2024-01-01-0-50.parquet" not in now["day=2024-01-01"]
+    # A statement about that day goes on with its layout.
+    table.optimize(where="day = '2024-01-02'")
+    assert table.history().head(1)[0].operationParameters["zOrderBy"] == '["a"]'
+    table.optimize(full=True)
+    assert table.history().head(1)[0].operationParameters["zOrderBy"] == '["b"]'
+    assert files(tmp_path)["day=2024-01-02"].isdisjoint(now["day=2024-01-02"])
+
+
+def test_the_declared_layout_comes_before_that_of_the_last_statement(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (a INT, b INT, day INT) USING parquet PARTITIONED BY (day)")
+    for _ in range(3):
+        spark.sql("INSERT INTO t SELECT id, id % 7, id % 2 FROM range(100)")
+    table = ZOrderTable(spark, "t")
+    table.optimize(["a"], num_files=4)
+    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.optimize.by' = 'b')")
+    table.optimize()
+    assert table.history().head(1)[0].operationParameters["zOrderBy"] == '["b"]'
+    table.optimize(["a"], num_files=4)
+    table.optimize()
+    assert table.history().head(1)[0].operationParameters["zOrderBy"] == '["b"]'
+    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.optimize.by' = 'gone')")
+    with pytest.raises(Exception, match=r"zorder\.optimize\.by.*'gone'") as e:
+        table.optimize()
+    assert e.value.getCondition() == "ZORDER_INVALID_PROPERTY"  # type: ignore[attr-defined]
+    table.optimize(["a"])
+
+
+@pytest.mark.parametrize("options", [{"num_files": 10}, {"target_file_size": 8000}])
+def test_a_packed_table_keeps_its_size(spark: SparkSession, tmp_path: Path, options: dict[str, int]) -> None:
+    write(tmp_path, {"1": [300] * 20}, by_day=False)
+    table = ZOrderTable.for_path(spark, str(tmp_path))
+    table.optimize(**options)  # type: ignore[arg-type]
+    packed = files(tmp_path)
+    assert len(packed["."]) > 5
+    assert table.optimize().files_removed == 0
+    assert files(tmp_path) == packed
+
+
+def said(table: ZOrderTable, r: random.Random) -> tuple[str, OptimizeResult, OptimizeResult]:
+    """A random statement, said twice."""
+    columns = r.choice([[], [], ["a"], ["a", "b"], ["s", "b", "c"]])
+    options: dict[str, str] = {}
+    if r.random() < 0.8:
+        options |= r.choice(
+            [{"num-files": str(r.randrange(1, 30))}, {"target-file-size-bytes": str(r.randrange(2, 60) * 1000)}]
+        )
+    if columns and r.random() < 0.4:
+        options["cuts"] = "equal"
+    if r.random() < 0.2:
+        options["min-input-files"] = str(r.randrange(1, 4))
+    where = r.choice([None, None, "day > 2", "day IN (1, 3)"])
+    first = table.optimize(columns or None, where=where, options=options)
+    return f"{columns} {options} {where}", first, table.optimize(columns or None, where=where, options=options)
+
+
+@pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 300), marks=pytest.mark.extended)])
+def test_any_statement_said_twice_finds_nothing_to_do(spark: SparkSession, tmp_path: Path, seeds: range) -> None:
+    for seed in seeds:
+        r = random.Random(seed)
+        folder = tmp_path / str(seed)
+        rows = [r.choice([40, 300, 2000]) for _ in range(3)]
+        write(folder, {str(d): [r.choice(rows)] * r.randrange(1, 6) for d in range(1, r.randrange(3, 6))})
+        table = ZOrderTable.for_path(spark, str(folder))
+        for _ in range(2):
+            words, first, second = said(table, r)
+            assert second.files_removed == 0, f"{seed}: {words}: {first.summary} {second.metrics.strategy}"
