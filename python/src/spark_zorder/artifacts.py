@@ -44,7 +44,7 @@ def jar_path(spark_version: str | None = None) -> Path:
     Raises:
         NoJarError: There is no jar for this minor version. The message lists the versions that have one, and says how
             to build a package for this one.
-        OSError: The jar is not unpacked yet, and neither the package's folder nor that for temporary files can be
+        OSError: The jar is not unpacked yet, and neither the user's cache folder nor that for temporary files can be
             written to.
 
     Examples:

@@ -1,7 +1,8 @@
 """The jars as they come in the wheel: all in one archive, since they have most of their classes in common.
 
-A jar is unpacked when it is first asked for. It goes into the package's own folder. If that is read-only, it goes into
-a folder of this user below the one for temporary files.
+A jar is unpacked when it is first asked for. It goes into the user's cache folder: what the package's own folder got
+would stay behind when the package is removed, and be imported as an empty package. If the cache folder cannot be
+written to, the jar goes into a folder of this user below the one for temporary files.
 """
 
 from __future__ import annotations
@@ -38,15 +39,20 @@ def unpacked(folder: Path, name: str) -> Path:
     archive = folder / "jars.tar.xz"
     content = archive.read_bytes()
     digest = hashlib.sha256(content).hexdigest()
-    here, other = folder / "unpacked", _folder_of_user(digest)
-    for place in (here, other):
+    cache, other = _cache(digest), _folder_of_user(digest)
+    for place in (cache, other):
         if _is_of(place / name, digest):
             return place / name
     jar = _jar(content, name, digest)
     try:
-        return _write(here, name, jar)
+        return _write(_private(cache), name, jar)
     except OSError:
         return _write(_private(other), name, jar)
+
+
+def _cache(digest: str) -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path("~/.cache").expanduser()
+    return Path(home) / "spark-zorder" / digest[:12]
 
 
 def _folder_of_user(digest: str) -> Path:
@@ -55,6 +61,7 @@ def _folder_of_user(digest: str) -> Path:
 
 def _private(folder: Path) -> Path:
     """Make a folder in which only this user can write. One that another user made is refused."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022 or folder.is_symlink()):
@@ -65,8 +72,9 @@ def _private(folder: Path) -> Path:
 def _is_of(jar: Path, digest: str) -> bool:
     """Whether a jar was unpacked from this archive, and by a user who may."""
     try:
-        if jar.parent.name != "unpacked":
-            _private(jar.parent)
+        if not jar.exists():
+            return False
+        _private(jar.parent)
         with zipfile.ZipFile(jar) as file:
             return file.comment == digest.encode()
     except (OSError, zipfile.BadZipFile):
@@ -92,7 +100,6 @@ def _jar(archive: bytes, name: str, digest: str) -> bytes:
 
 
 def _write(folder: Path, name: str, jar: bytes) -> Path:
-    folder.mkdir(exist_ok=True)
     handle, own = tempfile.mkstemp(prefix=name, suffix=".tmp", dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:

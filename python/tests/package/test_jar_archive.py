@@ -54,6 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package's folder of jars, and a folder for temporary files."""
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(artifacts, "_FOLDER", tmp_path / "jars")
     build(tmp_path / "jars", os.urandom(100_000))
     return tmp_path / "jars"
@@ -63,7 +64,8 @@ def test_a_jar_has_what_was_built(folder: Path) -> None:
     assert artifacts.available_jars() == {"4.1": NAMES[0], "4.2": NAMES[1]}
     for version, name in zip(("4.1", "4.2"), NAMES, strict=True):
         path = spark_zorder.jar_path(version)
-        assert path == folder / "unpacked" / name
+        assert path.name == name
+        assert path.parent.parent == folder.parent / "cache" / "spark-zorder"
         assert contents(path) == contents(folder.parent / name)
 
 
@@ -90,15 +92,21 @@ def test_a_jar_that_is_not_of_this_archive_is_unpacked_anew(folder: Path, damage
     assert contents(spark_zorder.jar_path("4.1")) == contents(folder.parent / NAMES[0])
 
 
+def test_nothing_is_written_into_the_package(folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    spark_zorder.jar_path("4.1")
+    assert sorted(folder.iterdir()) == before
+
+
 def test_a_jar_in_the_folder_itself_wins(folder: Path) -> None:
     (folder / NAMES[0]).write_bytes(b"a developer's")
     assert spark_zorder.jar_path("4.1") == folder / NAMES[0]
-    assert spark_zorder.jar_path("4.2").parent.name == "unpacked"
+    assert spark_zorder.jar_path("4.2").parent.parent.name == "spark-zorder"
 
 
 def cannot_write(folder: Path, name: str, jar: bytes) -> Path:
-    """As `_write`, in a package that is read-only. Root may write to any folder."""
-    if folder.name == "unpacked":
+    """As `_write`, if the cache is read-only. Root may write to any folder."""
+    if folder.parent.name == "spark-zorder":
         raise PermissionError(folder)
     return WRITE(folder, name, jar)
 
@@ -106,7 +114,7 @@ def cannot_write(folder: Path, name: str, jar: bytes) -> Path:
 WRITE = jar_archive._write
 
 
-def test_a_package_that_is_read_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_is_read_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jar_archive, "_write", cannot_write)
     path = spark_zorder.jar_path("4.1")
     assert path.parent.parent == folder.parent / "temporary"
@@ -128,6 +136,6 @@ def test_a_folder_in_which_others_can_write_is_refused(folder: Path, monkeypatch
 def test_many_at_once(folder: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         paths = set(pool.map(spark_zorder.jar_path, ["4.1"] * 16))
-    assert paths == {folder / "unpacked" / NAMES[0]}
-    assert [path.name for path in (folder / "unpacked").iterdir()] == [NAMES[0]]
+    [path] = paths
+    assert [file.name for file in path.parent.iterdir()] == [NAMES[0]]
     assert contents(paths.pop()) == contents(folder.parent / NAMES[0])
