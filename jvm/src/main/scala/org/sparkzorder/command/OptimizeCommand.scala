@@ -102,8 +102,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
         plan,
         new OptimizeOperation(statement).predict(plan, groups),
         groups.size,
-        History.newestFirst(TableSideFolder.of(plan.table)).map(_.record).take(HistorySettings.Whole),
-        plan.table.session.sparkContext.defaultParallelism
+        History.newestFirst(TableSideFolder.of(plan.table)).map(_.record).take(HistorySettings.Whole)
       )
     }
 

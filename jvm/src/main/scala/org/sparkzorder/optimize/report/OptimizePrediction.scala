@@ -8,12 +8,6 @@ import org.sparkzorder.write.sample.RewritePrediction
 /** What an OPTIMIZE would do, for DRY RUN. Making it changes nothing. */
 private[sparkzorder] object OptimizePrediction {
 
-  /**
-   * Bytes of the inputs that a core rewrites in a second where the table has no history that tells:
-   * the middle of what tables of the benchmarks took.
-   */
-  private val BytesPerCoreAndSecond = 12L << 20
-
   /** What the jobs take however few bytes there are. */
   private val JobMillis = 1000L
 
@@ -23,14 +17,12 @@ private[sparkzorder] object OptimizePrediction {
   /**
    * @param groups how many file groups would be rewritten
    * @param history newest first
-   * @param cores that Spark has
    */
   def metrics(
       plan: OptimizePlan,
       predictions: Seq[RewritePrediction],
       groups: Int,
-      history: Iterator[Record],
-      cores: Int
+      history: Iterator[Record]
   ): OptimizeMetrics = {
     val whole = merged(predictions)
     val removed = plan.inputs.map(_.status.getLen)
@@ -49,7 +41,7 @@ private[sparkzorder] object OptimizePrediction {
       target = plan.options.writtenSize,
       untouched = plan.filesBeside,
       elsewhere = plan.filesElsewhere,
-      millis = Some(JobMillis + (removed.sum / rate(history, cores)).round),
+      millis = rate(history).map(r => JobMillis + (removed.sum / r).round),
       workload = WorkloadShares.of(plan, whole.files),
       dryRun = true
     )
@@ -86,15 +78,14 @@ private[sparkzorder] object OptimizePrediction {
   private def beyondSample(half: Double, all: Double, files: Int): Double =
     math.min(files.toDouble, all + math.max(0d, all - half))
 
-  /** Bytes in a millisecond, by the newest rewrite of the history that is large enough to tell. */
-  private def rate(history: Iterator[Record], cores: Int): Double = {
+  /** Bytes in a millisecond, by the newest rewrite of the history that is large enough to tell. Other tables do not tell. */
+  private def rate(history: Iterator[Record]): Option[Double] = {
     def number(record: Record, key: String) = record.metrics.get(key).flatMap(_.toLongOption).filter(_ > 0)
-    val known = history.flatMap { record =>
+    history.flatMap { record =>
       for {
         bytes <- number(record, "numRemovedBytes") if bytes >= LeastBytes
         millis <- number(record, "rewriteMillis")
       } yield bytes.toDouble / millis
-    }
-    known.nextOption().getOrElse(BytesPerCoreAndSecond / 1000d * cores)
+    }.nextOption()
   }
 }

@@ -86,6 +86,6 @@ private[sparkzorder] object OptimizeSummary {
   private def duration(millis: Long): String =
     if (millis < 10000) s"${"%.1f".formatLocal(Locale.ROOT, millis / 1000d)} s"
     else if (millis < 120000) s"${millis / 1000} s"
-    else if (millis < 7200000) s"${millis / 60000} min"
+    else if (millis < 7200000) s"${number(math.rint(millis / 6000d) / 10)} min"
     else s"${"%.1f".formatLocal(Locale.ROOT, millis / 3600000d)} h"
 }
