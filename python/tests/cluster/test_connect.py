@@ -94,7 +94,7 @@ def test_errors_have_their_conditions(found: dict[str, Any]) -> None:
     }
     assert {kind for kind, _, _ in found["errors"].values()} == {"AnalysisException"}
     assert (
-        "There is no column `nobody` in the table. Its columns are `id`, `user`, `day`." in found["errors"]["column"][2]
+        "There is no column `nobody` in the table. There are `id`, `user`, `day`." in found["errors"]["column"][2]
     )
 
 

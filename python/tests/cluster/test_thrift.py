@@ -19,7 +19,7 @@ OPTIMIZE = "OPTIMIZE {table} ZORDER BY (a) OPTIONS ('num-files' = '8')"
 EXPLAIN = "EXPLAIN SKIPPING SELECT * FROM {table} WHERE a = 17"
 COUNT = "SELECT count(*) AS n FROM {table} WHERE a = 17"
 WRONG = "OPTIMIZE {table} ZORDER BY (nobody)"
-ERROR = "[ZORDER_COLUMN_NOT_FOUND] There is no column `nobody` in the table. Its columns are `id`, `a`."
+ERROR = "[ZORDER_COLUMN_NOT_FOUND] There is no column `nobody` in the table. There are `id`, `a`."
 
 
 def statements(table: str) -> list[str]:

@@ -14,8 +14,12 @@ object ZOrderErrors {
 
   private def list(names: Seq[String]): String = names.map(quoteIdentifier).mkString(", ")
 
-  def columnNotFound(column: Seq[String], known: Seq[String]): Throwable =
-    analysis("ZORDER_COLUMN_NOT_FOUND", "column" -> quoteNameParts(column), "columns" -> list(known))
+  /** @param known the columns that there are, or the fields of a struct */
+  def columnNotFound(column: Seq[String], known: Seq[Seq[String]]): Throwable = analysis(
+    "ZORDER_COLUMN_NOT_FOUND",
+    "column" -> quoteNameParts(column),
+    "columns" -> known.map(quoteNameParts).mkString(", ")
+  )
 
   def duplicateColumn(column: Seq[String]): Throwable =
     analysis("ZORDER_INVALID_COLUMN.DUPLICATE", "column" -> quoteNameParts(column))

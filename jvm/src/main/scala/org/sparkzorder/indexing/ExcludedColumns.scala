@@ -33,7 +33,9 @@ private[sparkzorder] object ExcludedColumns {
     val all = StructType(table.dataSchema.fields ++ table.partitionSchema.fields)
     // A folder may be read with a schema that lacks the column.
     if (table.catalogTable.isDefined)
-      excluded.names.find(!exists(all, _)).foreach(n => throw ZOrderErrors.columnNotFound(n, all.fieldNames.toSeq))
+      excluded.names.find(!exists(all, _)).foreach(n =>
+        throw ZOrderErrors.columnNotFound(n, all.fieldNames.toSeq.map(Seq(_)))
+      )
     excluded
   }
 

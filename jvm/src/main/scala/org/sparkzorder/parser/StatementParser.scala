@@ -43,19 +43,20 @@ object StatementParser {
     case _                                          => false
   }
 
-  private val layout = "[ZORDER BY (c, ..) | HILBERT BY (c, ..) | ORDER BY (c, ..)]"
+  private val layout =
+    "[ZORDER BY (c [WEIGHT n], ..) | HILBERT BY (c [WEIGHT n], ..) | ORDER BY (c, ..) | ZORDER BY AUTO]"
 
   /** The syntax of the statement that a text begins like, for its error message. */
   def form(sql: String): String = firstWords(sql, 1) match {
     case "OPTIMIZE" :: Nil =>
       s"OPTIMIZE [TABLE] <table> [FULL] [JOIN <dimension> ON a = b ..] [WHERE <predicate>] $layout " +
         "[OPTIONS ('key' = 'value', ..)] [DRY RUN]"
-    case "RESTORE" :: Nil             => "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF '<time>'"
-    case "VACUUM" :: Nil              => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
-    case "CREATE" :: Nil              => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [(c, ..)]"
-    case "CLEAR" :: Nil               => "CLEAR SKIPPING MEMORY ON <table>"
-    case "EXPLAIN" :: Nil             => "EXPLAIN SKIPPING [FILES] <query>"
-    case "SHOW" :: Nil                => "SHOW CLUSTERING [IN <database>] | SHOW OPERATIONS"
+    case "RESTORE" :: Nil => "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF '<time>'"
+    case "VACUUM" :: Nil  => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
+    case "CREATE" :: Nil  => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [([*,] c [VALUES | BLOOM], ..)] [DRY RUN]"
+    case "CLEAR" :: Nil   => "CLEAR SKIPPING MEMORY ON <table>"
+    case "EXPLAIN" :: Nil => "EXPLAIN SKIPPING [FILES | ANALYZE] <query>"
+    case "SHOW" :: Nil    => "SHOW CLUSTERING [IN <database>] | SHOW OPERATIONS"
     case ("DESCRIBE" | "DESC") :: Nil => "DESCRIBE SKIPPING INDEX ON <table> [(c, ..)]"
     case word :: _                    => s"$word SKIPPING INDEX ON <table>"
     case Nil                          => "a statement of spark-zorder"

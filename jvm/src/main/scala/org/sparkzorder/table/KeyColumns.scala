@@ -20,9 +20,7 @@ object KeyColumns {
     val resolver = table.session.sessionState.conf.resolver
     val isPartition = table.partitionSchema.exists(f => resolver(f.name, parts.head))
     if (isPartition && parts.size == 1) throw ZOrderErrors.partitionColumn(parts)
-    val fields = find(table.dataSchema, parts, resolver).getOrElse(
-      throw ZOrderErrors.columnNotFound(parts, table.dataSchema.fieldNames.toSeq)
-    )
+    val fields = find(table.dataSchema, parts, resolver).getOrElse(throw notFound(table.dataSchema, parts, resolver))
     (fields.map(_.name), keyType(fields))
   }
 
@@ -50,11 +48,21 @@ object KeyColumns {
   def named(table: PlainTable, columns: Seq[Seq[String]]): ColumnKey => Boolean = {
     val resolver = table.session.sessionState.conf.resolver
     val paths = columns.map { parts =>
-      find(table.dataSchema, parts, resolver).map(_.map(_.name)).getOrElse(
-        throw ZOrderErrors.columnNotFound(parts, table.dataSchema.fieldNames.toSeq)
-      )
+      find(table.dataSchema, parts, resolver).map(_.map(_.name))
+        .getOrElse(throw notFound(table.dataSchema, parts, resolver))
     }.toSet
     column => column.path.inits.exists(paths)
+  }
+
+  /** The error names the columns, or the fields of the innermost struct that was found. */
+  private def notFound(schema: StructType, parts: Seq[String], resolver: Resolver): Throwable = {
+    val known = parts.inits.drop(1).flatMap(outer =>
+      if (outer.isEmpty) Some(schema.fieldNames.toSeq.map(Seq(_)))
+      else find(schema, outer, resolver).map(of => (of.map(_.name), of.last.dataType)).collect {
+        case (path, inner: StructType) => inner.fieldNames.toSeq.map(path :+ _)
+      }
+    ).next()
+    ZOrderErrors.columnNotFound(parts, known)
   }
 
   /** Finds all of them, and refuses a column that is named twice. */

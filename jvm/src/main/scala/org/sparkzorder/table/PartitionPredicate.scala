@@ -52,7 +52,7 @@ object PartitionPredicate {
       catch {
         case e: AnalysisException if Option(conditionOf(e)).exists(_.startsWith("UNRESOLVED_COLUMN")) =>
           val name = UnresolvedAttribute.parseAttributeName(e.messageParameters.getOrElse("objectName", ""))
-          throw ZOrderErrors.columnNotFound(name, table.relation.schema.fieldNames.toSeq)
+          throw ZOrderErrors.columnNotFound(name, table.relation.schema.fieldNames.toSeq.map(Seq(_)))
         case e: AnalysisException => throw ZOrderErrors.invalidWhere(text, firstLine(e))
       }
     val partitionColumns = table.partitionSchema.fieldNames.toSeq

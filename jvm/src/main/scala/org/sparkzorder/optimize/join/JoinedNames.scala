@@ -56,9 +56,12 @@ private[join] final class JoinedNames(fact: PlainTable) {
 
   /** A column of the table in an earlier layout. */
   def column(path: Seq[String]): Seq[StructField] = KeyColumns.find(fact.dataSchema, path, resolver)
-    .getOrElse(throw ZOrderErrors.columnNotFound(path, fact.dataSchema.fieldNames.toSeq))
+    .getOrElse(throw ZOrderErrors.columnNotFound(path, fact.dataSchema.fieldNames.toSeq.map(Seq(_))))
 
   /** A column of a dimension in an earlier layout. */
   def column(dimension: DimensionTable, path: Seq[String]): Seq[StructField] = dimension.find(path, resolver)
-    .getOrElse(throw ZOrderErrors.columnNotFound(dimension.parts.last +: path, dimension.plan.schema.fieldNames.toSeq))
+    .getOrElse(throw ZOrderErrors.columnNotFound(
+      dimension.parts.last +: path,
+      dimension.plan.schema.fieldNames.toSeq.map(Seq(_))
+    ))
 }

@@ -3,6 +3,7 @@ package org.sparkzorder.optimize.plan
 import org.apache.hadoop.fs.FileStatus
 
 import org.sparkzorder.commit.log.HistoryEntry
+import org.sparkzorder.compat._
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.stats.FileId
