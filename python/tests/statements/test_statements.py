@@ -133,7 +133,8 @@ def test_clustering_is_described_before_and_after(table: ZOrderTable) -> None:
     table.optimize(["a", "b"], num_files=16)
     a, b = table.describe_clustering("a", "b").collect()
     for column, known in ((a, ROWS), (b, ROWS - ROWS // 50)):
-        assert (column.files, column.bound_files) == (16, 4)
+        assert column.files == 16
+        assert 3.8 < column.bound_files <= min(4, column.mean_files)
         assert abs(column.skipped_fraction - (1 - column.mean_files / 16)) < 1e-9
         assert 3.8 < column.mean_files < 4.5
         assert abs(sum(column.depth_histogram) - known) < 5

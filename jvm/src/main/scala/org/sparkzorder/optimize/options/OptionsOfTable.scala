@@ -37,6 +37,9 @@ private[sparkzorder] object OptionsOfTable {
   private def valueOf(table: PlainTable, property: Setting): Option[String] =
     table.catalogTable.flatMap(_.properties.get(property.key)).map(_.trim)
 
+  /** The property that names a layout. */
+  val layoutProperty: String = TableProperties.optimizeBy.key
+
   /** A property as it is set; empty without it. */
   def text(table: PlainTable, property: String): String =
     table.catalogTable.flatMap(_.properties.get(property)).getOrElse("")

@@ -5,7 +5,6 @@ import org.apache.spark.sql.types.DataType
 import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.Record
 import org.sparkzorder.compat._
-import org.sparkzorder.conf.TableProperties
 import org.sparkzorder.errors.{ZOrderAnalysisException, ZOrderErrors}
 import org.sparkzorder.layout.{JoinSpec, LayoutSpec}
 import org.sparkzorder.optimize.{ChosenLayout, LastLayout}
@@ -103,7 +102,7 @@ private[sparkzorder] object LayoutChoice {
             "a layout of the table's columns"
           )
       }
-    OptionsOfTable.layout(table).map(by => of(TableProperties.optimizeBy.key, by.curve, by.columns))
+    OptionsOfTable.layout(table).map(by => of(OptionsOfTable.layoutProperty, by.curve, by.columns))
       .orElse(clusteredBy(table).map(of(clusteringProperty, LayoutSpec.ZOrder, _)))
   }
 

@@ -4,7 +4,6 @@ import java.util.BitSet
 
 import org.apache.spark.sql.types.DataType
 
-import org.sparkzorder.membership.ColumnMembers
 import org.sparkzorder.predicate.{Column, Value}
 import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, StatsColumn, StatsTable}
 
@@ -46,6 +45,4 @@ private[answer] final class RowsAtBound(table: StatsTable, column: Column, isLea
 
   override def column(path: Seq[String], dataType: DataType): Option[StatsColumn] =
     if (path == column.path && dataType == column.dataType) atBound else table.column(path, dataType)
-
-  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] = table.members(path, dataType)
 }

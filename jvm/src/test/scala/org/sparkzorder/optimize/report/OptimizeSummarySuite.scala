@@ -77,7 +77,7 @@ class OptimizeSummarySuite extends AnyFunSuite {
   test("what a DRY RUN would do") {
     assert(
       OptimizeSummary.of(rewritten.copy(dryRun = true, millis = Some(150000))) ==
-        "Would rewrite 24 → 19 files, 1.2 GiB in about 2 min. A lookup on `carrier` would read about 5.6 of 19 files, " +
+        "Would rewrite 24 → 19 files, 1.2 GiB in about 2.5 min. A lookup on `carrier` would read about 5.6 of 19 files, " +
         "before: 24 of 24, best possible: 5.1. Nothing was changed."
     )
   }
