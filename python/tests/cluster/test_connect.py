@@ -93,9 +93,7 @@ def test_errors_have_their_conditions(found: dict[str, Any]) -> None:
         "query": "UNRESOLVED_COLUMN.WITH_SUGGESTION",
     }
     assert {kind for kind, _, _ in found["errors"].values()} == {"AnalysisException"}
-    assert (
-        "There is no column `nobody` in the table. There are `id`, `user`, `day`." in found["errors"]["column"][2]
-    )
+    assert "There is no column `nobody` in the table. There are `id`, `user`, `day`." in found["errors"]["column"][2]
 
 
 def test_a_terminal_of_the_client_has_a_bar(tmp_path: Path) -> None:
