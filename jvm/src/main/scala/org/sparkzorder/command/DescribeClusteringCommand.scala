@@ -43,14 +43,12 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
         depth.mean,
         depth.max,
         if (known.files == 0) 0d else 1 - depth.mean / known.files,
-        reachable(ClusteringDepth.bound(known.files, asked.size, ClusteringDepth.shares(bounds)), depth.mean),
+        // What is reached is possible, also where files or values are not as the bound assumes.
+        math.min(depth.mean, ClusteringDepth.bound(known.files, asked.size, ClusteringDepth.shares(bounds))),
         depth.histogram
       )
     }
   }
-
-  /** What is reached is possible, also where files or values are not as the bound assumes. */
-  private def reachable(bound: Double, mean: Double): Double = math.min(bound, mean)
 
   /**
    * The bounds of the columns that the statement asks for. It reads the footers of files that the
