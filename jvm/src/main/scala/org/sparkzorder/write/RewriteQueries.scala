@@ -22,21 +22,25 @@ private[write] final class RewriteQueries(session: SparkSession, description: St
    * local settings stay.
    *
    * @param ended called for each task that has ended, with the number of all tasks and its result
+   * @param partitions those to run, by the number of all partitions
    */
-  def run[T: ClassTag](step: String, query: QueryExecution, ended: (Int, T) => Unit = (_: Int, _: T) => ())(
-      task: (TaskContext, Iterator[InternalRow]) => T
-  ): Seq[T] = {
+  def run[T: ClassTag](
+      step: String,
+      query: QueryExecution,
+      ended: (Int, T) => Unit = (_: Int, _: T) => (),
+      partitions: Int => Seq[Int] = 0 until _
+  )(task: (TaskContext, Iterator[InternalRow]) => T): Seq[T] = {
     val name = s"$description: $step"
     RewriteQueries.described(session.sparkContext, name) {
       SQLExecution.withNewExecutionId(query, Some(name)) {
         val rdd = query.toRdd
-        val tasks = rdd.getNumPartitions
-        val results = new Array[T](tasks)
-        def keep(partition: Int, result: T): Unit = {
-          results(partition) = result
-          ended(tasks, result)
+        val tasks = partitions(rdd.getNumPartitions)
+        val results = new Array[T](tasks.size)
+        def keep(i: Int, result: T): Unit = {
+          results(i) = result
+          ended(tasks.size, result)
         }
-        rdd.sparkContext.runJob(rdd, task, 0 until tasks, keep _)
+        rdd.sparkContext.runJob(rdd, task, tasks, keep _)
         results.toSeq
       }
     }

@@ -8,6 +8,8 @@ import org.apache.hadoop.mapreduce.Job
 import org.apache.parquet.schema.MessageType
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 import org.apache.spark.sql.classic.SparkSession
@@ -32,9 +34,11 @@ import org.sparkzorder.write.sample.{
   KeySample,
   LimitedRows,
   PredictedFiles,
+  ProbedRow,
   RewritePrediction,
   SampledRows,
-  UnitLayouts
+  UnitLayouts,
+  WidthProbe
 }
 import org.sparkzorder.write.task.{FileTask, OpenUploads, OrcZone, SlotLimits, WrittenFile}
 import org.sparkzorder.write.zeros.{FloatLeaf, NotedZerosStrategy, OrcZeros, ZeroSettings}
@@ -100,8 +104,6 @@ final class RewriteJob(
     uploads: Option[OpenUploads] = None,
     dimensions: Seq[Dimension] = Nil
 ) {
-  import RewriteJob.SampledLayout
-
   private val session = {
     val own = RewriteSession.of(spark, sessionConf)
     own.experimental.extraStrategies = own.experimental.extraStrategies ++
@@ -122,28 +124,27 @@ final class RewriteJob(
    */
   def run(): RewriteResult = {
     val started = System.nanoTime()
-    val layout = sampledLayout()
+    val (model, sampledRows) = sampledLayout()
     val sampled = System.nanoTime()
-    progress.laidOut(layout.model.slots.toLong - outputFiles.map(_.toLong).sum)
+    progress.laidOut(model.slots.toLong - outputFiles.map(_.toLong).sum)
     val read = new ReadRows(progress.read(_))
     progress.step("writing")
-    val outputs = write(layout.model, read)
+    val outputs = write(model, read)
     val written = System.nanoTime()
     RewriteResult(
       outputs,
-      samples = layout.model.units.toIndexedSeq.map(_.keys),
-      sampledRows = layout.sampledRows,
+      samples = model.units.toIndexedSeq.map(_.keys),
+      sampledRows = sampledRows,
       sampleMillis = (sampled - started) / 1000000,
       writeMillis = (written - sampled) / 1000000,
-      drifts = layout.model.units.toSeq.flatMap(_.drift),
+      drifts = model.units.toSeq.flatMap(_.drift),
       read = if (hashed) ofUnits(read) else IndexedSeq.empty
     )
   }
 
   /** Runs the first job only, and says what the second one would write. */
   def predict(): RewritePrediction = {
-    val samples = drawn(isAll = true)
-    val model = layouts(samples)
+    val (model, samples) = laidOut(drawn(isAll = true))
     // What places rows by the bytes of all columns comes before the columns.
     val rows = SampledRows.ofUnits(samples, unitOfFile)
     def limits(unit: Int) =
@@ -160,12 +161,55 @@ final class RewriteJob(
     if (units.forall(u => sampledShare(u) == 0d)) {
       progress.notSampled(isAll)
       Nil
-    } else sample(isAll)
+    } else sample(scan().sampled(), progress.sampled(_, isAll))
 
-  /** The sampled rows themselves are no longer held when the write begins. */
-  private def sampledLayout(): SampledLayout = {
-    val samples = drawn(isAll = false)
-    SampledLayout(layouts(samples), samples.map(_.rows.toLong).sum)
+  /** The layout, and the number of sampled rows. The rows themselves are no longer held when the write begins. */
+  private def sampledLayout(): (LayoutModel, Long) = {
+    val (model, samples) = laidOut(drawn(isAll = false))
+    (model, samples.map(_.rows.toLong).sum)
+  }
+
+  /**
+   * The layouts, and the sample that says where their files end: another one if the widths of rows
+   * differ from place to place.
+   */
+  private def laidOut(samples: Seq[KeySample]): (LayoutModel, Seq[KeySample]) = {
+    val byRows = layouts(samples, None)
+    val byBytes = if (hasWidths && samples.nonEmpty) sampledBytes(byRows) else None
+    byBytes.fold((byRows, samples))(s => (layouts(samples, byBytes), s))
+  }
+
+  /** Rows may differ in width, and that may matter. */
+  private def hasWidths: Boolean =
+    outputFiles.exists(_ > 1) && schema.exists(c => !UnsafeRow.isFixedLength(c.dataType))
+
+  /** A sample that has equally many rows for each byte of a unit; None if all rows are equally wide. */
+  private def sampledBytes(model: LayoutModel): Option[Seq[KeySample]] = {
+    val plan = session.sparkContext.broadcast(new RowPlan(model))
+    try {
+      val widths = probed(plan).groupBy(row => unitOfFile(row.file)).flatMap { case (unit, rows) =>
+        RowWidths.of(rows.map(r => ((r.z, r.tie), r.width)).sortBy(_._1).toIndexedSeq).map(unit -> _)
+      }
+      val (ofUnit, unitOf) = (widths.toMap, unitOfFile)
+      if (ofUnit.isEmpty) None
+      else {
+        val rows = scan()
+        Some(sample(rows.sampled(Seq(rows.place(plan))), _ => (), file => ofUnit.get(unitOf(file))))
+      }
+    } finally plan.destroy()
+  }
+
+  private def probed(plan: Broadcast[RowPlan]): Seq[ProbedRow] = {
+    val share = WidthProbe.shareOf(files.map(_._1.getLen).sum)
+    val more = WidthProbe.more(units.map(u => sampledShare(u) * u.rows).sum) / share
+    val ofUnit = units.map(u => if (u.outputFiles > 1) sampledShare(u) * more else 0d)
+    val shares = session.sparkContext.broadcast(unitOfFile.map(ofUnit))
+    val rows = scan()
+    val query = queries.planned(rows.sampled(Seq(rows.place(plan), rows.wide)))
+    val wide = schema.count(c => !UnsafeRow.isFixedLength(c.dataType))
+    val task = WidthProbe.task(shares, wide, schema.length - wide)
+    try queries.run[Array[ProbedRow]]("widths", query, partitions = WidthProbe.partitions(share))(task).flatMap(_.toSeq)
+    finally shares.destroy()
   }
 
   private def scan(): RewriteScan = {
@@ -173,16 +217,20 @@ final class RewriteJob(
     new RewriteScan(session, relation, keys, bytes, dimensions)
   }
 
-  private def sample(isAll: Boolean): Seq[KeySample] = {
-    val query = queries.planned(scan().sampled)
+  private def sample(
+      rows: LogicalPlan,
+      ended: Int => Unit,
+      widths: Int => Option[RowWidths] = _ => None
+  ): Seq[KeySample] = {
+    val query = queries.planned(rows)
     val ofUnit = units.map(sampledShare)
     val shares = session.sparkContext.broadcast(unitOfFile.map(ofUnit))
     progress.step("sampling")
     try queries.run(
         "sample",
         query,
-        (tasks: Int, _: KeySample) => progress.sampled(tasks, isAll)
-      )(KeySample.task(shares, RewriteScan.encodings(keys, bytes).toArray))
+        (tasks: Int, _: KeySample) => ended(tasks)
+      )(KeySample.task(shares, RewriteScan.encodings(keys, bytes).toArray, widths))
     finally shares.destroy()
   }
 
@@ -207,7 +255,7 @@ final class RewriteJob(
     math.max(unit.outputFiles.toLong, math.min(byRows, unit.outputFiles.toLong * RewriteJob.MostSplit))
   }
 
-  private def layouts(samples: Seq[KeySample]): LayoutModel = UnitLayouts.of(
+  private def layouts(samples: Seq[KeySample], placing: Option[Seq[KeySample]]): LayoutModel = UnitLayouts.of(
     samples,
     unitOfFile,
     outputFiles,
@@ -217,7 +265,8 @@ final class RewriteJob(
     bytesKey = bytes.map(_ => new KeyEncoding(BinaryType)),
     stored = true,
     joinedCurves,
-    density
+    density,
+    placing
   )
 
   private def joinedCurves: Map[Int, JoinedCurve] = {
@@ -373,6 +422,4 @@ object RewriteJob {
 
   /** Rows to sample for each unit, at least. */
   val MinSample = 2000
-
-  private final case class SampledLayout(model: LayoutModel, sampledRows: Long)
 }

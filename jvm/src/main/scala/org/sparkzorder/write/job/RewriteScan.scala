@@ -60,12 +60,26 @@ private[write] final class RewriteScan(
   /**
    * What [[org.sparkzorder.write.sample.KeySample]] draws from: file, tie, then the key made of all
    * columns, if any, and the key columns.
+   *
+   * @param more behind these
    */
-  def sampled: LogicalPlan = {
-    val sampledKeys = bytesKey.toSeq ++ columns.zipWithIndex.map { case (c, i) => Alias(c, s"key$i")() }
+  def sampled(more: Seq[Alias] = Nil): LogicalPlan = {
+    val sampledKeys = bytesKey.toSeq ++ columns.zipWithIndex.map { case (c, i) => Alias(c, s"key$i")() } ++ more
     if (dimensions.nonEmpty) Project(file +: tie +: sampledKeys, joined(read))
     else Project(file +: tie +: sampledKeys.map(_.toAttribute), Project(file +: sampledKeys :+ tieAlias, table))
   }
+
+  /** A row's value of the curve. */
+  def place(plan: Broadcast[RowPlan]): Alias =
+    Alias(curve(plan, bytesKey.fold(columns)(key => Seq(key.child))), "z")()
+
+  /** The columns that have no fixed length, in one struct. */
+  def wide: Alias = Alias(CreateStruct(data.filterNot(c => UnsafeRow.isFixedLength(c.dataType))), "wide")()
+
+  // Without keys, rows stay in the order of the files, and of the rows in a file: the splits of a
+  // file are read in order.
+  private def curve(plan: Broadcast[RowPlan], by: Seq[Expression]): Expression =
+    if (keys.isEmpty) Cast(file, LongType) else CurveValue(BroadcastPlan(plan), file, by)
 
   /**
    * The rows of each slot in the partition with the slot's number, in the order of the curve. A row
@@ -85,11 +99,7 @@ private[write] final class RewriteScan(
     def hashed(rows: LogicalPlan) = sums.fold(rows) { case (sums, listed) =>
       HashedRows(RowHash.of(relation.fileFormat, relation.dataSchema), file, sums, listed, rows)
     }
-    // Without keys, rows stay in the order of the files, and of the rows in a file: the splits of a
-    // file are read in order.
-    val curve =
-      if (keys.isEmpty) Cast(file, LongType) else CurveValue(BroadcastPlan(plan), file, placedBy)
-    val z = Alias(curve, "z")()
+    val z = Alias(curve(plan, placedBy), "z")()
     // In a sort one value of the curve stands for many values of the columns, so the columns decide
     // among them.
     val within = if (shape.isSort(placedBy.length)) placedBy else Nil
@@ -97,7 +107,7 @@ private[write] final class RewriteScan(
     val exchanged =
       if (dimensions.isEmpty) {
         val rows = withBytesKey(ColumnsToRows.of(hashed(table)))
-        PackedRows.shuffled(rows, RowPlacing(Some(CurveColumns(tie, z.toAttribute, curve)), slot), slots)
+        PackedRows.shuffled(rows, RowPlacing(Some(CurveColumns(tie, z.toAttribute, z.child)), slot), slots)
       } else {
         val rows = withBytesKey(joined(hashed(read)))
         val attributes =

@@ -8,6 +8,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 
+import org.sparkzorder.layout.RowWidths
 import org.sparkzorder.stats.KeyEncoding
 
 /** One key column of the sampled rows, encoded by [[KeyEncoding]]. */
@@ -41,12 +42,15 @@ object KeySample {
    * samples the same rows.
    *
    * @param partition number of the task's partition
+   * @param widths for each file, how much likelier a row is at its place. Rows then end with their
+   *   values of the curve. A row may be drawn several times
    */
   def draw(
       partition: Int,
       rows: Iterator[InternalRow],
       probabilities: Array[Double],
-      encodings: Array[KeyEncoding]
+      encodings: Array[KeyEncoding],
+      widths: Int => Option[RowWidths] = _ => None
   ): KeySample = {
     val random = new SplittableRandom(Seed + partition)
     val files = new ArrayBuffer[Int]
@@ -54,7 +58,9 @@ object KeySample {
     val columns = encodings.map(new Column(_))
     rows.foreach { row =>
       val file = row.getInt(0)
-      if (random.nextDouble() < probabilities(file)) {
+      val share = probabilities(file) * widths(file).fold(1d)(_.of(row.getLong(row.numFields - 1), row.getLong(1)))
+      val whole = math.floor(share)
+      for (_ <- 0 until (if (random.nextDouble() < share - whole) whole + 1 else whole).toInt) {
         files += file
         ties += row.getLong(1)
         columns.indices.foreach(c => columns(c).add(row, c + 2))
@@ -69,9 +75,10 @@ object KeySample {
    */
   def task(
       probabilities: Broadcast[Array[Double]],
-      encodings: Array[KeyEncoding]
+      encodings: Array[KeyEncoding],
+      widths: Int => Option[RowWidths] = _ => None
   ): (TaskContext, Iterator[InternalRow]) => KeySample =
-    (task, rows) => draw(task.partitionId(), rows, probabilities.value, encodings)
+    (task, rows) => draw(task.partitionId(), rows, probabilities.value, encodings, widths)
 
   private final class Column(encoding: KeyEncoding) {
     private val longs = new ArrayBuffer[Long]

@@ -29,6 +29,7 @@ object UnitLayouts {
    *   much room
    * @param joined the units whose rows join files that are along a curve already
    * @param density set when ids are made of other distributions than the columns' own
+   * @param placing the samples that say where files end, if not the same
    */
   def of(
       samples: Seq[KeySample],
@@ -40,12 +41,15 @@ object UnitLayouts {
       bytesKey: Option[KeyEncoding] = None,
       stored: Boolean = false,
       joined: Map[Int, JoinedCurve] = Map.empty,
-      density: Option[Density] = None
+      density: Option[Density] = None,
+      placing: Option[Seq[KeySample]] = None
   ): LayoutModel = {
     val rows = SampledRows.ofUnits(samples, unitOfFile)
+    val placed = placing.fold(rows)(SampledRows.ofUnits(_, unitOfFile))
     val units = outputFiles.indices.map { u =>
       val ofUnit = rows.getOrElse(u, IndexedSeq.empty)
-      val unit = new SampledUnit(ofUnit, outputFiles(u), encodings, weights, shape, bytesKey, stored, density)
+      val ends = placed.getOrElse(u, ofUnit)
+      val unit = new SampledUnit(ofUnit, ends, outputFiles(u), encodings, weights, shape, bytesKey, stored, density)
       joined.get(u).fold(unit.ownLayout(None))(unit.joinedLayout)
     }
     new LayoutModel(units.toArray, unitOfFile)
@@ -55,6 +59,7 @@ object UnitLayouts {
 /** The sampled rows of one unit, and its layouts by them. For the parameters see [[UnitLayouts.of]]. */
 private final class SampledUnit(
     rows: IndexedSeq[SampledRow],
+    placed: IndexedSeq[SampledRow],
     outputFiles: Int,
     encodings: Seq[KeyEncoding],
     weights: Seq[Double],
@@ -100,7 +105,7 @@ private final class SampledUnit(
   }
 
   /** The sampled rows' values of the curve with their ties, ascending. */
-  private def positions(layout: UnitLayout): IndexedSeq[(Long, Long)] = rows.map { row =>
+  private def positions(layout: UnitLayout): IndexedSeq[(Long, Long)] = placed.map { row =>
     val z = if (encodings.isEmpty) row.file.toLong else layout.z(row.values.take(layout.distributions.length))
     (z, row.tie)
   }.sorted

@@ -108,6 +108,50 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
       |array(id, null, id + 1) arr, map(concat('m', id % 3), id) mp, if(id % 4 > 0, null, id) sparse,
       |cast(null as int) nothing""".stripMargin
 
+  test("where the widths of rows go with the key, files have equal bytes; else cuts count rows") {
+    // The last of 20,000 keys have long texts, each another. In `same` it is one text for all of them.
+    def text(wide: String) = s"if(id >= 19000, $wide, 'short')"
+    val other = text("concat_ws('', transform(sequence(1, 40), i -> sha2(concat(id, ':', i), 256)))")
+    val same = text("repeat('long text', 300)")
+    val orders = Seq(
+      LayoutShape(LayoutSpec.Order, aligned = true),
+      LayoutShape(LayoutSpec.ZOrder, aligned = true, exact = true),
+      LayoutShape(LayoutSpec.Order, aligned = false)
+    )
+    for ((name, format) <- formats; shape <- orders; keyed <- Seq(true, false) if keyed || name == "parquet") {
+      val order = if (keyed) "id" else "rand(4)"
+      val df = spark.sql(s"select id k, id * 7919 % 20000 j, $other t from range(20000) order by $order")
+      val path = written(df.coalesce(3), name)
+      val schema = spark.read.format(name).load(path.toString).schema
+      val keys =
+        (if (shape.curve == LayoutSpec.Order) Seq("k") else Seq("k", "j")).map(c => KeyColumn(Seq(c), LongType, 1d))
+      val result = rewrite(name -> format, schema, Seq(unit(path, name, 20)), keys, shape = shape)
+      val bytes = result.outputs.map(_.length)
+      val mean = bytes.sum.toDouble / 20
+      val sizes = bytes.map(_ / mean)
+      info(
+        f"$name ${shape.curve} aligned ${shape.aligned}: ${bytes.size} files of ${sizes.min}%.2f to ${sizes.max}%.2f"
+      )
+      assert(math.abs(bytes.size - 20) <= 5 && sizes.max <= 1.6 && sizes.min >= 0.2)
+      assert(bag(read(name, schema, result.outputs).collect().toSeq) == bag(df.collect().toSeq))
+    }
+    def slots(texts: String, rows: Int) = {
+      val df = spark.sql(s"select id k, $texts t from range($rows)")
+      val path = written(df.coalesce(1), "parquet")
+      val schema = spark.read.parquet(path.toString).schema
+      rewrite(
+        formats.head,
+        schema,
+        Seq(unit(path, "parquet", 8)),
+        Seq(KeyColumn(Seq("k"), LongType, 1d))
+      ).outputs.map(_.rows)
+    }
+    val byRows = slots("7", 20000)
+    assert(slots("'text'", 20000) == byRows && slots("sha2(cast(id as string), 256)", 20000) == byRows)
+    assert(slots(same, 20000) == byRows, "a text that repeats takes no room in a file")
+    assert(slots(other, 20000) != byRows)
+  }
+
   test("rows of every type are the same before and after, for every key type, in Parquet and ORC") {
     formats.foreach { case format @ (name, _) =>
       val df = spark.sql(s"select ${everything.replace("\n", " ")} from range(0, 3000, 1, 3)")
