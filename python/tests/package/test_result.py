@@ -238,12 +238,14 @@ def test_a_dry_run_knows_a_limit_of_rows(spark: SparkSession, tmp_path: Path) ->
 
 
 def test_a_dry_run_foresees_the_time_by_the_table_s_own_history(spark: SparkSession, tmp_path: Path) -> None:
-    folder = str(tmp_path / "t")
-    spark.range(2_500_000).selectExpr("hash(id) a", "xxhash64(id) b").repartition(4).write.parquet(folder)
-    table = zo.table(folder, spark)
+    rows = spark.range(2_500_000).selectExpr("hash(id) a", "xxhash64(id) b")
+    rows.repartition(4).write.parquet(str(tmp_path / "t"))
+    table = ZOrderTable.for_path(spark, tmp_path / "t")
     assert table.optimize(["a"], num_files=4, dry_run=True).seconds is None
     table.optimize(["a"], num_files=4)
-    metrics = table.history().first()["operationMetrics"]
+    newest = table.history(1).first()
+    assert newest is not None
+    metrics = newest["operationMetrics"]
     foreseen = table.optimize(["b"], num_files=4, dry_run=True)
     rate = int(metrics["numRemovedBytes"]) / int(metrics["rewriteMillis"])
     assert foreseen.seconds == pytest.approx(1 + foreseen.bytes_removed / rate / 1000, abs=0.01)
