@@ -237,6 +237,21 @@ def test_a_dry_run_knows_a_limit_of_rows(spark: SparkSession, tmp_path: Path) ->
     assert foreseen.files_added == pytest.approx(real.files_added, rel=0.1)
 
 
+@pytest.mark.parametrize("columns", [["a"], ["a", "b"], ["s", "near_a"]])
+def test_a_dry_run_says_what_half_the_size_would_bring(spark: SparkSession, tmp_path: Path, columns: list[str]) -> None:
+    table = make(spark, tmp_path / "t")
+    foreseen = table.optimize(columns, num_files=16, dry_run=True).summary
+    sentence = r"`(\w+)` would read about ([\d.]+) of .*?, with files of half the size: ([\d.]+) of (\d+)"
+    found = re.findall(sentence, foreseen)
+    assert [name for name, *_ in found] == columns
+    real = table.optimize(columns, num_files=32).metrics.clustering
+    for column, (_, _, half, files) in zip(real, found, strict=True):
+        assert float(half) == pytest.approx(column["meanFilesAfter"], rel=0.35)
+        assert int(files) == pytest.approx(32, rel=0.3)
+    # A lookup reads files of half the size, and less than twice as many.
+    assert sum(float(half) for *_, half, _ in found) < 2 * sum(float(whole) for _, whole, *_ in found)
+
+
 def test_a_dry_run_foresees_the_time_by_the_table_s_own_history(spark: SparkSession, tmp_path: Path) -> None:
     rows = spark.range(2_500_000).selectExpr("hash(id) a", "xxhash64(id) b")
     rows.repartition(4).write.parquet(str(tmp_path / "t"))

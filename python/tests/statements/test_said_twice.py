@@ -73,6 +73,18 @@ def test_a_statement_about_one_day_does_not_capture_the_table(spark: SparkSessio
     assert files(tmp_path)["day=2024-01-02"].isdisjoint(now["day=2024-01-02"])
 
 
+def test_after_a_restore_a_statement_does_its_work_again(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path, {"1": [4000] * 6, "2": [4000] * 3})
+    table = ZOrderTable.for_path(spark, str(tmp_path))
+    options = {"num-files": "8"}
+    for columns in ([], ["a"]):
+        # A day that has its share of files is left alone; the other one is not.
+        first = table.optimize(columns or None, options=options, full=bool(columns))
+        assert table.optimize(columns or None, options=options).files_removed == 0
+        table.restore(table.history().head(1)[0].version - 1)
+        assert table.optimize(columns or None, options=options).files_removed == first.files_removed
+
+
 def test_the_declared_layout_comes_before_that_of_the_last_statement(spark: SparkSession, database: Path) -> None:
     spark.sql("CREATE TABLE t (a INT, b INT, day INT) USING parquet PARTITIONED BY (day)")
     for _ in range(3):

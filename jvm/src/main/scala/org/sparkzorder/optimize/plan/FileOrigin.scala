@@ -44,7 +44,7 @@ private[sparkzorder] object FileOrigin {
       s"${options.targetFileSize} bytes and $maxRecords rows"
     )
 
-  private def of(record: Record): FileOrigin = of(
+  def of(record: Record): FileOrigin = of(
     record.layout,
     record.parameters.get("predicate").filter(_.nonEmpty),
     OptimizeOptions.numFiles(record.parameters),

@@ -44,14 +44,15 @@ private[sparkzorder] final class FileSelection(
   def clustered(layout: LayoutSpec, incremental: IncrementalSelection): Seq[Rewrite] = {
     val asked = FileOrigin.of(Some(layout), where, options, maxRecords)
     def isLaidOut(f: FileStatus): Boolean = originOf(f).exists(_.layout == layout.json)
-    def wasAsked(folder: DataFolder): Boolean = folder.files.forall(originOf(_).exists(_.number == asked.number))
+    def wasAsked(folder: DataFolder): Boolean =
+      folder.files.forall(originOf(_).exists(_.number == asked.number)) || writers.wereLeft(folder.files, asked)
     folders.zip(outputCounts(folders)).flatMap { case (folder, count) =>
       def all(reason: String) = Seq(Rewrite(folder, folder.files, count, reason = reason))
       if (rewritesAll) all("a full rewrite was asked for")
       else if (keepsLayout(folder, Some(layout))) Nil
       else if (!folder.files.exists(isLaidOut)) all("no file is known to be in this layout")
       else if (folder.files.forall(isLaidOut))
-        if (!wasAsked(folder) && hasOtherNumber(folder, count, layout)) all("another number of files was asked for")
+        if (hasOtherNumber(folder, count, layout) && !wasAsked(folder)) all("another number of files was asked for")
         else Nil
       else if (options.numFiles.isDefined) all("a number of files was asked for")
       else incremental.of(folder, isLaidOut).fold(all, identity)
@@ -84,6 +85,7 @@ private[sparkzorder] final class FileSelection(
       ordered.zip(outputCounts(ordered)).flatMap { case (folder, count) =>
         if (rewritesAll) Some(Rewrite(folder, folder.files, count, reason = "a full rewrite was asked for"))
         else if (folder.files.size == count || folder.files.forall(packedBefore)) None
+        else if (writers.wereLeft(folder.files, asked)) None
         else Some(Rewrite(folder, folder.files, count, reason = "another number of files was asked for"))
       }
     else ordered.flatMap(packedBySize(_, packedBefore(_)))

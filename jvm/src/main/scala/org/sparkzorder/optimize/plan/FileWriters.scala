@@ -2,7 +2,7 @@ package org.sparkzorder.optimize.plan
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit.log.HistoryEntry
+import org.sparkzorder.commit.log.{History, HistoryEntry}
 import org.sparkzorder.compat._
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.layout.LayoutSpec
@@ -31,6 +31,14 @@ private[sparkzorder] final class FileWriters(
       ids.partition(id => index.exists(_.ordinalOf(id.path, id.length, id.modificationTime) >= 0))
     (index.fold(Map.empty[FileId, String])(_.origins(known)) ++ FileOrigin.ofRecords(others, history))
       .flatMap { case (id, text) => FileOrigin.parse(text).map(id -> _) }
+  }
+
+  /** Whether a statement that asked for the same has seen these files, and no RESTORE came since: it left them as they are. */
+  def wereLeft(files: Seq[FileStatus], asked: FileOrigin): Boolean = {
+    val newest = files.map(_.getModificationTime).max
+    def stands(entry: HistoryEntry): Boolean = !entry.isLine && newest <= entry.record.timestamp &&
+      entry.record.operation != History.RestoreOperation && Set(History.Committed, History.Vacuumed)(entry.state)
+    history.takeWhile(stands).exists(entry => FileOrigin.of(entry.record) == asked)
   }
 
   /**

@@ -12,12 +12,14 @@ import org.sparkzorder.write.job.RewriteResult
  *
  * @param bound the least mean that so many files can have for all key columns alike, with as many rows of a value as this
  *   column has
+ * @param meanFilesOfHalf if it is a prediction: the mean after, if new files had half the size
  */
 final case class ColumnClustering(
     column: String,
     meanFilesBefore: Option[Double],
     meanFilesAfter: Option[Double],
-    bound: Double
+    bound: Double,
+    meanFilesOfHalf: Option[Double] = None
 )
 
 private[sparkzorder] object ColumnClustering {

@@ -66,7 +66,12 @@ private[sparkzorder] object OptimizePrediction {
         all <- mean.after(whole.files.map(_.bounds(k)))
         half <- mean.after(whole.files.map(_.boundsOfHalf(k)))
       } yield beyondSample(half, all, files)
-      ColumnClustering(plan.keys(k).name, mean.before, after, mean.bound(units))
+      val halves = whole.files.flatMap(_.halves.map(_(k)))
+      // What the sample lacks is as large a part of them.
+      val ofHalf = for {
+        all <- mean.after(whole.files.map(_.bounds(k))); a <- after; h <- mean.after(halves) if all > 0
+      } yield math.min(halves.size.toDouble + plan.untouched.size, h * a / all)
+      ColumnClustering(plan.keys(k).name, mean.before, after, mean.bound(units), ofHalf)
     }
   }
 

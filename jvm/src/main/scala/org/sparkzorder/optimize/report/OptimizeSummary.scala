@@ -52,7 +52,9 @@ private[sparkzorder] object OptimizeSummary {
       // The bound is about columns that have nothing to do with each other, and values that are not null.
       val best = if (after < c.bound * BoundTolerance) "" else s", best possible: ${number(c.bound)}"
       val will = if (metrics.dryRun) "would read about" else "reads"
-      s"A lookup on `${c.column.replace("`", "``")}` $will ${number(after)} of ${files(now)}$place$before$best."
+      val half = c.meanFilesOfHalf
+        .fold("")(n => s", with files of half the size: ${number(n)} of ${now + metrics.added.size}")
+      s"A lookup on `${c.column.replace("`", "``")}` $will ${number(after)} of ${files(now)}$place$before$best$half."
     }
 
   /** What AUTO would choose, and what it would choose next. */

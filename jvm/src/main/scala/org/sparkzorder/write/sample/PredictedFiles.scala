@@ -13,12 +13,14 @@ import org.sparkzorder.stats.OrderedValue
  * @param share of the unit's rows, from 0 to 1
  * @param bounds of each key column in the sampled rows
  * @param boundsOfHalf the same in every second one of them
+ * @param halves bounds of its two halves along the curve, fewer if there is but one row
  */
 final case class PredictedFile(
     unit: Int,
     share: Double,
     bounds: IndexedSeq[FileBounds],
-    boundsOfHalf: IndexedSeq[FileBounds]
+    boundsOfHalf: IndexedSeq[FileBounds],
+    halves: Seq[IndexedSeq[FileBounds]]
 )
 
 /**
@@ -52,12 +54,13 @@ private[write] object PredictedFiles {
     model.units.toIndexedSeq.zipWithIndex.flatMap { case (layout, unit) =>
       rows.get(unit) match {
         case None =>
-          Seq.fill(layout.cuts.slots)(PredictedFile(unit, 1d / layout.cuts.slots, unknown(keys), unknown(keys)))
+          val unknown = keys.map(_ => FileBounds.Unknown)
+          Seq.fill(layout.cuts.slots)(
+            PredictedFile(unit, 1d / layout.cuts.slots, unknown, unknown, Seq(unknown, unknown))
+          )
         case Some(some) => ofUnit(unit, layout, some, keys, limits(unit))
       }
     }
-
-  private def unknown(keys: IndexedSeq[DataType]): IndexedSeq[FileBounds] = keys.map(_ => FileBounds.Unknown)
 
   private def ofUnit(
       unit: Int,
@@ -76,7 +79,9 @@ private[write] object PredictedFiles {
       }
       files.map { case (part, share) =>
         val half = part.zipWithIndex.collect { case (row, i) if i % 2 == 0 => row }
-        PredictedFile(unit, share / rows.size, bounds(part, keys), bounds(half, keys))
+        val (first, last) = part.sortBy(row => (curveValue(layout, row), row.tie)).splitAt(part.size / 2)
+        val halves = Seq(first, last).filter(_.nonEmpty).map(bounds(_, keys))
+        PredictedFile(unit, share / rows.size, bounds(part, keys), bounds(half, keys), halves)
       }
     }
   }
