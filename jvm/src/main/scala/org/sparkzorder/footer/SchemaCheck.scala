@@ -19,13 +19,23 @@ final case class SchemaDrift(file: String, column: Seq[String], reason: String, 
  */
 object SchemaCheck {
 
-  /** The first file, in order, with something that the table's schema cannot hold. */
+  /**
+   * The first file, in order, with something that the table's schema cannot hold. The schema may be the odd one, so the
+   * reason counts files.
+   */
   def exactlyReadable(
       tableSchema: StructType,
       footers: Iterable[FileFooter],
       settings: FooterSettings
-  ): Either[SchemaDrift, Unit] =
-    footers.iterator.flatMap(drift(tableSchema, _, settings)).nextOption().toLeft(())
+  ): Either[SchemaDrift, Unit] = {
+    val found = footers.toSeq.map(f => f.path -> drift(tableSchema, f, settings))
+    val fits = found.collectFirst { case (path, None) => path }
+    found.flatMap(_._2).headOption.map { first =>
+      val alike = found.count(_._2.exists(_.copy(file = first.file) == first))
+      def counted(other: String) = s"${first.reason}; that is so in $alike of ${found.size} files, and not in $other"
+      fits.fold(first)(other => first.copy(reason = counted(other)))
+    }.toLeft(())
+  }
 
   /**
    * Why rewriting the file would lose something; None when nothing is lost.
