@@ -211,7 +211,7 @@ def test_what_differs_is_reported(spark: SparkSession, tmp_path: Path) -> None:
         finer.replace_schema_metadata({"note": "2", "row_count": "30", "both": "x"}), folder / "in-1.parquet"
     )
     lost = optimize(spark, folder, "a")
-    assert "timestamp unit of `t`" in lost
+    assert "timestamp unit (milliseconds → microseconds) of `t`" in lost
     assert "`note` (the files differ)" in lost
     assert "`row_count` (it is about one file)" in lost
     assert "`ARROW:schema` (the new files have another schema)" in lost

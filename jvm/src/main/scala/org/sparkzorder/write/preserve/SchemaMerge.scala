@@ -91,8 +91,10 @@ private[write] final class SchemaMerge {
       // at bytes that are not UTF-8. Other types are not lost if Spark's own type means the same.
       val isText = types.map(_.getLogicalTypeAnnotation.isInstanceOf[StringLogicalTypeAnnotation]).distinct
       val isMixed = types.forall(_.getPrimitiveTypeName == BINARY) && isText.size > 1
+      val units = types.flatMap(unit).distinct
+      def change = s"timestamp unit (${units.diff(unit(spark).toSeq).mkString(", ")} → ${unit(spark).mkString})"
       if (isMixed || !conversions.forall(_.contains(Conversion.Same)))
-        lose(path, if (types.flatMap(unit).distinct.size > 1) "timestamp unit" else "stored type")
+        lose(path, if (units.size > 1) change else "stored type")
       head.of(spark)
     }
   }
@@ -204,8 +206,8 @@ private object SchemaMerge {
   }
 
   private def unit(t: PrimitiveType): Option[String] = t.getLogicalTypeAnnotation match {
-    case instant: TimestampLogicalTypeAnnotation => Some(instant.getUnit.name)
-    case _ if t.getPrimitiveTypeName == INT96    => Some("INT96")
-    case _                                       => None
+    case at: TimestampLogicalTypeAnnotation   => Some(s"${at.getUnit.name.toLowerCase(java.util.Locale.ROOT)}econds")
+    case _ if t.getPrimitiveTypeName == INT96 => Some("INT96")
+    case _                                    => None
   }
 }

@@ -106,8 +106,11 @@ class KeptSchemaSuite extends AnyFunSuite {
     val micros = "optional int64 t (TIMESTAMP(MICROS,true));"
     val millis = "optional int64 t (TIMESTAMP(MILLIS,true));"
     is(micros, millis)(millis)
-    is(micros, millis, micros)(micros, "timestamp unit of `t`")
-    is("optional int96 t;", "optional int96 t;", millis)("optional int96 t;", "timestamp unit of `t`")
+    is(micros, millis, micros)(micros, "timestamp unit (milliseconds → microseconds) of `t`")
+    is("optional int96 t;", "optional int96 t;", millis)(
+      "optional int96 t;",
+      "timestamp unit (milliseconds → INT96) of `t`"
+    )
     is(micros, "optional int64 t (TIMESTAMP(MILLIS,false));")(micros, "stored type of `t`")
   }
 
