@@ -115,6 +115,31 @@ def test_a_packed_table_keeps_its_size(spark: SparkSession, tmp_path: Path, opti
     assert files(tmp_path) == packed
 
 
+def test_the_summary_counts_partitions_with_a_layout_of_their_own(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path, {str(d): [300] * 3 for d in range(1, 5)})
+    table = ZOrderTable.for_path(spark, str(tmp_path))
+    table.optimize(["a"], num_files=8)
+    assert "of their own" not in table.optimize(["b"], where="day < 3", num_files=4).summary
+    own = "Partitions that keep a layout of their own: 2."
+    assert table.optimize().summary.endswith(f", all as they should be. {own}")
+    write(tmp_path / "day=4", {"new": [300]}, by_day=False)
+    foreseen = table.optimize(dry_run=True).summary
+    assert foreseen.startswith("Would rewrite ")
+    assert foreseen.endswith(own)
+    assert "of their own" not in table.optimize(full=True).summary
+
+
+def test_reasons_that_differ_name_their_partitions(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path, {str(d): [300] * 3 for d in range(1, 7)})
+    table = ZOrderTable.for_path(spark, str(tmp_path))
+    reason = "no file is known to be in this layout"
+    assert table.optimize(["a"], where="day IN (1, 2)", num_files=4).metrics.strategy.reason == reason
+    strategy = table.optimize(["a"], num_files=30).metrics.strategy
+    assert strategy.reason == (
+        f"day=1, day=2: another number of files was asked for; day=3, day=4, day=5, and 1 more: {reason}"
+    )
+
+
 def said(table: ZOrderTable, r: random.Random) -> tuple[str, OptimizeResult, OptimizeResult]:
     """A random statement, said twice."""
     columns = r.choice([[], [], ["a"], ["a", "b"], ["s", "b", "c"]])

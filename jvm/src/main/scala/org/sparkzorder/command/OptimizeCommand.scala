@@ -68,7 +68,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
         BytesRemoved.name -> metrics.removed.sum,
         BytesAdded.name -> metrics.added.sum
       )
-    Seq(Row(plan.table.root.toString, metrics.row, OptimizeSummary.of(metrics)))
+    Seq(Row(plan.table.root.toString, metrics.row, OptimizeSummary.of(metrics, plan.keeping)))
   }
 
   /** The plan, and whether files in earlier folders need not be copied forward before. */

@@ -80,7 +80,7 @@ private[sparkzorder] final class FileSelection(
   def packed: Seq[Rewrite] = {
     val asked = FileOrigin.of(None, where, options, maxRecords)
     def packedBefore(f: FileStatus): Boolean = originOf(f).contains(asked)
-    val ordered = folders.filter(f => rewritesAll || !keepsLayout(f, None)).map(f => f.copy(files = byTime(f.files)))
+    val ordered = folders.filterNot(keepsLayout(_, None)).map(f => f.copy(files = byTime(f.files)))
     if (rewritesAll || options.numFiles.isDefined)
       ordered.zip(outputCounts(ordered)).flatMap { case (folder, count) =>
         if (rewritesAll) Some(Rewrite(folder, folder.files, count, reason = "a full rewrite was asked for"))
@@ -92,8 +92,8 @@ private[sparkzorder] final class FileSelection(
   }
 
   /** Whether a folder has a layout of its own, so that this statement leaves it. */
-  private def keepsLayout(folder: DataFolder, layout: Option[LayoutSpec]): Boolean =
-    !namesLayout && folder.files.exists(originOf(_).exists(_.keepsFrom(layout)))
+  def keepsLayout(folder: DataFolder, layout: Option[LayoutSpec]): Boolean =
+    !rewritesAll && !namesLayout && folder.files.exists(originOf(_).exists(_.keepsFrom(layout)))
 
   /**
    * A merge makes fewer files, and none of them is small, unless all their bytes are fewer than

@@ -42,6 +42,7 @@ import org.sparkzorder.write.sample.UnitLayouts
  * @param dimensions those that have some of the keys; empty if there is nothing to rewrite
  * @param partitions what the folders are in the catalog, if it is told of new ones; None if files are
  *   exchanged in their folders
+ * @param keeping how many folders keep a layout of their own
  */
 private[sparkzorder] final case class OptimizePlan(
     table: PlainTable,
@@ -64,7 +65,8 @@ private[sparkzorder] final case class OptimizePlan(
     density: Option[UnitLayouts.Density],
     reappeared: Seq[Reappeared],
     dimensions: Seq[Dimension],
-    partitions: Option[Map[Path, CatalogPartition]] = None
+    partitions: Option[Map[Path, CatalogPartition]] = None,
+    keeping: Int = 0
 ) {
 
   /** How many files stay in the folders of the rewrites. */

@@ -95,7 +95,8 @@ private final class PlanningSteps(context: StatementContext) {
         else layout.auto.map(_.dimensions).getOrElse(
           layout.joins.map(DimensionRows.read(table, _, ChosenLayout.columnsOf(layout.keys)))
         ),
-      partitions = partitions
+      partitions = partitions,
+      keeping = scope.folders.count(selection.files.keepsLayout(_, layout.chosen.map(_.spec)))
     )
   }
 

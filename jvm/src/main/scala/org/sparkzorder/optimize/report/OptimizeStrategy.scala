@@ -33,10 +33,10 @@ object OptimizeStrategy {
   private type Samples = Seq[IndexedSeq[ValueDistribution]]
 
   /**
-   * How many reasons the text lists. The reasons of different folders often differ only in their
-   * figures.
+   * How many reasons the text lists, and how many folders of each. The reasons of different folders
+   * often differ only in their figures.
    */
-  private val MostReasons = 3
+  private val Most = 3
 
   private[sparkzorder] def nothing(plan: OptimizePlan): OptimizeStrategy =
     OptimizeStrategy(
@@ -59,15 +59,20 @@ object OptimizeStrategy {
   ): OptimizeStrategy = {
     val name =
       if (plan.layout.isEmpty) "pack" else if (plan.rewrites.exists(_.incremental)) "incremental" else "full"
-    val reasons = plan.rewrites.map(_.reason).filter(_.nonEmpty).distinct
-    val more = if (reasons.size > MostReasons) s"; and ${reasons.size - MostReasons} more" else ""
+    val folders = plan.rewrites.filter(_.reason.nonEmpty).map(r => r.reason -> plan.folderOf(r)).distinct
+    val reasons = folders.map(_._1).distinct
+    def named(reason: String) =
+      if (reasons.size == 1 || folders.map(_._2).distinct.size == 1) reason
+      else s"${some(folders.filter(_._1 == reason).map(_._2), ", ")}: $reason"
     val misfit =
       if (drifts.forall(_.fits)) ""
       else "; new rows are beyond the boundaries of the cells, so the rewritten files have new boundaries"
-    val drift = drifts.map(_.distance).maxOption
-    val told = reasons.take(MostReasons).mkString("; ") + more + misfit + alike(plan, samples) + warning(plan)
-    OptimizeStrategy(name, told, drift)
+    val told = some(reasons.map(named), "; ") + misfit + alike(plan, samples) + warning(plan)
+    OptimizeStrategy(name, told, drifts.map(_.distance).maxOption)
   }
+
+  private def some(all: Seq[String], separator: String): String =
+    all.take(Most).mkString(separator) + (if (all.size > Most) s"${separator}and ${all.size - Most} more" else "")
 
   /**
    * Warns about key columns whose values all begin with the same bytes, so that the layout cannot
