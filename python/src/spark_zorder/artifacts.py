@@ -11,6 +11,9 @@ from pathlib import Path
 from spark_zorder import jar_archive
 from spark_zorder.errors import NoJarError
 
+SUPPORTED = ("3.5", "4.0", "4.1", "4.2", "4.3")
+"""The minor versions of Spark for which a clone builds jars, oldest first."""
+
 _FOLDER = Path(__file__).parent / "jars"
 _NAME = re.compile(r"spark-zorder-(\d+\.\d+)_\d+\.\d+-.+\.jar")
 
@@ -42,8 +45,8 @@ def jar_path(spark_version: str | None = None) -> Path:
         spark_version: `4.1`, `4.1.0` and `4.1.0.dev1` all mean Spark 4.1. The default is the installed pyspark's.
 
     Raises:
-        NoJarError: There is no jar for this minor version. The message lists the versions that have one, and says how
-            to build a package for this one.
+        NoJarError: There is no jar for this minor version. The message says how to build a package for it, or lists the
+            versions that are supported.
         OSError: The jar is not unpacked yet, and neither the user's cache folder nor that for temporary files can be
             written to.
 
@@ -54,17 +57,19 @@ def jar_path(spark_version: str | None = None) -> Path:
         >>> jar_path("3.4")
         Traceback (most recent call last):
         ...
-        spark_zorder.errors.NoJarError: no jar for Spark 3.4: this spark_zorder has jars for Spark 3.5, ..., 4.3...
+        spark_zorder.errors.NoJarError: no jar for Spark 3.4: spark-zorder supports Spark 3.5, 4.0, 4.1, 4.2, 4.3
     """
     wanted = installed_spark() if spark_version is None else spark_version
     minor = ".".join(wanted.split(".")[:2])
     jars = available_jars()
     if minor not in jars:
         installed = f" (pyspark {wanted} is installed)" if spark_version is None else ""
+        if minor not in SUPPORTED:
+            raise NoJarError(f"no jar for Spark {minor}{installed}: spark-zorder supports Spark {', '.join(SUPPORTED)}")
         several = "jars" if len(jars) > 1 else "a jar"
         offered = f"has {several} for Spark {', '.join(jars)}" if jars else "was built without any jar"
         raise NoJarError(
-            f"no jar for Spark {minor}{installed}: this spark_zorder {offered}. If spark-zorder supports this Spark, "
+            f"no jar for Spark {minor}{installed}: this spark_zorder {offered}. "
             f"`make wheel SPARK={minor}` in a clone builds a package for it, and `make wheel-all` one for all. "
             "Install it with `pip install --force-reinstall --no-deps`, since these packages have the same version"
         )

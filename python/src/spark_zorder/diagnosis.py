@@ -143,29 +143,35 @@ def _jar(spark: SparkSession) -> Finding:
     if version != own:
         remedy = "Install the same version on both sides."
         return Finding("jar", False, f"it is of version {version}, and the Python package of {own}.", remedy)
+    if _failure(spark):
+        detail = f"spark.jars names version {version} for Spark {minor}, but this session runs without the extension."
+        return Finding("jar", None, detail, "The next check tells how to load both.")
     return Finding("jar", True, f"version {version} for Spark {minor}.")
 
 
-def _extension(spark: SparkSession) -> Finding:
+def _failure(spark: SparkSession) -> str:
+    """What the session says of a statement of ours if it does not know it."""
     from pyspark.errors import PySparkException
 
-    named = _entries(_setting(spark, "spark.sql.extensions"))
     try:
         spark.sql("EXPLAIN SKIPPING SELECT 1").collect()
     except PySparkException as error:
+        return str(error).strip().splitlines()[0]
+    return ""
+
+
+def _extension(spark: SparkSession) -> Finding:
+    named = _entries(_setting(spark, "spark.sql.extensions"))
+    if failure := _failure(spark):
         if EXTENSION in named:
             remedy = "A session without it may have been running already. Stop that one first, or add the jar to it."
         else:
             remedy = f"Start the session with spark.sql.extensions={EXTENSION}, or use configure_spark."
-        return Finding("extension", False, f"statements do not work ({_first_line(error)}).", remedy)
+        return Finding("extension", False, f"statements do not work ({failure}).", remedy)
     if EXTENSION in named and named[-1] != EXTENSION:
         detail = f"it works. After it comes {named[-1]}, which sees statements first."
         return Finding("extension", True, detail)
     return Finding("extension", True, "it works.")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
 
 
 def _readers(spark: SparkSession) -> Finding:

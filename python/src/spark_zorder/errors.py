@@ -10,7 +10,7 @@ class NoJarError(RuntimeError):
         ...     jar_path("3.4")
         ... except NoJarError as error:
         ...     print(error)
-        no jar for Spark 3.4: this spark_zorder has jars for Spark 3.5, 4.0, 4.1, 4.2, 4.3. If ...
+        no jar for Spark 3.4: spark-zorder supports Spark 3.5, 4.0, 4.1, 4.2, 4.3
     """
 
 

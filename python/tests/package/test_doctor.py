@@ -22,6 +22,8 @@ from pyspark.sql import SparkSession
 from spark_zorder import doctor
 
 builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+if len(sys.argv) > 2:
+    builder.getOrCreate()
 for key, value in json.loads(sys.argv[1]).items():
     builder = builder.config(key, value)
 spark = builder.getOrCreate()
@@ -30,10 +32,17 @@ print(json.dumps([found.ok, [[f.check, f.ok, f.detail, f.remedy] for f in found.
 """
 
 
-def of_session(**settings: str) -> tuple[bool, dict[str, Finding]]:
-    """The findings of a new process's session with these settings, by check."""
+def of_session(*, late: bool = False, **settings: str) -> tuple[bool, dict[str, Finding]]:
+    """The findings of a new process's session with these settings, by check.
+
+    Args:
+        late: A session was running already when the settings were made.
+        settings: Keys with `__` for a dot.
+    """
     given = json.dumps({key.replace("__", "."): value for key, value in settings.items()})
-    done = subprocess.run([sys.executable, "-c", START, given], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", START, given, *["late"] * late], capture_output=True, text=True, check=True, timeout=120
+    )
     ok, findings = json.loads(done.stdout.strip().splitlines()[-1])
     return ok, {f[0]: Finding(*f) for f in findings}
 
@@ -74,6 +83,14 @@ def test_a_session_without_the_extension_and_one_without_the_jar() -> None:
     ok, found = of_session(spark__sql__extensions=EXTENSION)
     assert not ok
     assert "add the jar" in found["extension"].remedy
+
+
+def test_a_jar_that_came_after_the_start_of_the_session_is_not_loaded() -> None:
+    ok, found = of_session(late=True, spark__jars=str(jar_path()), spark__sql__extensions=EXTENSION)
+    assert not ok
+    assert found["jar"].ok is None
+    assert "but this session runs without the extension" in found["jar"].detail
+    assert found["extension"].ok is False
 
 
 @pytest.mark.matrix

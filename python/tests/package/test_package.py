@@ -55,8 +55,20 @@ def test_a_jar_is_found_by_the_minor_version(jars: Path, version: str) -> None:
 
 
 def test_a_missing_jar_is_an_error_that_names_those_that_there_are(jars: Path) -> None:
-    with pytest.raises(spark_zorder.NoJarError, match=r"no jar for Spark 3\.4: .* for Spark 4\.1, 4\.10\. "):
-        spark_zorder.jar_path("3.4.9")
+    with pytest.raises(spark_zorder.NoJarError, match=r"no jar for Spark 4\.0: .* for Spark 4\.1, 4\.10\. "):
+        spark_zorder.jar_path("4.0.9")
+
+
+@pytest.mark.parametrize("version", ["3.4.9", "4.10.0", "5.0"])
+def test_a_spark_that_is_not_supported_is_not_built_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    assert list(artifacts.SUPPORTED) == [spark.minor for spark in SPARKS]
+    monkeypatch.setattr(artifacts, "_FOLDER", tmp_path)
+    with pytest.raises(spark_zorder.NoJarError) as error:
+        spark_zorder.jar_path(version)
+    assert f"spark-zorder supports Spark {', '.join(artifacts.SUPPORTED)}" in str(error.value)
+    assert "make wheel" not in str(error.value)
 
 
 def test_an_unknown_installed_spark_is_named(jars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
