@@ -188,7 +188,8 @@ class VacuumResult:
         summary: What the statement did, in a sentence.
         files: With `dry_run`, the files that would go. Otherwise empty.
         dry_run: Whether the statement deleted nothing.
-        df: The statement's DataFrame, with the column `path`: the files of `files`, or the table's folder.
+        df: The statement's DataFrame: the `path` of each of `files`, or of the table's folder, and how many `files`
+            and `bytes` they were.
 
     Examples:
         >>> result = events.optimize(["user", "day"], num_files=16)
@@ -213,10 +214,14 @@ class VacuumResult:
             >>> VacuumResult.of(spark.sql("VACUUM events DRY RUN"), dry_run=True).files
             ()
         """
-        paths = tuple(row.path for row in df.collect())
-        if not dry_run:
-            return cls("The replaced files that are old enough are deleted.", (), dry_run, df)
-        return cls(f"{files_text(len(paths))} would be deleted. Nothing was changed.", paths, dry_run, df)
+        rows = df.collect()
+        number = sum(row.files for row in rows)
+        if dry_run:
+            paths = tuple(row.path for row in rows)
+            return cls(f"{files_text(number)} would be deleted. Nothing was changed.", paths, dry_run, df)
+        if number == 0:
+            return cls("There was nothing to delete.", (), dry_run, df)
+        return cls(f"{files_text(number)} {_were(number)} deleted.", (), dry_run, df)
 
     def __repr__(self) -> str:
         return self.summary

@@ -152,10 +152,15 @@ def test_a_restore_and_a_vacuum_say_what_they_did(spark: SparkSession, tmp_path:
     foreseen = table.vacuum(0, dry_run=True)
     assert foreseen.dry_run
     assert str(foreseen) == f"{len(foreseen.files)} file would be deleted. Nothing was changed."
-    assert all(Path(path.removeprefix("file:")).exists() for path in foreseen.files)
+    sizes = [Path(path.removeprefix("file:")).stat().st_size for path in foreseen.files]
+    assert sizes == [row.bytes for row in foreseen.df.collect()]
     done = table.vacuum(0)
     assert (done.files, done.dry_run) == ((), False)
-    assert str(done) == "The replaced files that are old enough are deleted."
+    assert str(done) == f"{len(foreseen.files)} file was deleted."
+    assert [tuple(row) for row in done.df.collect()] == [("file:" + str(tmp_path / "t"), 1, sum(sizes))]
+    # Nothing is left, as in a table that was never optimized.
+    assert [str(t.vacuum(0)) for t in (table, make(spark, tmp_path / "new"))] == ["There was nothing to delete."] * 2
+    assert not (tmp_path / "new" / "_zorder").exists()
     assert not any(Path(path.removeprefix("file:")).exists() for path in foreseen.files)
 
 

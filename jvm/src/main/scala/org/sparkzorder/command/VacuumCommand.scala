@@ -5,9 +5,9 @@ import java.util.UUID
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
-import org.apache.spark.sql.types.{StringType, StructType}
+import org.apache.spark.sql.types.{LongType, StringType, StructType}
 
-import org.sparkzorder.commit.{Record, TableFolder}
+import org.sparkzorder.commit.{FileMeta, Record, TableFolder}
 import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.commit.upkeep.Trash
 import org.sparkzorder.optimize.check.CommitMode
@@ -17,8 +17,8 @@ import org.sparkzorder.table.{FolderColumns, PlainTables, TableLocation, TableSi
 
 /**
  * `VACUUM`: deletes retired files. After that, `RESTORE` cannot go back to the versions that had
- * them. It returns the table's path, like Delta's VACUUM. A dry run returns the paths of the files
- * that would be deleted.
+ * them. It returns the table's path, like Delta's VACUUM, and how much it deleted. A dry run returns
+ * the paths of the files that would be deleted.
  *
  * @param retainHours as written; None for what each operation's `retain-hours` says
  */
@@ -47,16 +47,19 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
   }
 
   private def byCatalog(session: SparkSession, table: TableLocation, isOld: Record => Boolean): Seq[Row] =
-    if (dryRun) VacuumByCatalog.expired(table, isOld).flatMap(_.files).map(f => Row(f.path.toString))
+    if (dryRun) foreseen(VacuumByCatalog.expired(table, isOld).flatMap(_.files))
     else {
       val gone = VacuumByCatalog.run(table, isOld)
-      show(
-        session,
-        VacuumCommand.FilesDeleted.name -> gone.map(_.files.size.toLong).sum,
-        VacuumCommand.BytesDeleted.name -> gone.map(_.bytes).sum
-      )
-      Seq(Row(table.root.toString))
+      done(session, table, gone.map(_.files.size.toLong).sum, gone.map(_.bytes).sum)
     }
+
+  private def foreseen(files: Seq[FileMeta]): Seq[Row] =
+    files.map(f => Row(f.path.toString, 1L, if (f.isLink) 0L else f.length))
+
+  private def done(session: SparkSession, table: TableLocation, files: Long, bytes: Long): Seq[Row] = {
+    show(session, VacuumCommand.FilesDeleted.name -> files, VacuumCommand.BytesDeleted.name -> bytes)
+    Seq(Row(table.root.toString, files, bytes))
+  }
 
   private def byRenames(
       session: SparkSession,
@@ -74,20 +77,14 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
       .map(p => if (p == table.root) "" else table.names.of(p))
     val settings = TableSideFolder.historySettings(table)
     val expired = TableLocking.translated(table, "VACUUM")(Trash.expired(folder, isOld, dirs, settings))
-    if (dryRun) expired.files.map(f => Row(f.path.toString))
-    else {
-      if (!expired.isNothing)
-        TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
-          val gone = Trash.expired(folder, isOld, dirs, settings)
-          val kept = Trash.vacuum(folder, lock, gone, settings).flatMap(_.files)
-          show(
-            session,
-            VacuumCommand.FilesDeleted.name -> (gone.files.size.toLong - kept.size),
-            VacuumCommand.BytesDeleted.name -> (gone.bytes - kept.map(_.length).sum)
-          )
-        }
-      Seq(Row(table.root.toString))
-    }
+    if (dryRun) foreseen(expired.files)
+    else if (expired.isNothing) done(session, table, 0, 0)
+    else
+      TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
+        val gone = Trash.expired(folder, isOld, dirs, settings)
+        val kept = Trash.vacuum(folder, lock, gone, settings).flatMap(_.files)
+        done(session, table, gone.files.size.toLong - kept.size, gone.bytes - kept.map(_.length).sum)
+      }
   }
 }
 
@@ -95,7 +92,10 @@ object VacuumCommand {
   private val FilesDeleted = LongCommand.Metric("files deleted")
   private val BytesDeleted = LongCommand.Metric("size of deleted files", isSize = true)
 
-  private val schema = new StructType().add("path", StringType, nullable = false)
+  private val schema = new StructType()
+    .add("path", StringType, nullable = false)
+    .add("files", LongType, nullable = false)
+    .add("bytes", LongType, nullable = false)
 
   private val millisPerHour = BigDecimal(3600000)
 
