@@ -63,7 +63,23 @@ def test_a_partition_in_another_by_a_link_is_refused(spark: SparkSession, tmp_pa
     write_file(table.root / "p=1" / "_inner" / "x.parquet", range(1000, 1010))
     (table.root / "p=3").symlink_to("p=1/_inner")
     message = refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
-    assert "the second is inside the first" in message
+    assert "the second is a folder inside the first" in message
+
+
+def test_a_folder_with_files_in_a_partition_is_no_link(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    more = write_file(table.root / "p=1" / "extra" / "x.parquet", range(1000, 1010))
+    assert table.spark_ids(spark) == once(table.ids | more)
+    message = refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
+    assert f"{table.root}/p=1 and {table.root}/p=1/extra of {table.source} share their files" in message
+    assert "the second is a folder inside the first" in message
+    assert "Move the files of the second into the first, or out of it" in message
+    assert "link" not in message
+    # In a table without partitions Spark does not read such a folder.
+    flat = SmallTable.write(tmp_path / "flat", partitioned=False)
+    write_file(flat.root / "extra" / "x.parquet", range(1000, 1010))
+    spark.sql(flat.optimize).collect()
+    assert flat.spark_ids(spark) == once(flat.ids)
 
 
 def test_two_partitions_of_one_location_are_named_by_their_values(spark: SparkSession, database: Path) -> None:
@@ -78,7 +94,7 @@ def test_two_partitions_of_one_location_are_named_by_their_values(spark: SparkSe
     spark.sql(f"ALTER TABLE t ADD PARTITION (p = 3) LOCATION '{database}/t'")
     spark.sql("INSERT INTO t SELECT id, id, 3 FROM range(60)")
     message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", database)
-    assert "is inside the first" in message
+    assert "is a folder inside the first" in message
 
 
 def test_a_root_and_a_partition_that_are_links_to_folders_of_their_own_are_optimized(
@@ -544,6 +560,15 @@ def test_names_of_255_bytes_go_to_the_trash_and_come_back(spark: SparkSession, t
     spark.sql(f"RESTORE {table.source} TO VERSION AS OF 1").collect()
     spark.sql(f"VACUUM {table.source} RETAIN 0 HOURS").collect()
     assert table.plain_ids() == once(table.ids)
+
+
+def test_a_file_that_sets_the_schema_and_differs_from_all_others_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    for i in range(5):
+        pq.write_table(pa.table({"id": pa.array(range(9), pa.int64() if i else pa.int32())}), tmp_path / f"{i}.parquet")
+    by_path = f"parquet.`{tmp_path}`"
+    message = refused(spark, f"OPTIMIZE {by_path} ZORDER BY (id)", "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", tmp_path)
+    reason = "the file has bigint where the table has int; that is so in 4 of 5 files, and not in"
+    assert f"{reason} file:{tmp_path}/0.parquet." in message, message
 
 
 @pytest.mark.parametrize("name", ["a`b", "a``b", "`a`"])

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from comparison import condition_of
+from pyspark.errors import PySparkException
 
-from spark_zorder import jar_path
+from spark_zorder import ZOrderTable, jar_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -112,6 +114,24 @@ def test_a_folder_without_write_permission_is_refused_and_left_alone(table: Path
     finally:
         table.chmod(0o755)
     assert contents(table) == before
+
+
+@posix
+def test_a_file_system_that_is_mounted_read_only_is_named(spark: SparkSession, table: Path) -> None:
+    """An administrator has all rights there."""
+    bound = subprocess.run(["mount", "--bind", table, table], check=False, capture_output=True)
+    if bound.returncode != 0:
+        pytest.skip("this user may not mount")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", table], check=True)
+        for statement in ("OPTIMIZE {} ZORDER BY (a) OPTIONS ('num-files' = '2')", "CREATE SKIPPING INDEX ON {}"):
+            with pytest.raises(PySparkException) as caught:
+                spark.sql(statement.format(f"parquet.`{table}`")).collect()
+            assert condition_of(caught.value) == "ZORDER_NO_WRITE_PERMISSION", caught.value
+            assert f"{table} cannot be written: its file system is mounted read-only" in str(caught.value)
+        assert str(ZOrderTable.for_path(spark, table).vacuum(0)) == "There was nothing to delete."
+    finally:
+        subprocess.run(["umount", table], check=True)
 
 
 @posix

@@ -31,7 +31,7 @@ import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.commit.side.NestedTables
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.errors.{DiskFull, ZOrderErrors, ZOrderRuntimeException}
+import org.sparkzorder.errors.{DiskFull, FailedRead, ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.indexing.ExcludedColumns
 import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.table.{TableLocation, TableSideFolder, TiedFiles}
@@ -125,7 +125,10 @@ object TableLocking {
   /** Runs work that changes nothing, and turns exceptions of the file system into errors for users. */
   def looking[T](table: TableLocation, operation: String)(work: => T): T =
     try work
-    catch { case e: IOException => throw ZOrderErrors.operationFailed(operation, table.name, e) }
+    catch {
+      case e: IOException          => throw ZOrderErrors.operationFailed(operation, table.name, e)
+      case FailedRead(file, cause) => throw ZOrderErrors.failedRead(operation, table.name, file, cause)
+    }
 
   /** Runs work and turns its exceptions, and those of the file system, into errors for users. */
   def translated[T](table: TableLocation, operation: String)(work: => T): T =
@@ -156,6 +159,7 @@ object TableLocking {
       case e: TiedFileException                 => throw TiedFiles.errorOf(table, e)
       case e: CommitException                   => throw ZOrderErrors.operationFailed(operation, table.name, e)
       case e @ DiskFull(reason)                 => throw ZOrderErrors.diskFull(operation, table.name, reason, e)
+      case FailedRead(file, cause)              => throw ZOrderErrors.failedRead(operation, table.name, file, cause)
       case e: IOException if isDenied(table, e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)
       case e: IOException                       => throw ZOrderErrors.operationFailed(operation, table.name, e)
     }

@@ -1,5 +1,8 @@
 package org.sparkzorder.errors
 
+import java.io.FileNotFoundException
+import java.nio.file.NoSuchFileException
+
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
 
@@ -11,6 +14,25 @@ object ZOrderErrors {
 
   private def analysis(condition: String, parameters: (String, String)*): ZOrderAnalysisException =
     new ZOrderAnalysisException(condition, parameters.toMap)
+
+  private def runtime(condition: String, cause: Throwable, parameters: (String, String)*): Throwable =
+    new ZOrderRuntimeException(condition, parameters.toMap, cause)
+
+  private def failed(
+      condition: String,
+      operation: String,
+      target: String,
+      cause: Throwable,
+      more: (String, String)*
+  ): Throwable = runtime(condition, cause, more :+ ("operation" -> operation) :+ ("table" -> target): _*)
+
+  private def ofFiles(
+      condition: String,
+      target: String,
+      paths: Seq[String],
+      cause: Throwable,
+      more: (String, String)*
+  ): Throwable = runtime(condition, cause, more :+ ("table" -> target) :+ ("paths" -> some(paths)): _*)
 
   private def list(names: Seq[String]): String = names.map(quoteIdentifier).mkString(", ")
 
@@ -189,8 +211,13 @@ object ZOrderErrors {
   def partitionFolder(path: String, table: String, where: String): Throwable =
     analysis("ZORDER_UNSUPPORTED_TARGET.PARTITION_FOLDER", "path" -> path, "table" -> table, "where" -> where)
 
-  def noWritePermission(path: String, cause: Throwable): Throwable =
-    new ZOrderAnalysisException("ZORDER_NO_WRITE_PERMISSION", Map("path" -> path), Some(cause))
+  def noWritePermission(path: String, cause: Throwable): Throwable = {
+    val reason =
+      if (Option(cause.getMessage).exists(_.contains("Read-only file system")))
+        "its file system is mounted read-only. Mount it for writing first"
+      else "this user has not the right"
+    new ZOrderAnalysisException("ZORDER_NO_WRITE_PERMISSION", Map("path" -> path, "reason" -> reason), Some(cause))
+  }
 
   /** @param anySchema whether no schema of the table would help */
   def schemaDrift(file: String, column: String, reason: String, anySchema: Boolean): Throwable = {
@@ -294,20 +321,20 @@ object ZOrderErrors {
       files: Seq[Path],
       reason: String,
       cause: Throwable
-  ): Throwable = new ZOrderRuntimeException(
-    "ZORDER_TABLE_UNCLEAR.STALE_APPENDS",
-    Map(
-      "table" -> target,
-      "folder" -> folder.toUri.getPath,
-      "current" -> current.toUri.getPath,
-      "paths" -> some(files.map(_.toUri.getPath)),
-      "reason" -> reason
-    ),
-    cause
-  )
+  ): Throwable = {
+    val folders = Seq("folder" -> folder.toUri.getPath, "current" -> current.toUri.getPath, "reason" -> reason)
+    ofFiles("ZORDER_TABLE_UNCLEAR.STALE_APPENDS", target, files.map(_.toUri.getPath), cause, folders: _*)
+  }
 
-  def sharedFolder(target: String, one: String, other: String, how: String): Throwable =
-    analysis("ZORDER_UNSAFE_TABLE.SHARED_FOLDER", "table" -> target, "one" -> one, "other" -> other, "how" -> how)
+  /** @param real the folder that both are; None if the second is inside the first */
+  def sharedFolder(target: String, one: String, other: String, real: Option[String]): Throwable = {
+    val how = real.fold("the second is a folder inside the first")(r => s"both are the folder $r")
+    val hint =
+      if (real.isEmpty) "Move the files of the second into the first, or out of it"
+      else "Remove the link, or give one of the two another location (dropping one may delete the files of both)"
+    val names = Seq("table" -> target, "one" -> one, "other" -> other)
+    analysis("ZORDER_UNSAFE_TABLE.SHARED_FOLDER", names :+ ("how" -> how) :+ ("hint" -> hint): _*)
+  }
 
   def linkedFiles(target: String, first: String, count: Int): Throwable =
     analysis("ZORDER_UNSAFE_TABLE.LINKED_FILES", "table" -> target, "path" -> first, "count" -> count.toString)
@@ -410,12 +437,7 @@ object ZOrderErrors {
   def noExtension(hint: String): Throwable = analysis("ZORDER_INVALID_HINT.NO_EXTENSION", "hint" -> hint)
 
   def versionNotFound(target: String, version: Long, current: Long): Throwable =
-    analysis(
-      "ZORDER_VERSION_NOT_FOUND.NUMBER",
-      "table" -> target,
-      "version" -> version.toString,
-      "current" -> current.toString
-    )
+    analysis("ZORDER_VERSION_NOT_FOUND.NUMBER", "table" -> target, "version" -> s"$version", "current" -> s"$current")
 
   def invalidTime(text: String): Throwable = analysis("ZORDER_INVALID_TIME", "time" -> text)
 
@@ -433,11 +455,7 @@ object ZOrderErrors {
     notRestorable("ZORDER_CANNOT_RESTORE.FORGOTTEN_VERSIONS", target, version, versions)
 
   def restoreDamagedFiles(target: String, version: Long, paths: Seq[String], cause: Throwable): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_CANNOT_RESTORE.DAMAGED_FILES",
-      Map("table" -> target, "version" -> version.toString, "paths" -> some(paths)),
-      cause
-    )
+    ofFiles("ZORDER_CANNOT_RESTORE.DAMAGED_FILES", target, paths, cause, "version" -> version.toString)
 
   private def notRestorable(condition: String, target: String, version: Long, paths: Seq[String]): Throwable =
     analysis(condition, "table" -> target, "version" -> version.toString, "paths" -> some(paths))
@@ -446,76 +464,49 @@ object ZOrderErrors {
     paths.take(5).mkString(", ") + (if (paths.size > 5) s" and ${paths.size - 5} more" else "")
 
   def concurrentOperation(target: String, owner: String): Throwable =
-    new ZOrderRuntimeException("ZORDER_CONCURRENT_OPERATION", Map("table" -> target, "owner" -> owner))
+    runtime("ZORDER_CONCURRENT_OPERATION", null, "table" -> target, "owner" -> owner)
 
   def commitConflict(target: String, paths: Seq[String], reason: String, cause: Throwable): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_COMMIT_CONFLICT",
-      Map("table" -> target, "paths" -> paths.take(5).mkString(", "), "reason" -> reason),
-      cause
-    )
+    ofFiles("ZORDER_COMMIT_CONFLICT", target, paths, cause, "reason" -> reason)
 
   /** The operation has ended, so this is no conflict after which the statement can be run again. */
   def inputsReplaced(target: String, paths: Seq[String], cause: Throwable): Throwable =
-    unclearFiles("ZORDER_TABLE_UNCLEAR.INPUTS_REPLACED", target, paths, cause)
+    ofFiles("ZORDER_TABLE_UNCLEAR.INPUTS_REPLACED", target, paths, cause)
 
   /** @param paths of the markers */
   def strayMarkers(target: String, paths: Seq[String], cause: Throwable): Throwable =
-    unclearFiles("ZORDER_TABLE_UNCLEAR.STRAY_MARKERS", target, paths, cause)
-
-  private def unclearFiles(condition: String, target: String, paths: Seq[String], cause: Throwable): Throwable =
-    new ZOrderRuntimeException(condition, Map("table" -> target, "paths" -> some(paths)), cause)
+    ofFiles("ZORDER_TABLE_UNCLEAR.STRAY_MARKERS", target, paths, cause)
 
   def lockLost(operation: String, target: String, reason: String, cause: Throwable): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_LOCK_LOST",
-      Map("operation" -> operation, "table" -> target, "reason" -> reason),
-      cause
-    )
+    failed("ZORDER_LOCK_LOST", operation, target, cause, "reason" -> reason)
 
-  /** @param details one sentence for each folder */
-  def recoveryUnclear(target: String, path: String, details: Seq[String], cause: Throwable): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_TABLE_UNCLEAR.RECOVERY",
-      Map("table" -> target, "path" -> path, "details" -> details.mkString(" ")),
-      cause
-    )
+  /** @param told one sentence for each folder */
+  def recoveryUnclear(target: String, path: String, told: Seq[String], cause: Throwable): Throwable =
+    runtime("ZORDER_TABLE_UNCLEAR.RECOVERY", cause, "table" -> target, "path" -> path, "details" -> told.mkString(" "))
 
   def recoveryFailed(target: String, cause: Throwable): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_RECOVERY_FAILED",
-      Map("table" -> target, "reason" -> rootMessage(cause)),
-      cause
-    )
+    runtime("ZORDER_RECOVERY_FAILED", cause, "table" -> target, "reason" -> rootMessage(cause))
 
   def halfPublished(table: String, seconds: Long): Throwable =
-    new ZOrderRuntimeException("ZORDER_HALF_PUBLISHED", Map("table" -> table, "seconds" -> seconds.toString), null)
+    runtime("ZORDER_HALF_PUBLISHED", null, "table" -> table, "seconds" -> seconds.toString)
 
   /** @param paths that the query names, or a pattern in it */
   def filesReplaced(paths: Seq[String]): Throwable =
-    new ZOrderRuntimeException("ZORDER_FILES_REPLACED", Map("paths" -> some(paths)), null)
+    runtime("ZORDER_FILES_REPLACED", null, "paths" -> some(paths))
 
   /** @param paths names of the table's files whose rows the stream has not read yet */
   def streamFilesGone(stream: String, paths: Seq[String]): Throwable =
-    new ZOrderRuntimeException("ZORDER_STREAM_FAILED.FILES_GONE", Map("path" -> stream, "paths" -> some(paths)), null)
+    runtime("ZORDER_STREAM_FAILED.FILES_GONE", null, "path" -> stream, "paths" -> some(paths))
 
   /**
    * @param file written by OPTIMIZE
    * @param lost a file that the stream has seen, and that does not exist any more
    */
   def streamUnknownFile(stream: String, file: String, lost: String): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_STREAM_FAILED.UNKNOWN_FILE",
-      Map("path" -> stream, "file" -> file, "lost" -> lost),
-      null
-    )
+    runtime("ZORDER_STREAM_FAILED.UNKNOWN_FILE", null, "path" -> stream, "file" -> file, "lost" -> lost)
 
   def incompletePublish(operation: String, target: String, cause: Throwable): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_OPERATION_FAILED.HALF_WAY",
-      Map("operation" -> operation, "table" -> target, "reason" -> rootMessage(cause)),
-      cause
-    )
+    failed("ZORDER_OPERATION_FAILED.HALF_WAY", operation, target, cause, "reason" -> rootMessage(cause))
 
   /**
    * @param stored number of rows by the footers of a folder's files
@@ -523,79 +514,48 @@ object ZOrderErrors {
    * @param written number of rows that the writers got
    * @param found number of rows by the footers of the new files
    */
-  def rowCountMismatch(
-      target: String,
-      folder: String,
-      stored: Long,
-      read: Long,
-      written: Long,
-      found: Long
-  ): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_VERIFICATION_FAILED.ROW_COUNT",
-      Map(
-        "table" -> target,
-        "folder" -> folder,
-        "stored" -> stored.toString,
-        "read" -> read.toString,
-        "written" -> written.toString,
-        "found" -> found.toString
-      )
-    )
+  def countMismatch(target: String, folder: String, stored: Long, read: Long, written: Long, found: Long): Throwable = {
+    val rows = Seq("stored" -> s"$stored", "read" -> s"$read", "written" -> s"$written", "found" -> s"$found")
+    runtime("ZORDER_VERIFICATION_FAILED.ROW_COUNT", null, rows :+ ("table" -> target) :+ ("folder" -> folder): _*)
+  }
 
   def rowHashMismatch(target: String, folder: String, rows: Long): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_VERIFICATION_FAILED.ROW_HASH",
-      Map("table" -> target, "folder" -> folder, "rows" -> rows.toString)
-    )
+    runtime("ZORDER_VERIFICATION_FAILED.ROW_HASH", null, "table" -> target, "folder" -> folder, "rows" -> rows.toString)
 
   /** @param reason what reading the new file gave */
-  def readBackFailed(target: String, path: String, reason: String): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_VERIFICATION_FAILED.READ_BACK",
-      Map("table" -> target, "path" -> path, "reason" -> reason)
-    )
+  def readBackFailed(target: String, path: String, reason: String, cause: Throwable = null): Throwable =
+    runtime("ZORDER_VERIFICATION_FAILED.READ_BACK", cause, "table" -> target, "path" -> path, "reason" -> reason)
 
   /** @param cause why the new file cannot be read */
   def readBackFailed(target: String, path: String, cause: Throwable): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_VERIFICATION_FAILED.READ_BACK",
-      Map("table" -> target, "path" -> path, "reason" -> rootMessage(cause)),
-      cause
-    )
+    readBackFailed(target, path, rootMessage(cause), cause)
 
   def diskFull(operation: String, target: String, reason: String, cause: Throwable): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_NOT_ENOUGH_SPACE.DISK_FULL",
-      Map("operation" -> operation, "table" -> target, "reason" -> reason),
-      cause
-    )
+    failed("ZORDER_NOT_ENOUGH_SPACE.DISK_FULL", operation, target, cause, "reason" -> reason)
 
-  def notEnoughSpace(target: String, needed: Long, available: Long, where: String): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_NOT_ENOUGH_SPACE.EXPECTED",
-      Map(
-        "operation" -> "OPTIMIZE",
-        "table" -> target,
-        "needed" -> needed.toString,
-        "available" -> available.toString,
-        "where" -> where
-      )
-    )
+  def notEnoughSpace(target: String, needed: Long, available: Long, where: String): Throwable = {
+    val room = Seq("needed" -> needed.toString, "available" -> available.toString, "where" -> where)
+    failed("ZORDER_NOT_ENOUGH_SPACE.EXPECTED", "OPTIMIZE", target, null, room: _*)
+  }
 
   /** The operation failed before it moved a file of the table, or moved all files back. */
   def operationFailed(operation: String, target: String, cause: Throwable): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_OPERATION_FAILED.UNCHANGED",
-      Map("operation" -> operation, "table" -> target, "reason" -> rootMessage(cause)),
-      cause
-    )
+    failed("ZORDER_OPERATION_FAILED.UNCHANGED", operation, target, cause, "reason" -> rootMessage(cause))
 
-  private def rootMessage(cause: Throwable): String = {
-    var deepest = cause
-    while (deepest.getCause != null && deepest.getCause != deepest) deepest = deepest.getCause
-    Option(deepest.getMessage).getOrElse(deepest.getClass.getSimpleName).linesIterator.take(1).mkString
-  }
+  /** @param path of a file that Spark could not read */
+  def failedRead(operation: String, target: String, path: String, cause: Throwable): Throwable =
+    root(cause) match {
+      case _: FileNotFoundException | _: NoSuchFileException => commitConflict(target, Seq(path), "it is gone", cause)
+      case _                                                 =>
+        val reason = s"the file $path cannot be read (${rootMessage(cause).stripSuffix(".")}). Run the statement " +
+          "again. If it fails again, repair the file or move it out of the table"
+        failed("ZORDER_OPERATION_FAILED.UNCHANGED", operation, target, cause, "reason" -> reason)
+    }
+
+  private def root(cause: Throwable): Throwable = Iterator.iterate(cause)(_.getCause).takeWhile(_ != null).toSeq.last
+
+  private def rootMessage(cause: Throwable): String =
+    Option(root(cause).getMessage).getOrElse(root(cause).getClass.getSimpleName).linesIterator.take(1).mkString
 
   def renameChangesFiles(operation: String, target: String, storage: String): Throwable =
     analysis(
@@ -617,25 +577,19 @@ object ZOrderErrors {
    * @param days after which a rule of the store aborts an upload
    * @param hours that the operation has run
    */
-  def uploadsExpired(operation: String, target: String, days: Int, hours: Long, cause: Throwable): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_OPERATION_FAILED.UPLOADS_EXPIRED",
-      Map("operation" -> operation, "table" -> target, "days" -> days.toString, "hours" -> hours.toString),
-      cause
-    )
+  def uploadsExpired(operation: String, target: String, days: Int, hours: Long, cause: Throwable): Throwable = {
+    val times = Seq("days" -> days.toString, "hours" -> hours.toString)
+    failed("ZORDER_OPERATION_FAILED.UPLOADS_EXPIRED", operation, target, cause, times: _*)
+  }
 
   def notAQuery(): Throwable = analysis("ZORDER_NOT_A_QUERY")
 
   def settingChanged(key: String, before: String, now: String): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_SETTING_CHANGED",
-      Map("setting" -> key, "before" -> before, "now" -> now),
-      null
-    )
+    runtime("ZORDER_SETTING_CHANGED", null, "setting" -> key, "before" -> before, "now" -> now)
 
   def fileChanged(file: String): Throwable =
-    new ZOrderRuntimeException("ZORDER_FILE_CHANGED", Map("file" -> file), null)
+    runtime("ZORDER_FILE_CHANGED", null, "file" -> file)
 
   def wrongJar(compiledFor: String, running: String): Throwable =
-    new ZOrderRuntimeException("ZORDER_WRONG_JAR", Map("minor" -> compiledFor, "running" -> running))
+    runtime("ZORDER_WRONG_JAR", null, "minor" -> compiledFor, "running" -> running)
 }

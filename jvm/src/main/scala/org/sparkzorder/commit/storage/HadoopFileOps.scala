@@ -227,14 +227,20 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
     val missing =
       if (!isInSide(dir) || !permissions.mayNeedMore(dir)) Nil
       else Iterator.iterate(dir)(_.getParent).takeWhile(d => isInSide(d) && !fs.exists(d)).toVector
-    if (!fs.mkdirs(dir)) throw new IOException(s"cannot make folder $dir")
+    make(dir)
     missing.foreach(permissions.inherit)
+  }
+
+  private def make(dir: Path): Unit = if (!fs.mkdirs(dir)) {
+    // Hadoop's local file system does not say why.
+    if (local) Files.createDirectories(nio(dir))
+    throw new IOException(s"cannot make folder $dir")
   }
 
   override def mkdirsLike(dir: Path, like: Path): Unit = {
     val missing = Iterator.iterate(dir)(_.getParent).takeWhile(d => d != null && !fs.exists(d)).toVector.reverse
     missing.foreach { folder =>
-      if (!fs.mkdirs(folder)) throw new IOException(s"cannot make folder $folder")
+      make(folder)
       permissions.resemble(folder, like)
       if (!local) storage.resemble(folder, like)
     }

@@ -62,8 +62,7 @@ private[sparkzorder] object UnsafeTables {
       val names = Seq(shared.one, shared.other).map(_.path.toUri.getPath)
       // If both partitions have the same location, only their values tell them apart.
       val shown = if (names.distinct.size == 2) names else Seq(shared.one, shared.other).map(valuesOf(table, _))
-      val how = shared.real.fold("the second is inside the first")(r => s"both are the folder $r")
-      throw ZOrderErrors.sharedFolder(table.name, shown.head, shown.last, how)
+      throw ZOrderErrors.sharedFolder(table.name, shown.head, shown.last, shared.real)
     }
 
   private def refuseOptions(table: PlainTable): Unit = {

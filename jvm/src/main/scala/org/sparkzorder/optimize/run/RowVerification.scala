@@ -40,7 +40,7 @@ private[sparkzorder] object RowVerification {
       val (folder, stored) = units(u)
       val (in, out, onDisk) = (result.read(u), written(u), foundOf.getOrElse(u, 0L))
       if (Seq(in.rows, out.rows, onDisk).exists(_ != stored))
-        throw ZOrderErrors.rowCountMismatch(table, folder, stored, in.rows, out.rows, onDisk)
+        throw ZOrderErrors.countMismatch(table, folder, stored, in.rows, out.rows, onDisk)
       if (in.hash != out.hash) throw ZOrderErrors.rowHashMismatch(table, folder, stored)
     }
     // An output that belongs to no unit would be published, too.
