@@ -29,6 +29,7 @@ JOIN = "SELECT count(*), sum(quantity) FROM {} JOIN cities ON s_city = city WHER
 FLAT = f"SELECT count(*), sum(quantity) FROM {{}} WHERE {TWENTY}"
 OVER_FLAT = 1.2
 LATEST = "SELECT * FROM {} ORDER BY orderkey DESC LIMIT 100"
+LARGEST = "the 5 largest of a column outside of the layout"
 
 
 def run(setting: Setting) -> Part:
@@ -44,6 +45,7 @@ def run(setting: Setting) -> Part:
             "min and max": "SELECT min(orderkey), max(orderkey), max(orderdate) FROM {}",
             "a count of a tenth": f"SELECT count(*) FROM {{}} WHERE orderkey BETWEEN {low} AND {low + tenth - 1}",
             "the latest 100 rows": LATEST,
+            LARGEST: "SELECT revenue FROM {} ORDER BY revenue DESC LIMIT 5",
         },
         ("orderkey", "s_city", "p_brand"): {
             "the latest 100 rows of three columns": LATEST,
@@ -132,6 +134,8 @@ def _checks(
         checks.append(Check(f"{name}: files read", files["ours"], 0))
         over = ours - statistics.median(empty)
         checks.append(Check(f"{name}: more than an empty query, ms", over, OVER_EMPTY))
+    elif name == LARGEST:
+        checks.append(Check(f"{name}: files read", files["ours"], 5))
     elif name.startswith("the latest"):
         checks.append(Check(f"{name}: files read", files["ours"], layer))
     else:
