@@ -41,6 +41,17 @@ OPTIMIZE u ZORDER BY (a) OPTIONS ('num-files' = '8');
 RESTORE u TO VERSION AS OF 0;
 --! unchanged
 SELECT count(*), min(p), count(DISTINCT _metadata.file_name) FROM u;
+-- Its rows are in the trash.
+RESTORE u TO VERSION AS OF 0 OPTIONS ('lost-files' = 'keep');
+RESTORE u TO VERSION AS OF 0 OPTIONS ('num-files' = '8');
+RESTORE u TO VERSION AS OF 0 OPTIONS ('lost-files' = 'restore');
+SELECT count(*), sum(id), sum(a), count(DISTINCT _metadata.file_name) FROM u;
+DESCRIBE HISTORY u;
+-- The file is nowhere, but it is in no way.
+RESTORE u TO VERSION AS OF 1 OPTIONS ('lost-files' = 'restore');
+OPTIMIZE u ZORDER BY (a) OPTIONS ('num-files' = '8');
+RESTORE u TO VERSION AS OF 0;
+SELECT count(*), sum(id), sum(a), count(DISTINCT _metadata.file_name) FROM u;
 
 VACUUM t RETAIN HOURS;
 RESTORE t TO VERSION AS OF -1;

@@ -1,4 +1,4 @@
-"""The options of `OPTIMIZE`.
+"""The options of `OPTIMIZE` and `RESTORE`.
 
 ReferencePagesSuite writes this file from the table of options in the Scala sources: do not edit it.
 """
@@ -299,3 +299,10 @@ OptimizeOptions = TypedDict(
     total=False,
 )
 """The options by their keys, with the types of their values."""
+
+RestoreOptions = TypedDict(
+    "RestoreOptions",
+    {"lost-files": Literal["restore"]},
+    total=False,
+)
+"""The option of `RESTORE`."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
-    from spark_zorder.options import OptimizeOptions
+    from spark_zorder.options import OptimizeOptions, RestoreOptions
 
 # Spark takes no larger number.
 _MOST_ROWS = 2**31 - 1
@@ -485,7 +485,13 @@ class ZOrderTable:
         """
         return self.describe_detail()
 
-    def restore(self, version: int | None = None, *, timestamp: str | date | None = None) -> RestoreResult:
+    def restore(
+        self,
+        version: int | None = None,
+        *,
+        timestamp: str | date | None = None,
+        options: RestoreOptions | Mapping[str, object] | None = None,
+    ) -> RestoreResult:
         """Bring back the files of an earlier version, until `vacuum` deletes them: `RESTORE`.
 
         Files that others added since stay. A restore is a version of its own, so you can undo it by another restore.
@@ -495,6 +501,8 @@ class ZOrderTable:
             timestamp: Instead of a version, a time: the newest version that is not later. It is a text such as
                 `"2026-03-01 12:00"`, a `datetime` or a `date`. A text without a zone, and a `date`, are in the
                 session's time zone. A `datetime` without a zone is in that of Python, as everywhere in PySpark.
+            options: `{"lost-files": "restore"}` goes back although other programs have deleted files that would go to
+                the trash. All rows of the version come back, also those of the deleted files.
 
         Returns:
             What was done, in fields and in a sentence.
@@ -518,7 +526,8 @@ class ZOrderTable:
             point = f"TIMESTAMP AS OF {time_literal(timestamp, 'timestamp')}"
         else:
             raise TypeError("restore takes a version or a timestamp, and not both")
-        return RestoreResult.of(self._long("RESTORE", f"RESTORE {self._target} TO {point}"))
+        statement = f"RESTORE {self._target} TO {point}{options_clause({}, options)}"
+        return RestoreResult.of(self._long("RESTORE", statement))
 
     def vacuum(self, retain_hours: float | None = None, *, dry_run: bool = False) -> VacuumResult:
         """Delete old files that `optimize` and `restore` replaced: `VACUUM`. A later `restore` cannot bring them back.

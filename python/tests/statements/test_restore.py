@@ -172,6 +172,85 @@ def test_a_damaged_page_is_found_by_its_checksum(spark: SparkSession, tmp_path: 
     assert spark.read.parquet(str(root)).count() == 1000
 
 
+@pytest.mark.parametrize("deleted", ["one", "all"])
+def test_rows_of_deleted_files_come_back_with_the_option(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable, deleted: str
+) -> None:
+    first = contents(folder)
+    optimize(table, folder, 2)
+    files = folder.files()
+    lost = files[:1] if deleted == "one" else files
+    for file in lost:
+        file.unlink()
+        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    ids = folder.ids | write_file(folder.folders[-1] / "later.parquet", range(1000, 1000 + ROWS))
+    before = contents(folder)
+    with pytest.raises(AnalysisException) as refused:
+        table.restore(0)
+    assert condition_of(refused.value) == "ZORDER_CANNOT_RESTORE.LOST_FILES"
+    assert "add OPTIONS ('lost-files' = 'restore')" in str(refused.value)
+    assert str(lost[0].relative_to(folder.root)) in str(refused.value)
+    with pytest.raises(AnalysisException, match=r"ZORDER_INVALID_OPTION\.VALUE.*'restore'"):
+        table.restore(0, options={"lost-files": "keep"})
+    assert contents(folder) == before
+    result = table.restore(0, options={"lost-files": "restore"})
+    assert first.items() <= contents(folder).items()
+    assert folder.plain_ids() == folder.spark_ids(spark) == once(ids)
+    assert (result.files_removed, result.files_restored) == (len(files) - len(lost), len(first))
+    assert result.files == len(folder.files())
+    [restored] = table.history(1).collect()
+    assert restored.operationParameters == {"version": "0", "lost-files": "restore"}
+    assert restored.operationMetrics["numLostFiles"] == str(len(lost))
+    with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.FILES_GONE"):
+        table.restore(1, options={"lost-files": "restore"})
+    # From here on, everything is as on any other day.
+    optimize(table, folder, 3)
+    table.restore(2)
+    table.restore(0)
+    assert folder.plain_ids() == folder.spark_ids(spark) == once(ids)
+    assert folder.leftovers(5) == []
+
+
+def test_with_nothing_lost_the_option_changes_nothing(folder: SmallTable, table: ZOrderTable) -> None:
+    first = contents(folder)
+    optimize(table, folder, 2)
+    table.restore(0, options={"LOST-FILES": "Restore"})
+    assert contents(folder) == first
+    [restored] = table.history(1).collect()
+    assert "numLostFiles" not in restored.operationMetrics
+    table.restore(1)
+    with pytest.raises(AnalysisException, match=r"ZORDER_INVALID_OPTION\.UNKNOWN.*lost-files"):
+        table.restore(0, options={"num-files": 4})
+
+
+@pytest.mark.parametrize("mode", ["in-place", "new-location"])
+def test_a_table_of_the_catalog_goes_back_without_deleted_files(spark: SparkSession, tmp_path: Path, mode: str) -> None:
+    spark.sql("DROP TABLE IF EXISTS lost_files")
+    spark.sql(
+        f"CREATE TABLE lost_files USING parquet LOCATION '{tmp_path / 't'}' AS SELECT id, id % 7 AS a FROM range(100)"
+    )
+    try:
+        table = ZOrderTable(spark, "lost_files")
+        table.optimize(["a"], num_files=4, options={"commit.mode": mode})
+        optimized = table.history(1).first()
+        location = Path(spark.table("lost_files").inputFiles()[0].removeprefix("file:")).parent
+        sorted(location.glob("*.parquet"))[0].unlink()
+        spark.sql("REFRESH TABLE lost_files")
+        assert spark.table("lost_files").count() < 100
+        with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.LOST_FILES"):
+            table.restore(0)
+        table.restore(timestamp="2020-01-01", options={"lost-files": "restore"})
+        assert sorted(row.id for row in spark.table("lost_files").collect()) == list(range(100))
+        assert table.history(1).first().operationMetrics["numLostFiles"] == "1"
+        with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.FILES_GONE"):
+            table.restore(optimized.version, options={"lost-files": "restore"})
+        table.optimize(["id"], num_files=3)
+        table.restore(0)
+        assert sorted(row.id for row in spark.table("lost_files").collect()) == list(range(100))
+    finally:
+        spark.sql("DROP TABLE lost_files")
+
+
 def test_a_partition_overwritten_since_is_refused(tmp_path: Path, spark: SparkSession) -> None:
     folder = SmallTable.write(tmp_path / "t", True)
     table = ZOrderTable.for_path(spark, str(folder.root))

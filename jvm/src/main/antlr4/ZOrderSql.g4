@@ -21,7 +21,8 @@ statement
     | SHOW CLUSTERING ((IN | FROM) identifier ('.' identifier)*)?                          #showClustering
     | SHOW OPERATIONS                                                                      #showOperations
     | EXPLAIN SKIPPING (FILES | ANALYZE)? query                                             #explainSkipping
-    | RESTORE TABLE? target TO (VERSION AS OF INTEGER | TIMESTAMP AS OF time=STRING)      #restore
+    | RESTORE TABLE? target TO (VERSION AS OF INTEGER | TIMESTAMP AS OF time=STRING)
+      optionList?                                                                        #restore
     | VACUUM target (RETAIN number (HOUR | HOURS | DAY | DAYS))? (DRY RUN)?              #vacuum
     ;
 

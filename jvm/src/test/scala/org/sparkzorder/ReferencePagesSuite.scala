@@ -47,7 +47,7 @@ class ReferencePagesSuite extends AnyFunSuite {
     val defined = OptionTable.getClass.getDeclaredMethods
       .filter(m => classOf[OptimizeOption[_]].isAssignableFrom(m.getReturnType))
       .map(_.invoke(OptionTable).asInstanceOf[OptimizeOption[_]].key).toSet
-    assert(defined.nonEmpty && defined == OptionTable.keys.toSet)
+    assert(defined.nonEmpty && defined == OptionTable.keys.toSet + OptionTable.lostFiles.key)
     assert(OptionTable.keys.distinct == OptionTable.keys)
   }
 
@@ -59,7 +59,7 @@ class ReferencePagesSuite extends AnyFunSuite {
   }
 
   test("each example of an option is a value that the option takes") {
-    OptionTable.all.foreach { option =>
+    (OptionTable.all :+ OptionTable.lostFiles).foreach { option =>
       assert(option.valueType.read(option.example, "parquet").isDefined, option.key)
     }
   }
@@ -88,7 +88,7 @@ class ReferencePagesSuite extends AnyFunSuite {
   }
 
   test("each description is made of whole sentences of at most 30 words") {
-    val descriptions = OptionTable.all.map(o => o.key -> o.description) ++
+    val descriptions = (OptionTable.all :+ OptionTable.lostFiles).map(o => o.key -> o.description) ++
       (ZOrderConf.all ++ TableProperties.all).map(s => s.key -> s.description)
     descriptions.foreach { case (key, text) =>
       assert(text.endsWith(".") && text.head.isUpper, key)
@@ -104,9 +104,10 @@ private object ReferencePages {
     "OPTIMIZE flights ZORDER BY (carrier, dest) OPTIONS ('num-files' = '8', 'compression' = 'zstd')"
 
   def options: String =
-    s"""# Options of OPTIMIZE
+    s"""# Options
        |
-       |`OPTIMIZE` takes options in its last clause. This page lists all of them.
+       |`OPTIMIZE` takes options in its last clause. This page lists all of them, and the one of
+       |[`RESTORE`](#restore).
        |
        |<!-- table: flights -->
        |```sql
@@ -127,10 +128,11 @@ private object ReferencePages {
        |- A size is a number of bytes or a text such as `128MB` or `1 GiB`. All units are powers of 1024.
        |- An unknown option is an error that lists all options. A value out of range is an error that names
        |  the range.
-       |""".stripMargin + OptionTable.all.map(_.group).distinct.map(optionsOf).mkString
+       |""".stripMargin + OptionTable.all.map(_.group).distinct.map(optionsOf).mkString +
+      optionsOf(OptionTable.lostFiles.group)
 
   private def optionsOf(group: String): String = {
-    val lines = OptionTable.all.filter(_.group == group).map { o =>
+    val lines = (OptionTable.all :+ OptionTable.lostFiles).filter(_.group == group).map { o =>
       Seq(s"`${o.key}`", o.valueType.name, o.default, o.valueType.range, o.description, s"`${o.example}`")
     }
     s"\n## $group\n\n" + table("Option", lines)
@@ -171,7 +173,7 @@ private object ReferencePages {
 
   def pythonOptions: String = {
     val quotes = "\"" * 3
-    s"""${quotes}The options of `OPTIMIZE`.
+    s"""${quotes}The options of `OPTIMIZE` and `RESTORE`.
        |
        |ReferencePagesSuite writes this file from the table of options in the Scala sources: do not edit it.
        |$quotes
@@ -208,16 +210,23 @@ private object ReferencePages {
        |    total=False,
        |)
        |${quotes}The options by their keys, with the types of their values.$quotes
+       |
+       |RestoreOptions = TypedDict(
+       |    "RestoreOptions",
+       |    {${quoted(OptionTable.lostFiles.key)}: ${pythonType(OptionTable.lostFiles.valueType)}},
+       |    total=False,
+       |)
+       |${quotes}The option of `RESTORE`.$quotes
        |""".stripMargin
   }
 
   private def pythonType(valueType: OptionType[_]): String = valueType match {
-    case _: OptionType.WholeNumber[_]    => "int"
-    case _: OptionType.ByteSize          => "int | str"
-    case OptionType.TrueOrFalse          => "bool"
-    case OptionType.EitherOf(one, other) => s"Literal[${quoted(one)}, ${quoted(other)}]"
-    case _: OptionType.WordOfFormat      => "str"
-    case _: OptionType.ColumnNames       => "str"
+    case _: OptionType.WholeNumber[_] => "int"
+    case _: OptionType.ByteSize       => "int | str"
+    case OptionType.TrueOrFalse       => "bool"
+    case OptionType.OneOf(words @ _*) => s"Literal[${words.map(quoted).mkString(", ")}]"
+    case _: OptionType.WordOfFormat   => "str"
+    case _: OptionType.ColumnNames    => "str"
   }
 
   private def pythonOption(o: OptimizeOption[_]): String = {

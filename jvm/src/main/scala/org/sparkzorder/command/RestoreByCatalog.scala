@@ -1,6 +1,6 @@
 package org.sparkzorder.command
 
-import org.sparkzorder.commit.{InputFile, LocationUpdate, NotRestorableException, OutputFile, Record, RestoreObstacle}
+import org.sparkzorder.commit.{InputFile, LocationUpdate, OutputFile, Record, RestoreObstacle}
 import org.sparkzorder.commit.catalog.{CatalogCommitter, CatalogRestore, CatalogView, CopyForward}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.upkeep.{Restore, RestorePlan}
@@ -13,27 +13,25 @@ private[command] object RestoreByCatalog {
   /**
    * @param table as it is once it was settled under the lock
    * @param version to go back to
+   * @param restoresLost whether to go back also where others have deleted files
    * @param recordOf makes the record of files that leave the table and files that come back
    * @return the files that left, and those that are back
    */
-  def run(
-      table: PlainTable,
-      version: Long,
-      lock: Lock,
+  def run(table: PlainTable, version: Long, lock: Lock, restoresLost: Boolean)(
       recordOf: RestorePlan => Record
   ): RestorePlan = {
     val folder = TableSideFolder.of(table)
     val locations = new SessionCatalogLocations(table)
     val records = Restore.recordsSince(folder, lock, version)
-    val ways = CatalogRestore.plan(version, records, CatalogView.read(folder, locations), folder.ops)
+    val ways = CatalogRestore.plan(version, records, CatalogView.read(folder, locations), restoresLost)
     val rowsOf = CompleteFiles.rowsOf(table)
     val damaged = ways.flatMap(w => w.there ++ w.brought).filter(rowsOf(_).isEmpty)
     CompleteFiles.refuseSecret(table, damaged)
-    if (damaged.nonEmpty)
-      throw new NotRestorableException(version, RestoreObstacle.Damaged, damaged.map(_.path.toString))
+    RestoreObstacle.Damaged.refuse(version, damaged.map(_.path.toString))
     val plan = RestorePlan(
       ways.flatMap(_.left).map(m => InputFile(m.path.toString, m.length, m.modificationTime, 0L)),
-      ways.flatMap(w => w.there ++ w.brought).map(m => OutputFile(m.path.toString, m.length, m.modificationTime, 0L))
+      ways.flatMap(w => w.there ++ w.brought).map(m => OutputFile(m.path.toString, m.length, m.modificationTime, 0L)),
+      ways.flatMap(_.lost)
     )
     if (ways.nonEmpty) {
       val committer = new CatalogCommitter(folder, lock, locations, rowsOf)
@@ -43,7 +41,7 @@ private[command] object RestoreByCatalog {
         CatalogRestore.change(w, CopyForward.carried(folder, lock, w.brought, w.to).zip(w.brought))
       }
       CachedTable.following(table) {
-        try committer.commit(recordOf(plan).copy(inputs = Nil, outputs = Nil, locationChanges = changes))
+        try committer.commit(recordOf(plan).copy(inputs = Nil, outputs = Nil, lost = Nil, locationChanges = changes))
         finally table.refreshCaches()
       }
     }

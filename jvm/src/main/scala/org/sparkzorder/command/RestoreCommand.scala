@@ -23,10 +23,10 @@ import org.sparkzorder.commit.upkeep.{Restore, RestorePlan}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.optimize.check.{CommitMode, UnsafeTables}
-import org.sparkzorder.optimize.options.OptionTable
+import org.sparkzorder.optimize.options.{OptionTable, OptionValues}
 import org.sparkzorder.optimize.plan.FileOrigin
 import org.sparkzorder.progress.{Phase, StatementProgress}
-import org.sparkzorder.statement.{RestorePoint, Target}
+import org.sparkzorder.statement.{RestorePoint, RestoreStatement}
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideFolder}
 
@@ -34,7 +34,12 @@ import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideF
  * `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so
  * it can be undone.
  */
-final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCommand with Logging {
+final case class RestoreCommand(statement: RestoreStatement) extends LongCommand with Logging {
+  import OptionTable.lostFiles
+  import statement.target
+
+  // The option is the same for all formats.
+  private val restoresLost = OptionValues.of(statement.options, "parquet", Seq(lostFiles.key))(lostFiles).isDefined
 
   override def operation: String = History.RestoreOperation
 
@@ -52,7 +57,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
     // These checks come before the lock, which would create the side folder of a table that has no
     // versions.
     val current = TableSideFolder.version(state)
-    val version = RestoreCommand.versionOf(table, to)
+    val version = RestoreCommand.versionOf(table, statement.to)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
     UnsafeTables.refuseShared(table, table.listed)
     TableLocking.translated(table, operation) {
@@ -80,7 +85,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
 
   private def execute(table: PlainTable, version: Long, lock: Lock, state: TableState): RestoreMetrics = {
     val folder = TableSideFolder.of(table)
-    val plan = Restore.plan(folder, lock, version)
+    val plan = Restore.plan(folder, lock, version, restoresLost)
     val files = table.folders().flatMap(_.files)
     TableSideFolder.reappeared(table, state, files)
     val metrics = RestoreMetrics.of(files, plan)
@@ -91,9 +96,8 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       if (plan.renamed > 0 && store.isEmpty) logWarning(
         s"${table.name}: ${plan.renamed} files come back by other names, since others have taken theirs"
       )
-      store.fold(exchange(folder, lock, plan, version, metrics)) { s =>
-        exchangeOnStore(folder, lock, plan, recordOf(plan, version, lock.operationId, metrics), s)
-      }
+      val record = recordOf(plan, version, lock.operationId, metrics)
+      store.fold(exchange(folder, lock, plan, record))(exchangeOnStore(folder, lock, plan, record, _))
       index(table, folder, lock, plan, isNewLocation = false)
     }
     metrics
@@ -106,29 +110,18 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
     if (located.root != place.root) throw new CommitConflictException(Seq("."), "the location of the table was changed")
     val table = PlainTables.open(located)
     val before = table.folders().flatMap(_.files)
-    val plan = RestoreByCatalog.run(
-      table,
-      version,
-      lock,
-      plan => {
-        val record = recordOf(plan, version, lock.operationId, RestoreMetrics.of(before, plan))
-        record.copy(parameters = record.parameters + (OptionTable.commitMode.key -> OptionTable.NewLocation))
-      }
-    )
+    val plan = RestoreByCatalog.run(table, version, lock, restoresLost) { plan =>
+      val record = recordOf(plan, version, lock.operationId, RestoreMetrics.of(before, plan))
+      record.copy(parameters = record.parameters + (OptionTable.commitMode.key -> OptionTable.NewLocation))
+    }
     table.refreshCaches()
     index(PlainTables.open(table), TableSideFolder.of(table), lock, plan, isNewLocation = true)
     RestoreMetrics.of(before, plan)
   }
 
-  private def exchange(
-      folder: TableFolder,
-      lock: Lock,
-      plan: RestorePlan,
-      version: Long,
-      metrics: RestoreMetrics
-  ): Unit = {
+  private def exchange(folder: TableFolder, lock: Lock, plan: RestorePlan, record: Record): Unit = {
     val committer = new FolderCommitter(folder, lock)
-    try committer.prepare(recordOf(plan, version, lock.operationId, metrics), RestoreCommand.sources(folder, plan))
+    try committer.prepare(record, RestoreCommand.sources(folder, plan))
     catch {
       case e: Throwable =>
         committer.abort()
@@ -161,22 +154,18 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
     committer.tidy(lock)
   }
 
-  private def recordOf(
-      plan: RestorePlan,
-      version: Long,
-      operationId: String,
-      metrics: RestoreMetrics
-  ): Record = Record(
+  private def recordOf(plan: RestorePlan, version: Long, operationId: String, metrics: RestoreMetrics): Record = Record(
     version = 0,
     operationId = operationId,
     operation = operation,
     timestamp = System.currentTimeMillis(),
     userId = UserGroupInformation.getCurrentUser.getShortUserName,
-    parameters = Map(History.RestoreParameter -> version.toString),
-    metrics = metrics.history ++
-      (if (plan.renamed > 0) Map("numRenamedFiles" -> plan.renamed.toString) else Map.empty),
+    parameters = Map(History.RestoreParameter -> version.toString) ++ statement.options,
+    metrics = metrics.history ++ Seq("numRenamedFiles" -> plan.renamed, "numLostFiles" -> plan.lost.size)
+      .collect { case (name, n) if n > 0 => name -> n.toString },
     inputs = plan.inputs,
-    outputs = plan.outputs
+    outputs = plan.outputs,
+    lost = plan.lost
   )
 
   /**

@@ -29,7 +29,7 @@ object StatementPlanner {
     case s: DescribeHistoryStatement       => DescribeHistoryCommand(s.target)
     case s: DescribeDetailStatement        => DescribeDetailCommand(s.target)
     case s: DescribeClusteringStatement    => DescribeClusteringCommand(s.target, s.columns)
-    case s: RestoreStatement               => RestoreCommand(s.target, s.to)
+    case s: RestoreStatement               => RestoreCommand(s)
     case s: VacuumStatement                => VacuumCommand(s.target, s.retainHours, s.dryRun)
   }
 }

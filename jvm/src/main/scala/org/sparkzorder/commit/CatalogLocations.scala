@@ -39,22 +39,25 @@ trait CatalogLocations {
  * @param inputs all files of the old folder whose rows the new one has
  * @param outputs all files that the operation brought to the new folder; those that are copies of
  *                files that others had appended have their `source`
+ * @param lost see [[Record.lost]]
  */
 final case class LocationChange(
     partition: CatalogPartition,
     from: String,
     to: String,
     inputs: Seq[InputFile],
-    outputs: Seq[OutputFile]
+    outputs: Seq[OutputFile],
+    lost: Seq[InputFile] = Nil
 ) {
 
   /** Its inputs in the folder that it leaves. */
-  def replaced: Seq[InputFile] = inputs.filter(i => FileNames.parent(i.path) == from)
+  def replaced: Seq[InputFile] = inputs.filter(_.folder == from)
 
-  /** Paths of those that are not among the files of that folder any more, or were changed. */
+  /** Paths of those that are gone from the files of that folder or were changed, and of lost ones that are back. */
   def changed(files: Seq[FileMeta]): Seq[String] = {
     val now = files.map(m => m.name -> m).toMap
-    replaced.filterNot(i => now.get(FileNames.name(i.path)).exists(i.isSame)).map(_.path)
+    val back = lost.filter(i => i.folder == from && now.contains(FileNames.name(i.path)))
+    (replaced.filterNot(i => now.get(FileNames.name(i.path)).exists(i.isSame)) ++ back).map(_.path)
   }
 
   /** Paths of its outputs that are not among the files of the new folder, or were changed. */

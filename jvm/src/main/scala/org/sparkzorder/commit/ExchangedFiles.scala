@@ -5,6 +5,7 @@ sealed trait ExchangedFile {
   def path: String
   def length: Long
   def modificationTime: Long
+  def rows: Long
   def etag: Option[String]
 
   def folder: String = FileNames.parent(path)
@@ -59,6 +60,8 @@ final case class OutputFile(
     upload: Option[OpenUpload] = None
 ) extends ExchangedFile {
 
+  def asInput: InputFile = InputFile(path, length, modificationTime, rows, etag)
+
   /**
    * The name that it had in the table before it was retired, if RESTORE brings it back; otherwise
    * its name.
@@ -78,4 +81,4 @@ final case class OutputFile(
 final case class OpenUpload(id: String, parts: Seq[String])
 
 /** The part of an operation that happens in one folder. */
-final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq[OutputFile])
+final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq[OutputFile], lost: Seq[InputFile])

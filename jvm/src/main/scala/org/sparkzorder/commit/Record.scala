@@ -12,6 +12,7 @@ package org.sparkzorder.commit
  * @param locationChanges what an operation did that moved the table to new folders. Such an operation
  *                        has no inputs and outputs of its own, since no file of the table was moved
  * @param root the table's root when files were exchanged, by which a copy of the table is known
+ * @param lost files that RESTORE would have replaced, but that others had deleted. Their rows are in the outputs
  */
 final case class Record(
     version: Long,
@@ -26,7 +27,8 @@ final case class Record(
     layout: Option[String] = None,
     way: Way = Way.InPlace,
     locationChanges: Seq[LocationChange] = Nil,
-    root: Option[String] = None
+    root: Option[String] = None,
+    lost: Seq[InputFile] = Nil
 ) {
 
   /** This record of a part of an operation. Files are counted anew, and what was measured of the whole goes. */
@@ -49,9 +51,10 @@ final case class Record(
 
   /** The work by folder, ordered by folder. */
   lazy val folders: Seq[FolderWork] = {
-    val in = inputs.groupBy(_.folder)
+    val (in, away) = (inputs.groupBy(_.folder), lost.groupBy(_.folder))
     val out = outputs.groupBy(_.folder)
-    (in.keySet ++ out.keySet).toSeq.sorted.map(f => FolderWork(f, in.getOrElse(f, Nil), out.getOrElse(f, Nil)))
+    (in.keySet ++ out.keySet).toSeq.sorted
+      .map(f => FolderWork(f, in.getOrElse(f, Nil), out.getOrElse(f, Nil), away.getOrElse(f, Nil)))
   }
 }
 
@@ -73,24 +76,24 @@ object Record {
   val Gone = "goneInputs"
 
   /** Metrics that say nothing of a part of the operation. */
-  private val OfWhole = Seq("rowHash", "tableSizeAfterRestore", "numOfFilesAfterRestore", "numRenamedFiles") ++
-    Seq("min", "p25", "p50", "p75", "max").map(_ + "FileSize")
+  private val OfWhole = Seq("rowHash", "tableSizeAfterRestore", "numOfFilesAfterRestore") ++
+    Seq("numRenamedFiles", "numLostFiles") ++ Seq("min", "p25", "p50", "p75", "max").map(_ + "FileSize")
 
   /** The end of the year 9999, the last that Spark shows. */
   private val MaxTime = 253402300799999L
 
   /** A reason for which no statement may use the record, if there is one. */
   def fault(record: Record): Option[String] = {
-    val names = record.inputs.map(_.path) ++ record.outputs.map(_.path)
-    val numbers =
-      record.inputs.flatMap(f => Seq(f.length, f.rows)) ++ record.outputs.flatMap(f => Seq(f.length, f.rows))
+    val before = record.inputs ++ record.lost
+    val names = before.map(_.path) ++ record.outputs.map(_.path)
+    val numbers = before.flatMap(f => Seq(f.length, f.rows)) ++ record.outputs.flatMap(f => Seq(f.length, f.rows))
     val ofChanges =
       record.locationChanges.flatMap(s => s.inputs.map(_.rows) ++ s.outputs.map(_.rows) ++ s.inputs.map(_.length))
     names.find(!isDataName(_)).map(n => s"not a file below the table: '$n'")
       .orElse(record.outputs.find(!isFromTrash(_)).map(o => s"not a file below a side folder: '${o.source.get}'"))
       .orElse(if (names.distinct.length < names.length) Some("a file is named twice") else None)
       .orElse(if ((numbers ++ ofChanges).exists(_ < 0)) Some("a negative size") else None)
-      .orElse(if (record.inputs.map(_.rows).sum != record.outputs.map(_.rows).sum) Some("rows come or go") else None)
+      .orElse(if (before.map(_.rows).sum != record.outputs.map(_.rows).sum) Some("rows come or go") else None)
       .orElse(if (record.version < 0 || record.version > SideNames.MaxVersion) Some("a version that is none")
       else None)
       .orElse(if (record.timestamp < 0 || record.timestamp > MaxTime) Some("a time that is none") else None)

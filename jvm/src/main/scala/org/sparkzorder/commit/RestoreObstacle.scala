@@ -1,11 +1,20 @@
 package org.sparkzorder.commit
 
 /** Why a table cannot go back to a version. */
-sealed trait RestoreObstacle
+sealed trait RestoreObstacle {
+
+  /** @throws NotRestorableException when there are such files */
+  def refuse(version: Long, paths: Seq[String]): Unit =
+    if (paths.nonEmpty) throw new NotRestorableException(version, this, paths)
+}
+
 object RestoreObstacle {
 
   /** Files that RESTORE would move to the trash were changed. The changes would be lost. */
   case object Changed extends RestoreObstacle
+
+  /** Files that RESTORE would move to the trash are gone, and nothing else is in the way. */
+  case object Lost extends RestoreObstacle
 
   /** Retired files are not kept any more. */
   case object Gone extends RestoreObstacle

@@ -30,7 +30,7 @@ private[parser] class StatementBuilder(unquote: String => String, predicate: (St
     ctx.FULL != null,
     Option(ctx.predicate).map(p => predicate(text(p), p.getStart.getStartIndex)),
     Option(ctx.layout).map(l => visit(l).asInstanceOf[LayoutClause]),
-    Option(ctx.optionList).toSeq.flatMap(_.option.asScala).map(o => optionKey(o.key) -> optionValue(o.value)),
+    options(ctx.optionList),
     ctx.DRY != null,
     ctx.join.asScala.map { j =>
       JoinClause(j.dimension.identifier.asScala.map(name).toVector, column(j.left), column(j.right))
@@ -90,7 +90,8 @@ private[parser] class StatementBuilder(unquote: String => String, predicate: (St
   override def visitRestore(ctx: RestoreContext): Statement = RestoreStatement(
     target(ctx.target),
     if (ctx.time != null) RestorePoint.Time(unquote(ctx.time.getText))
-    else RestorePoint.Version(BigInt(ctx.INTEGER.getText).min(BigInt(Long.MaxValue)).toLong)
+    else RestorePoint.Version(BigInt(ctx.INTEGER.getText).min(BigInt(Long.MaxValue)).toLong),
+    options(ctx.optionList)
   )
 
   override def visitVacuum(ctx: VacuumContext): Statement = {
@@ -110,6 +111,9 @@ private[parser] class StatementBuilder(unquote: String => String, predicate: (St
   private def name(ctx: IdentifierContext): String =
     if (ctx.BACKQUOTED == null) ctx.getText
     else ctx.getText.substring(1, ctx.getText.length - 1).replace("``", "`")
+
+  private def options(ctx: OptionListContext): Seq[(String, String)] =
+    Option(ctx).toSeq.flatMap(_.option.asScala).map(o => optionKey(o.key) -> optionValue(o.value))
 
   private def optionKey(ctx: OptionKeyContext): String =
     if (ctx.STRING != null) unquote(ctx.STRING.getText) else ctx.getText

@@ -51,7 +51,8 @@ object StatementParser {
     case "OPTIMIZE" :: Nil =>
       s"OPTIMIZE [TABLE] <table> [FULL] [JOIN <dimension> ON a = b ..] [WHERE <predicate>] $layout " +
         "[OPTIONS ('key' = 'value', ..)] [DRY RUN]"
-    case "RESTORE" :: Nil => "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF '<time>'"
+    case "RESTORE" :: Nil =>
+      "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF '<time>' [OPTIONS ('lost-files' = 'restore')]"
     case "VACUUM" :: Nil  => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
     case "CREATE" :: Nil  => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [([*,] c [VALUES | BLOOM], ..)] [DRY RUN]"
     case "CLEAR" :: Nil   => "CLEAR SKIPPING MEMORY ON <table>"

@@ -71,7 +71,8 @@ final case class DescribeSkippingIndexStatement(target: Target, columns: Seq[Seq
 final case class DescribeClusteringStatement(target: Target, columns: Seq[Seq[String]]) extends TableStatement
 final case class DescribeHistoryStatement(target: Target) extends SharedStatement
 final case class DescribeDetailStatement(target: Target) extends SharedStatement
-final case class RestoreStatement(target: Target, to: RestorePoint) extends SharedStatement
+final case class RestoreStatement(target: Target, to: RestorePoint, options: Seq[(String, String)] = Nil)
+    extends SharedStatement
 final case class VacuumStatement(target: Target, retainHours: Option[String], dryRun: Boolean) extends SharedStatement
 
 /** @param database its name; empty for the current one */

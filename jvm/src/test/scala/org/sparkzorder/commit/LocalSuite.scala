@@ -226,7 +226,7 @@ class LocalSuite extends AnyFunSuite {
     val lock = Locking.acquire(folder, id, settings)
     try {
       Recovery.recoverUnder(folder, lock, settings)
-      val plan = Restore.plan(folder, lock, to)
+      val plan = Restore.plan(folder, lock, to, restoresLost = false)
       val committer = new FolderCommitter(folder, lock)
       val record = Record(0L, id, "RESTORE", 1L, "me", Map.empty, Map.empty, plan.inputs, plan.outputs)
       committer.prepare(record, plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap)

@@ -166,12 +166,12 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
       locationChanges = changes
     )
 
-  def restore(ops: MemoryOps, id: String, to: Long): Unit = {
+  def restore(ops: MemoryOps, id: String, to: Long, restoresLost: Boolean = false): Unit = {
     val catalog = new Catalog(ops)
     locked(ops, catalog, id) { lock =>
       val here = folder(ops)
       val since = Restore.recordsSince(here, lock, to)
-      val ways = CatalogRestore.plan(to, since, CatalogView.read(here, catalog), ops)
+      val ways = CatalogRestore.plan(to, since, CatalogView.read(here, catalog), restoresLost)
       if (ways.nonEmpty) {
         val committer = new CatalogCommitter(here, lock, catalog, rowsOf)
         try {

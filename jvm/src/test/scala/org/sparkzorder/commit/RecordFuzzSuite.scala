@@ -111,7 +111,7 @@ class RecordFuzzSuite extends AnyFunSuite {
           try {
             Recovery.recoverUnder(folder, lock, settings)
             History.read(folder).foreach(e => e.record.layout.foreach(LayoutSpec.parse))
-            attempt(Restore.plan(folder, lock, 0): Unit)
+            attempt(Restore.plan(folder, lock, 0, restoresLost = true): Unit)
             assert(before.subsetOf(rowsAnywhere(t.fs)), "a statement lost rows")
             Trash.vacuum(
               folder,

@@ -80,7 +80,7 @@ class RestoreSuite extends AnyFunSuite {
     t.fs.nodes.remove("/t/p=2/new-op-1-1.parquet")
     val before = t.snapshot
     t.optimize(ops(t), "op-2")
-    assert(refused(t, 0) == (Changed -> Seq("p=2/new-op-1-1.parquet")))
+    assert(refused(t, 0) == (Lost -> Seq("p=2/new-op-1-1.parquet")))
     t.restore(ops(t), 1, "op-3")
     assert(t.snapshot == before)
   }

@@ -115,20 +115,22 @@ final class SmallTable(
     }
   }
 
-  def restore(ops: FileOps, to: Long, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>
-    val plan = Restore.plan(folder, lock, to)
-    if (!plan.isNothing) {
-      val committer = new FolderCommitter(folder, lock, settings.sleep)
-      val sources = plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
-      val prepared = record(id, History.RestoreOperation, plan.inputs, plan.outputs)
-      committer.prepare(prepared.copy(parameters = Map(History.RestoreParameter -> to.toString)), sources)
-      committer.commit(keepLock = true)
-      // As the command does: without statistics, queries are only slower.
-      try IndexFiles.write(folder, lock, statistics)
-      catch { case _: IOException | _: CommitException => Array.emptyByteArray }
-      ()
+  def restore(ops: FileOps, to: Long, id: String = "op-1", lost: Boolean = false): Unit =
+    locked(ops, id) { (folder, lock) =>
+      val plan = Restore.plan(folder, lock, to, restoresLost = lost)
+      if (!plan.isNothing) {
+        val committer = new FolderCommitter(folder, lock, settings.sleep)
+        val sources = plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
+        val prepared = record(id, History.RestoreOperation, plan.inputs, plan.outputs)
+        val parameters = Map(History.RestoreParameter -> to.toString)
+        committer.prepare(prepared.copy(parameters = parameters, lost = plan.lost), sources)
+        committer.commit(keepLock = true)
+        // As the command does: without statistics, queries are only slower.
+        try IndexFiles.write(folder, lock, statistics)
+        catch { case _: IOException | _: CommitException => Array.emptyByteArray }
+        ()
+      }
     }
-  }
 
   /** CREATE or REFRESH SKIPPING INDEX. */
   def index(ops: FileOps, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>

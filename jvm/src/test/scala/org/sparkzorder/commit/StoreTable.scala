@@ -4,10 +4,11 @@ import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
+import org.sparkzorder.commit.log.{History, RecordJson, StagingDirectories}
 import org.sparkzorder.commit.machine.{ObjectCommitter, ScanView, SettleOperation}
 import org.sparkzorder.commit.place.StorePlaces
 import org.sparkzorder.commit.storage.ObjectFileOps
+import org.sparkzorder.commit.upkeep.RestorePlan
 
 /** A table with three files in each folder, on an object store. OPTIMIZE makes two of them. */
 final class StoreTable(val dirs: Seq[String]) {
@@ -88,6 +89,37 @@ final class StoreTable(val dirs: Seq[String]) {
       }
     }
     Record(0, id, "OPTIMIZE", 1000L, "me", Map.empty, Counted.metrics(inputs, outputs), inputs, outputs)
+  }
+
+  /** RESTORE although files are gone. The name of no file is given twice. */
+  def restoreLost(client: MemoryClient, id: String, to: Long): Boolean = {
+    val here = folder(client)
+    val committer =
+      new ObjectCommitter(client, here, id, () => (), () => !takenOver.contains(id), threads = 1, sleep = _ => ())
+    val isPrepared =
+      try {
+        recover(client)
+        val whole = RestorePlan.of(here, History.read(here).map(_.record).takeWhile(_.version > to))
+        val lost = whole.inputs.filterNot(i => client.objectAt(here.resolve(i.path)).isDefined)
+        val plan = RestorePlan.renaming(whole.copy(whole.inputs.diff(lost), lost = lost), id, _ => true)
+        val record =
+          Record(0, id, History.RestoreOperation, 1000L, "me", Map("version" -> s"$to"), Map.empty, plan.inputs, Nil)
+        committer.mark(plan.outputs.map(_.folder).distinct)
+        val outputs = committer.copiesOf(plan.outputs)
+        committer.prepare(record.copy(outputs = outputs, lost = lost), keepsRetired = true)
+        true
+      } catch {
+        case _: IOException | _: CommitException =>
+          try committer.abort()
+          catch { case _: IOException => () }
+          false
+      }
+    isPrepared && (
+      try {
+        committer.commit()
+        true
+      } catch { case _: IOException | _: CommitException => false }
+    )
   }
 
   /** What the job reads; it fails when a file is gone. */

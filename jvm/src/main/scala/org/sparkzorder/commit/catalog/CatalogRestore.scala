@@ -11,6 +11,7 @@ import org.sparkzorder.compat._
  * @param there the files of that folder whose rows count
  * @param brought files of other folders that are copied to it, since others appended them later
  * @param left the files of the folder that it leaves
+ * @param lost files that others have deleted. Their rows are in the folder that it gets
  */
 final case class WayBack(
     partition: CatalogPartition,
@@ -18,11 +19,13 @@ final case class WayBack(
     to: Path,
     there: Seq[FileMeta],
     brought: Seq[FileMeta],
-    left: Seq[FileMeta]
+    left: Seq[FileMeta],
+    lost: Seq[InputFile]
 )
 
 /** Plans a RESTORE of a table that moves to new folders. Pure but for listings. */
 private[sparkzorder] object CatalogRestore {
+  import RestoreObstacle._
 
   /** Walks back from the folder that a partition has now. `rows` are the files that have its rows, by path. */
   private final class Walk(version: Long, history: LocationHistory, ops: FileOps, start: Path) {
@@ -31,6 +34,7 @@ private[sparkzorder] object CatalogRestore {
     // What others change from now on is found by the last look at these files.
     private val all = visible(start)
     private var rows: Map[String, FileMeta] = keyed(all)
+    private var lost = Seq.empty[InputFile]
 
     private def keyed(files: Seq[FileMeta]) = files.map(m => m.path.toString -> m).toMap
 
@@ -38,16 +42,14 @@ private[sparkzorder] object CatalogRestore {
 
     /** Takes back one operation. */
     def back(switch: LocationChange): Unit = {
-      if (switch.to != at.toString)
-        throw new NotRestorableException(
-          version,
-          RestoreObstacle.Changed,
-          Seq(s"$at is not where version ${version + 1} was")
-        )
-      val changed = switch.outputs.filterNot(o => rows.get(o.path).exists(o.isThis(_, timed = true)))
-      if (changed.nonEmpty) throw new NotRestorableException(version, RestoreObstacle.Changed, changed.map(_.path))
+      if (switch.to != at.toString) Changed.refuse(version, Seq(s"$at is not where version ${version + 1} was"))
+      val (changed, gone) = switch.outputs.filterNot(o => rows.get(o.path).exists(o.isThis(_, timed = true)))
+        .partition(o => rows.contains(o.path) || ops.exists(new Path(o.path)))
+      // Others have deleted these, and changed those.
+      if (changed.nonEmpty) Changed.refuse(version, (changed ++ gone).map(_.path))
+      lost ++= gone.map(_.asInput)
       val from = new Path(switch.from)
-      rows = rows -- switch.outputs.map(_.path) ++ switch.inputs.map { i =>
+      rows = rows -- switch.outputs.map(_.path) ++ (switch.inputs ++ switch.lost).map { i =>
         i.path -> FileMeta(new Path(i.path), i.length, i.modificationTime, isDirectory = false, i.etag)
       }
       at = from
@@ -60,14 +62,13 @@ private[sparkzorder] object CatalogRestore {
       val folders = rows.values.map(_.path.getParent).toVector.distinct
       val now = keyed(folders.flatMap(visible))
       val gone = rows.filterNot { case (path, m) => now.get(path).exists(KnownFile.of(m).is) }.keys.toVector.sorted
-      if (gone.nonEmpty) throw new NotRestorableException(version, RestoreObstacle.Gone, gone)
+      Gone.refuse(version, gone)
       val (there, elsewhere) = rows.keys.toVector.sorted.map(now).partition(_.path.getParent == at)
       // Of a stale append that was copied forward, the original may be in the folder itself.
       val originals = visible(at).map(m => CarriedName.key(m) -> m).toMap
       val (back, brought) = elsewhere.partition(m => originals.contains(CarriedName.key(m)))
       val rewritten = back.filter(m => originals(CarriedName.key(m)).length != m.length)
-      if (rewritten.nonEmpty)
-        throw new NotRestorableException(version, RestoreObstacle.Changed, rewritten.map(_.path.toString))
+      Changed.refuse(version, rewritten.map(_.path.toString))
       val kept = there ++ back.map(m => originals(CarriedName.key(m)))
       // The original of a file that was copied forward, and whose copy was deleted since.
       val isReplaced = history.replacedIn(at.toString)
@@ -76,9 +77,8 @@ private[sparkzorder] object CatalogRestore {
         !CarriedName.isOne(m.name) && !kept.exists(_.path == m.path) &&
         (isReplaced(m) || carried.has(m) || carried.hasOther(m))
       }
-      if (deleted.nonEmpty)
-        throw new NotRestorableException(version, RestoreObstacle.Changed, deleted.map(_.path.toString))
-      WayBack(partition, start, at, kept.distinctBy(_.path), brought.distinctBy(CarriedName.key), all)
+      Changed.refuse(version, deleted.map(_.path.toString))
+      WayBack(partition, start, at, kept.distinctBy(_.path), brought.distinctBy(CarriedName.key), all, lost)
     }
   }
 
@@ -86,28 +86,24 @@ private[sparkzorder] object CatalogRestore {
    * The ways back of all partitions that have moved since a version. Stale appends have been copied forward.
    *
    * @param records published operations after that version, newest first
+   * @param restoresLost whether to go back also where others have deleted files
    * @throws NotRestorableException when files of the version are gone, or others have changed the table
    */
-  def plan(version: Long, records: Seq[Record], view: CatalogView, ops: FileOps): Seq[WayBack] = {
+  def plan(version: Long, records: Seq[Record], view: CatalogView, restoresLost: Boolean): Seq[WayBack] = {
     records.find(r => r.locationChanges.isEmpty && (r.inputs.nonEmpty || r.outputs.nonEmpty)).foreach { r =>
-      throw new NotRestorableException(
-        version,
-        RestoreObstacle.Gone,
-        Seq(s"files of version ${r.version}, which was published in place")
-      )
+      Gone.refuse(version, Seq(s"files of version ${r.version}, which was published in place"))
     }
-    records.flatMap(_.locationChanges.map(_.partition)).distinct.flatMap { partition =>
+    val ways = records.flatMap(_.locationChanges.map(_.partition)).distinct.flatMap { partition =>
       // A partition that was dropped does not come back.
       view.current.get(partition).flatMap { folder =>
-        val walk = new Walk(version, view.history, ops, folder)
+        val walk = new Walk(version, view.history, view.ops, folder)
         records.flatMap(_.locationChanges.filter(_.partition == partition)).foreach(walk.back)
         Option.when(!walk.isThere)(walk.ended(partition))
       }
-    }.map { way =>
-      if (view.located.contains(way.to))
-        throw new NotRestorableException(version, RestoreObstacle.Changed, Seq(way.to.toString))
-      way
     }
+    Changed.refuse(version, ways.map(_.to).filter(view.located.contains).map(_.toString))
+    if (!restoresLost) Lost.refuse(version, ways.flatMap(_.lost.map(_.path)).sorted)
+    ways
   }
 
   /** The change for a way back, once the files are in its folder. */
@@ -119,7 +115,8 @@ private[sparkzorder] object CatalogRestore {
       way.from.toString,
       way.to.toString,
       way.left.map(m => InputFile(m.path.toString, m.length, m.modificationTime, 0L, m.etag)),
-      way.there.map(m => output(m, m.path)) ++ copies.map { case (copy, original) => output(copy, original.path) }
+      way.there.map(m => output(m, m.path)) ++ copies.map { case (copy, original) => output(copy, original.path) },
+      way.lost
     )
   }
 }

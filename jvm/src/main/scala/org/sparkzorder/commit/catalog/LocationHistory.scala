@@ -114,8 +114,10 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
 
   /** By their paths. */
   lazy val left: Map[String, LeftFolder] = {
+    // A file that was lost may come back.
+    def known(c: PastChange) = c.replaced ++ c.change.lost.map(KnownFile.of(_: InputFile))
     val once = for { (folder, changes) <- leaving; last <- leftBy(folder) } yield folder ->
-      LeftFolder(folder, head(last.to, last.version), last, changes.map(_.version).toSet, changes.flatMap(_.replaced))
+      LeftFolder(folder, head(last.to, last.version), last, changes.map(_.version).toSet, changes.flatMap(known))
     // The table has neither left them nor come to them.
     val never = givenUp.filterNot(c => newest.contains(c.to)).map { c =>
       // Another operation may have its version.

@@ -24,7 +24,8 @@ private[commit] object HistoryLine {
     record.copy(
       inputs = Nil,
       outputs = Nil,
-      locationChanges = record.locationChanges.map(_.copy(inputs = Nil, outputs = Nil))
+      locationChanges = record.locationChanges.map(_.copy(inputs = Nil, outputs = Nil, lost = Nil)),
+      lost = Nil
     ),
     file.publishMillis,
     file.meta.modificationTime,

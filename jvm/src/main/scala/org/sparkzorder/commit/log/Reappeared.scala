@@ -69,7 +69,7 @@ object Reappeared {
         // more.
         undecided -= output.pathBefore
       }
-      record.inputs.foreach { input =>
+      (record.inputs ++ record.lost).foreach { input =>
         if (listed(input.path)) mentioned += input.path
         if (undecided.remove(input.path) && folders(input.folder)) found += Reappeared(input.path, record.version)
       }

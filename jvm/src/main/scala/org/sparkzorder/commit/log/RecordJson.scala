@@ -65,7 +65,7 @@ object RecordJson {
     texts(root.putObject("metrics"), record.metrics)
     record.layout.foreach(root.put("layout", _))
     record.root.foreach(root.put("root", _))
-    writeFiles(root, record.inputs, record.outputs)
+    writeFiles(root, record.inputs, record.outputs, record.lost)
     if (record.locationChanges.nonEmpty) {
       val changes = root.putArray("locationChanges")
       record.locationChanges.foreach(s => writeChange(changes.addObject(), s))
@@ -79,24 +79,31 @@ object RecordJson {
     bytes
   }
 
-  private def writeFiles(root: ObjectNode, inputFiles: Seq[InputFile], outputFiles: Seq[OutputFile]): Unit = {
-    val inputs = root.putArray("inputs")
-    inputFiles.foreach { f =>
-      val node = inputs.addObject()
-      file(node, f.path, f.length, f.modificationTime, f.rows)
-      f.etag.foreach(node.put("etag", _))
+  private def writeFiles(root: ObjectNode, inputs: Seq[InputFile], outputs: Seq[OutputFile], lost: Seq[InputFile]) = {
+    def write(name: String, files: Seq[ExchangedFile]): Unit = {
+      val array = root.putArray(name)
+      files.foreach(f => writeFile(array.addObject(), f))
     }
-    val outputs = root.putArray("outputs")
-    outputFiles.foreach { f =>
-      val node = outputs.addObject()
-      file(node, f.path, f.length, f.modificationTime, f.rows)
-      f.source.foreach(node.put("source", _))
-      f.etag.foreach(node.put("etag", _))
-      f.etagBefore.foreach(node.put("etagBefore", _))
-      f.upload.foreach { upload =>
-        node.put("upload", upload.id)
-        node.put("parts", upload.parts.mkString(" "))
-      }
+    write("inputs", inputs)
+    write("outputs", outputs)
+    if (lost.nonEmpty) write("lost", lost)
+  }
+
+  private def writeFile(node: ObjectNode, file: ExchangedFile): Unit = {
+    node.put("path", file.path)
+    node.put("length", file.length)
+    node.put("modificationTime", file.modificationTime)
+    node.put("rows", file.rows)
+    file.etag.foreach(node.put("etag", _))
+    file match {
+      case _: InputFile  => ()
+      case f: OutputFile =>
+        f.source.foreach(node.put("source", _))
+        f.etagBefore.foreach(node.put("etagBefore", _))
+        f.upload.foreach { upload =>
+          node.put("upload", upload.id)
+          node.put("parts", upload.parts.mkString(" "))
+        }
     }
   }
 
@@ -107,7 +114,7 @@ object RecordJson {
     }
     node.put("from", change.from)
     node.put("to", change.to)
-    writeFiles(node, change.inputs, change.outputs)
+    writeFiles(node, change.inputs, change.outputs, change.lost)
   }
 
   /** The object with its checksum as one more field. */
@@ -166,14 +173,6 @@ object RecordJson {
   private def texts(node: ObjectNode, values: Map[String, String]): Unit =
     values.toSeq.sorted.foreach { case (k, v) => node.put(k, v) }
 
-  private def file(node: ObjectNode, path: String, length: Long, time: Long, rows: Long): Unit = {
-    node.put("path", path)
-    node.put("length", length)
-    node.put("modificationTime", time)
-    node.put("rows", rows)
-    ()
-  }
-
   /**
    * Reads token by token, because a tree may take many times the bytes of a text that was made for
    * it.
@@ -198,7 +197,6 @@ object RecordJson {
 
     private def recordOf(root: Fields): Record = {
       if (root.long("format") != Format) fail(s"format ${root.long("format")} is not known")
-      val inputs = root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows, f.etag))
       val record = Record(
         root.long("version"),
         root.text("operationId"),
@@ -207,12 +205,13 @@ object RecordJson {
         root.text("userId"),
         root.texts("parameters"),
         root.texts("metrics"),
-        inputs,
+        root.files("inputs").map(_.asInput),
         root.files("outputs"),
         root.optional("layout"),
         Way.all.find(_.name == root.text("way")).getOrElse(fail(s"the way '${root.text("way")}' is not known")),
         root.locationChanges("locationChanges"),
-        root.optional("root")
+        root.optional("root"),
+        root.lost
       )
       Record.fault(record).foreach(fail)
       record
@@ -265,8 +264,8 @@ object RecordJson {
       val all = mutable.ArrayBuffer.empty[LocationChange]
       while (json.nextToken() != JsonToken.END_ARRAY) {
         val f = fields()
-        val inputs = f.files("inputs").map(i => InputFile(i.path, i.length, i.modificationTime, i.rows, i.etag))
-        all += LocationChange(f.partition, f.text("from"), f.text("to"), inputs, f.files("outputs"))
+        val (inputs, outputs) = (f.files("inputs").map(_.asInput), f.files("outputs"))
+        all += LocationChange(f.partition, f.text("from"), f.text("to"), inputs, outputs, f.lost)
       }
       all.toVector
     }
@@ -325,6 +324,8 @@ object RecordJson {
         case _               => fail(s"'$name' is not an array")
       }
 
+      def lost: Seq[InputFile] = if (found.contains("lost")) files("lost").map(_.asInput) else Nil
+
       def files(name: String): Seq[OutputFile] = get(name) match {
         case s: Seq[_] => s.asInstanceOf[Seq[OutputFile]]
         case _         => fail(s"'$name' is not an array")
@@ -333,7 +334,7 @@ object RecordJson {
   }
 
   private object Reader {
-    val lists: Set[String] = Set("inputs", "outputs")
+    val lists: Set[String] = Set("inputs", "outputs", "lost")
     val objects: Set[String] = Set("parameters", "metrics")
     val texts: Set[String] =
       Set(

@@ -106,8 +106,8 @@ private[commit] final class SettleOperation(
       // Listings that were made meanwhile may show new files of folders that keep their old ones.
       val kept = outcomes.collect { case (l, PlaceOutcome.RolledBack(_)) => l.work }
       if (kept.nonEmpty) {
-        val undone = record.copy(inputs = kept.flatMap(_.inputs), outputs = kept.flatMap(_.outputs))
-        put(folder.undone(record), undone, listing)
+        val (in, out, lost) = (kept.flatMap(_.inputs), kept.flatMap(_.outputs), kept.flatMap(_.lost))
+        put(folder.undone(record), record.copy(inputs = in, outputs = out, lost = lost), listing)
       }
       val took = millis()
       val metrics = last.metrics ++ late
@@ -204,6 +204,7 @@ private[commit] object SettleOperation {
   /** The record of the places that were exchanged, with their files as they are. */
   private def onlyIn(record: Record, done: Seq[(FolderWork, Map[String, FileMeta])]): Record = record.copy(
     inputs = done.flatMap(_._1.inputs),
+    lost = done.flatMap(_._1.lost),
     outputs = done.flatMap { case (work, found) =>
       work.outputs.map { o =>
         val there = found.get(o.path)

@@ -57,8 +57,9 @@ private[commit] object CopiedMidway {
     def isThere(path: String, length: Long) = found.get(path).exists(m => !m.isDirectory && m.length == length)
     val (inputs, outputs) = (work.inputs.map(i => i.path -> i.length), work.outputs.map(o => o.path -> o.length))
     if (!isMarked && !(inputs ++ outputs).exists { case (path, _) => found.contains(path) }) Overwritten
-    else if (inputs.forall((isThere _).tupled)) HasInputs
+    else if (inputs.nonEmpty && inputs.forall((isThere _).tupled)) HasInputs
     else if (outputs.forall((isThere _).tupled)) HasOutputs
+    else if (inputs.isEmpty) HasInputs
     else
       throw new IOException(
         s"${folder.root} is a copy that was made while version ${record.version} of ${record.root.getOrElse(folder.root)} " +

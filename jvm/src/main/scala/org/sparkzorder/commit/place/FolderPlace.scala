@@ -80,7 +80,7 @@ private[commit] final class FolderPlace(
   private def lookAnew(): Unit = lastLook = System.nanoTime() - Place.LookNanos
 
   /** If others changed the inputs before, no new file becomes visible. */
-  override def reveal(): Unit = if (hasInputs(listed()) && hasFolder(staging, Some(Decision.Staged)))
+  override def reveal(): Unit = if (changed(listed()).isEmpty && hasFolder(staging, Some(Decision.Staged)))
     WorkerThreads.each(work.outputs, threads) { o =>
       if (mayMove(Some(Decision.Staged))) {
         o.source.map(folder.resolve).foreach(moveIfOurs(o, _, staged(o)))
@@ -115,14 +115,13 @@ private[commit] final class FolderPlace(
   override def obstacle(): Option[Obstacle] = {
     val now = listed()
     val stays = newOnesStay(now)
-    val changed = work.inputs.filterNot(i => at(now, i.path).exists(isInput(i, _)))
-    val missing = work.outputs.filterNot(o => at(now, o.path).exists(isThere(o, _)))
-    if (stays) None
-    else if (changed.nonEmpty) Some(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
-    else if (missing.nonEmpty)
-      Some(Obstacle("others deleted these new files, or have taken their names", missing.map(_.path)))
-    else None
+    val missing = work.outputs.filterNot(o => at(now, o.path).exists(isThere(o, _))).map(_.path)
+    val all = changed(now) :+ Obstacle("others deleted these new files, or have taken their names", missing)
+    if (stays) None else all.find(_.files.nonEmpty)
   }
+
+  private def changed(now: Map[String, FileMeta]): Seq[Obstacle] =
+    Place.changed(work, i => at(now, i.path).exists(isInput(i, _)), at(now, _).isDefined)
 
   private def isInput(i: InputFile, found: FileMeta): Boolean = i.isThis(found, timed)
 
@@ -167,8 +166,9 @@ private[commit] final class FolderPlace(
   private def hasOutputs(listed: Map[String, FileMeta]): Boolean =
     work.outputs.forall(o => at(listed, o.path).exists(isThere(o, _)))
 
+  /** No inputs prove nothing. RESTORE has none where others have deleted all files. */
   private def hasInputs(listed: Map[String, FileMeta]): Boolean =
-    work.inputs.forall(i => at(listed, i.path).exists(isInput(i, _)))
+    work.inputs.nonEmpty && work.inputs.forall(i => at(listed, i.path).exists(isInput(i, _)))
 
   /**
    * As long as all inputs are in their places they are the rows, as in a backup that was put back. Later a new file that

@@ -116,7 +116,8 @@ private[commit] object FolderPlaces {
     FolderWork(
       dir,
       work.inputs.map(i => i.copy(path = here(i.path))),
-      work.outputs.map(o => o.copy(path = here(o.path), source = o.source.map(here)))
+      work.outputs.map(o => o.copy(path = here(o.path), source = o.source.map(here))),
+      work.lost.map(i => i.copy(path = here(i.path)))
     )
   }
 

@@ -117,6 +117,12 @@ private[commit] object Place {
   /** @param millis how long a listing of ours has taken */
   def letListingsEnd(millis: Long): Unit = if (millis > 0) Thread.sleep(math.min(ListingsLast * millis, MostMillis))
 
+  /** What others did before the exchange: its inputs are gone or changed, or files that were lost are back. */
+  def changed(work: FolderWork, isInput: InputFile => Boolean, isThere: String => Boolean): Seq[Obstacle] = Seq(
+    Obstacle("they are gone, or were changed or replaced", work.inputs.filterNot(isInput).map(_.path)),
+    Obstacle("they were gone, and are back", work.lost.map(_.path).filter(isThere))
+  ).filter(_.files.nonEmpty)
+
   /** The inputs of a place are still there: its marker is gone, and so is the lock, or it is away again and again. */
   def isNotCleared(folder: TableFolder, record: Record, work: FolderWork): IOException = new IOException(
     s"${folder.resolve(work.folder)} still has files that version ${record.version} replaces, since its marker is away"

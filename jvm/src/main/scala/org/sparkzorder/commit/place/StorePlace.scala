@@ -60,20 +60,19 @@ private[commit] final class StorePlace(
     }
 
   /** As in [[FolderPlace.reveal]]. */
-  override def reveal(): Unit = if (hasInputs(listed()))
+  override def reveal(): Unit = if (changed(listed()).isEmpty)
     WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(store.complete(folder.resolve(o.path), _)))
 
   override def obstacle(): Option[Obstacle] = {
     val now = listed()
     val stays = newOnesStay(now)
-    val changed = work.inputs.filterNot(i => now.get(i.path).exists(isThis(_, i)))
-    val missing = work.outputs.filterNot(o => now.get(o.path).exists(!_.isDirectory))
-    if (stays) None
-    else if (changed.nonEmpty) Some(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
-    else if (missing.nonEmpty)
-      Some(Obstacle("their uploads are gone: a lifecycle rule or another program aborted them", missing.map(_.path)))
-    else None
+    val missing = work.outputs.map(_.path).filterNot(path => now.get(path).exists(!_.isDirectory))
+    val lacks = Obstacle("their uploads are gone: a lifecycle rule or another program aborted them", missing)
+    if (stays) None else (changed(now) :+ lacks).find(_.files.nonEmpty)
   }
+
+  private def changed(now: Map[String, FileMeta]): Seq[Obstacle] =
+    Place.changed(work, i => now.get(i.path).exists(isThis(_, i)), now.contains)
 
   private def isThis(found: FileMeta, input: InputFile): Boolean =
     !found.isDirectory && found.length == input.length && input.etag.isDefined && found.etag == input.etag
@@ -113,7 +112,9 @@ private[commit] final class StorePlace(
   private def hasOutputs(now: Map[String, FileMeta]): Boolean =
     work.outputs.forall(o => now.get(o.path).exists(!_.isDirectory))
 
-  private def hasInputs(now: Map[String, FileMeta]): Boolean = work.inputs.forall(i => isThere(now, i.path, i.length))
+  /** As in [[FolderPlace]]. */
+  private def hasInputs(now: Map[String, FileMeta]): Boolean =
+    work.inputs.nonEmpty && work.inputs.forall(i => isThere(now, i.path, i.length))
 
   override def retireCopied(): Unit = {
     val now = found.getOrElse(listed())

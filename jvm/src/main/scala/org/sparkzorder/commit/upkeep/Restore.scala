@@ -16,21 +16,27 @@ object Restore {
    * If the name of a file is taken, the file comes back by another name.
    *
    * @param version to go back to; 0 is the table before its first operation
+   * @param restoresLost whether to go back also where others have deleted files that would move
    * @throws VersionNotFoundException when there is no such version
    * @throws NotRestorableException when files or records are gone or changed
    * @throws UnreadableRecordException when a record since is damaged
    */
-  def plan(folder: TableFolder, lock: Lock, version: Long): RestorePlan = {
-    def refuse(obstacle: RestoreObstacle, paths: Seq[String]): Unit = refuseAny(version, obstacle, paths)
+  def plan(folder: TableFolder, lock: Lock, version: Long, restoresLost: Boolean): RestorePlan = {
     val since = published(folder, lock, version)
-    val plan = RestorePlan.of(folder, since.map(_.record))
-    refuse(RestoreObstacle.Changed, changed(folder, plan))
+    val whole = RestorePlan.of(folder, since.map(_.record))
+    val changed = this.changed(folder, whole)
+    val lost = changed.filterNot(i => folder.ops.exists(folder.resolve(i.path)))
+    val plan = whole.copy(inputs = whole.inputs.diff(lost), lost = lost)
     val vacuumed = since.filter(_.file.state == RecordState.Vacuumed).map(p => TableFolder.trashName(p.record)).toSet
-    refuse(RestoreObstacle.Gone, gone(folder, plan, vacuumed))
-    if (plan.inputs.map(_.rows).sum != plan.outputs.map(_.rows).sum)
+    val gone = this.gone(folder, plan, vacuumed)
+    // The option is named only where it helps.
+    if (lost != changed || !restoresLost && gone.nonEmpty) RestoreObstacle.Changed.refuse(version, changed.map(_.path))
+    RestoreObstacle.Gone.refuse(version, gone)
+    if (!restoresLost) RestoreObstacle.Lost.refuse(version, lost.map(_.path))
+    if (whole.inputs.map(_.rows).sum != plan.outputs.map(_.rows).sum)
       throw new UnreadableRecordException(since.head.file.meta.path, "its rows are not those of the records before it")
     // On an object store no name is given twice, see docs/design/commit-object-store.md.
-    val isTaken: String => Boolean = if (isOnStore(folder)) _ => true else taken(folder, plan)
+    val isTaken: String => Boolean = if (isOnStore(folder)) _ => true else taken(folder, plan) ++ lost.map(_.path)
     RestorePlan.renaming(plan, lock.operationId, isTaken)
   }
 
@@ -50,15 +56,12 @@ object Restore {
     if (version < 0 || version > current) throw new VersionNotFoundException(version, current)
     val since = new PublishedRecords(folder, () => lock.listing()).takeWhile(_.file.version > version).toVector
     val gaps = missing(folder, listing, version, current, since)
-    refuseAny(version, RestoreObstacle.Forgotten, gaps.map(v => s"version $v"))
+    RestoreObstacle.Forgotten.refuse(version, gaps.map(v => s"version $v"))
     // VACUUM has deleted the retired files of a line.
     val lines = since.filter(_.isLine).map(line => s"files of version ${line.file.version}")
-    refuseAny(version, RestoreObstacle.Gone, lines)
+    RestoreObstacle.Gone.refuse(version, lines)
     since
   }
-
-  private def refuseAny(version: Long, obstacle: RestoreObstacle, paths: Seq[String]): Unit =
-    if (paths.nonEmpty) throw new NotRestorableException(version, obstacle, paths)
 
   private def isOnStore(folder: TableFolder): Boolean = ObjectFileOps.storeOf(folder).isDefined
 
@@ -85,12 +88,12 @@ object Restore {
 
   private val MostNamed = 100
 
-  private def changed(folder: TableFolder, plan: RestorePlan): Seq[String] =
+  private def changed(folder: TableFolder, plan: RestorePlan): Seq[InputFile] =
     plan.inputs.groupBy(_.folder).toSeq.flatMap { case (dir, inputs) =>
       val there = listed(folder, dir)
       TiedNames.refuse(there.values.toVector, inputs.map(i => FileNames.name(i.path)).toSet, TiedFileException.Moves)
-      inputs.filterNot(i => there.get(FileNames.name(i.path)).exists(i.isSame)).map(_.path)
-    }.sorted
+      inputs.filterNot(i => there.get(FileNames.name(i.path)).exists(i.isSame))
+    }.sortBy(_.path)
 
   private def gone(folder: TableFolder, plan: RestorePlan, vacuumed: Set[String]): Seq[String] =
     plan.outputs.groupBy(o => FileNames.parent(o.source.get)).toSeq.flatMap { case (trash, outputs) =>

@@ -10,8 +10,9 @@ import org.sparkzorder.compat._
  *
  * @param inputs files in the table that go to the trash
  * @param outputs files in the trash of later versions that come back
+ * @param lost files that would go to the trash, but that others have deleted
  */
-final case class RestorePlan(inputs: Seq[InputFile], outputs: Seq[OutputFile]) {
+final case class RestorePlan(inputs: Seq[InputFile], outputs: Seq[OutputFile], lost: Seq[InputFile] = Nil) {
 
   /** Whether the table's files are those of that version already. */
   def isNothing: Boolean = inputs.isEmpty && outputs.isEmpty
@@ -42,14 +43,15 @@ object RestorePlan {
     val now = mutable.HashMap.empty[FileKey, InputFile]
     records.foreach { record =>
       record.outputs.foreach { o =>
-        val file = InputFile(o.path, o.length, o.modificationTime, o.rows, o.etag)
+        val file = o.asInput
         val key = keyOf(file)
         // The name that it had before this record.
         val before = keyOf(file.copy(path = o.pathBefore, etag = o.etagBefore.orElse(o.etag)))
         trash.get(key).foreach(place => trash.getOrElseUpdate(before, place))
         if (back.remove(key).isEmpty) away(before) = now.getOrElse(key, file)
       }
-      record.inputs.foreach { file =>
+      // A lost file is in no trash. So there is no way back to a version with it, but there is one past it.
+      (record.inputs ++ record.lost).foreach { file =>
         trash.getOrElseUpdate(keyOf(file), folder.relative(folder.retired(file.path, record)))
         away.remove(keyOf(file)) match {
           case Some(there) => now(keyOf(file)) = there

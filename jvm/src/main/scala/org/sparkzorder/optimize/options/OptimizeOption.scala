@@ -1,7 +1,7 @@
 package org.sparkzorder.optimize.options
 
 /**
- * An option of OPTIMIZE. Parsing, error messages, the reference page and Python all read it from
+ * An option of OPTIMIZE or RESTORE. Parsing, error messages, the reference page and Python all read it from
  * here.
  *
  * @param group the heading under which the reference page lists it

@@ -7,7 +7,7 @@ import org.sparkzorder.write.rows.BytesKeyInputs
 import OptionType._
 
 /**
- * All options of OPTIMIZE. Nothing else knows their keys, defaults and ranges.
+ * All options of OPTIMIZE and RESTORE. Nothing else knows their keys, defaults and ranges.
  *
  * `docs/reference/options.md` and Python's `spark_zorder/options.py` are written from this table.
  * ReferencePagesSuite fails when they differ.
@@ -87,7 +87,7 @@ private[sparkzorder] object OptionTable {
   val mapping = new OptionWithoutDefault(
     key = "mapping",
     group = Layout,
-    valueType = EitherOf(LayoutSpec.RangeMapping, LayoutSpec.BytesMapping),
+    valueType = OneOf(LayoutSpec.RangeMapping, LayoutSpec.BytesMapping),
     default = "`range`, or that of the last layout if the statement names no layout",
     description = "How values get their places on the curve. `range` goes by how the values are distributed. `bytes` " +
       "takes the bits of the values in turns, which is the classic Z-order.",
@@ -117,7 +117,7 @@ private[sparkzorder] object OptionTable {
   val cuts = new OptionWithoutDefault(
     key = "cuts",
     group = Layout,
-    valueType = EitherOf(LayoutSpec.AlignedCuts, LayoutSpec.EqualCuts),
+    valueType = OneOf(LayoutSpec.AlignedCuts, LayoutSpec.EqualCuts),
     default = "`aligned`, or that of the last layout if the statement names no layout",
     description = "Where files end. `aligned` ends them at borders of the curve's cells, so queries read fewer " +
       "files. The files then have about 0.5 to 1.5 times the target size. `equal` makes files of equal size.",
@@ -246,7 +246,7 @@ private[sparkzorder] object OptionTable {
   val commitMode = new OptionWithoutDefault(
     key = "commit.mode",
     group = Publishing,
-    valueType = EitherOf(InPlace, NewLocation),
+    valueType = OneOf(InPlace, NewLocation),
     default = "as for the table before, else `in-place`",
     description = "How the new files come into the table. `in-place` exchanges the files in the table's folders. " +
       "`new-location` writes a new folder and changes the location in the catalog, so that no reader of the table " +
@@ -254,7 +254,18 @@ private[sparkzorder] object OptionTable {
     example = "new-location"
   )
 
-  /** In the order of the reference page. */
+  /** The option of RESTORE. */
+  val lostFiles = new OptionWithoutDefault(
+    key = "lost-files",
+    group = "RESTORE",
+    valueType = OneOf("restore"),
+    default = "the statement refuses, and names the files",
+    description = "Whether to go back although other programs have deleted files that would go to the trash. All " +
+      "rows of the version come back, also those of the deleted files.",
+    example = "restore"
+  )
+
+  /** The options of OPTIMIZE, in the order of the reference page. */
   val all: Seq[OptimizeOption[_]] = Seq(
     targetFileSize,
     numFiles,

@@ -68,13 +68,13 @@ private[sparkzorder] object OptionType {
     override def show(value: Boolean): String = s"`$value`"
   }
 
-  /** One of two words, in any case. */
-  final case class EitherOf(one: String, other: String) extends OptionType[String] {
+  /** One of one or two words, in any case. */
+  final case class OneOf(words: String*) extends OptionType[String] {
     override val name = "word"
-    override def range: String = s"`$one` or `$other`"
-    override def expected(formatName: String): String = s"'$one' or '$other'"
+    override def range: String = words.map(w => s"`$w`").mkString(" or ")
+    override def expected(formatName: String): String = words.map(w => s"'$w'").mkString(" or ")
     override def read(text: String, formatName: String): Option[String] =
-      Some(text.trim.toLowerCase(Locale.ROOT)).filter(Set(one, other))
+      Some(text.trim.toLowerCase(Locale.ROOT)).filter(words.contains(_))
     override def show(value: String): String = s"`$value`"
   }
 

@@ -35,12 +35,13 @@ private[sparkzorder] object OptionValues {
 
   /**
    * @param asWritten keys, in any case, and values as the statement has them
+   * @param known the keys of the statement
    * @throws org.apache.spark.sql.AnalysisException when a key is unknown or is given twice
    */
-  def of(asWritten: Seq[(String, String)], formatName: String): OptionValues = {
+  def of(asWritten: Seq[(String, String)], formatName: String, known: Seq[String] = OptionTable.keys): OptionValues = {
     val options = asWritten.map { case (key, value) => key.toLowerCase(Locale.ROOT) -> value }
     val keys = options.map(_._1)
-    keys.find(!OptionTable.keys.contains(_)).foreach(k => throw ZOrderErrors.unknownOption(k, OptionTable.keys))
+    keys.find(!known.contains(_)).foreach(k => throw ZOrderErrors.unknownOption(k, known))
     keys.diff(keys.distinct).headOption.foreach(k => throw ZOrderErrors.duplicateOption(k))
     new OptionValues(options.toMap, formatName)
   }
