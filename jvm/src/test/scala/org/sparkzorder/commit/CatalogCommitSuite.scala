@@ -310,8 +310,10 @@ class CatalogCommitSuite extends AnyFunSuite {
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
     // Going back would bring it back.
     val e = intercept[NotRestorableException](table.restore(ops, "op-3", 0))
-    assert(e.obstacle == RestoreObstacle.Changed)
+    assert(e.obstacle == RestoreObstacle.Lost)
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
+    table.restore(ops, "op-4", 0, restoresLost = true)
+    assert(table.plainRows == (table.allRows ++ Seq(9000, 9001)).sorted)
   }
 
   test("a stale append counts once, also if its copy is rewritten or deleted") {

@@ -287,9 +287,10 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
     def isReady = t.shared.below("/t").exists(_.endsWith(".publishing"))
     val client = new MemoryClient(
       t.shared,
-      other = { case _ if isReady && !done =>
-        done = true
-        t.shared.copy("/elsewhere", name)
+      other = {
+        case _ if isReady && !done =>
+          done = true
+          t.shared.copy("/elsewhere", name)
       }
     )
     assert(!t.restoreLost(client, "b", 0) && done)
@@ -314,7 +315,8 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
       val counted = new MemoryOps(whole.fs)
       whole.restore(counted, "op-1", 0, restoresLost = true)
       assert(whole.plainRows == whole.allRows)
-      val back = intercept[NotRestorableException](whole.restore(new MemoryOps(whole.fs), "op-2", 1, restoresLost = true))
+      val back =
+        intercept[NotRestorableException](whole.restore(new MemoryOps(whole.fs), "op-2", 1, restoresLost = true))
       assert(back.obstacle == Gone && back.paths == e.paths)
       whole.optimize(new MemoryOps(whole.fs), "op-3")
       whole.restore(new MemoryOps(whole.fs), "op-4", 0)
