@@ -1,6 +1,6 @@
 package org.sparkzorder.command
 
-import org.sparkzorder.commit.{InputFile, LocationUpdate, OutputFile, Record, RestoreObstacle}
+import org.sparkzorder.commit.{InputFile, LocationUpdate, NotRestorableException, OutputFile, Record, RestoreObstacle}
 import org.sparkzorder.commit.catalog.{CatalogCommitter, CatalogRestore, CatalogView, CopyForward}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.upkeep.{Restore, RestorePlan}
@@ -27,7 +27,7 @@ private[command] object RestoreByCatalog {
     val rowsOf = CompleteFiles.rowsOf(table)
     val damaged = ways.flatMap(w => w.there ++ w.brought).filter(rowsOf(_).isEmpty)
     CompleteFiles.refuseSecret(table, damaged)
-    RestoreObstacle.Damaged.refuse(version, damaged.map(_.path.toString))
+    NotRestorableException.refuse(version, RestoreObstacle.Damaged, damaged.map(_.path.toString))
     val plan = RestorePlan(
       ways.flatMap(_.left).map(m => InputFile(m.path.toString, m.length, m.modificationTime, 0L)),
       ways.flatMap(w => w.there ++ w.brought).map(m => OutputFile(m.path.toString, m.length, m.modificationTime, 0L)),

@@ -69,6 +69,11 @@ final class VersionNotFoundException(val version: Long, val current: Long)
 final class NotRestorableException(val version: Long, val obstacle: RestoreObstacle, val paths: Seq[String])
     extends CommitException(s"no way back to version $version, $obstacle: ${paths.mkString(", ")}", null)
 
+object NotRestorableException {
+  def refuse(version: Long, obstacle: RestoreObstacle, paths: Seq[String]): Unit =
+    if (paths.nonEmpty) throw new NotRestorableException(version, obstacle, paths)
+}
+
 /** A record that is damaged, of a newer format, or names files that are not the table's. */
 final class UnreadableRecordException(val file: Path, reason: String, cause: Throwable = null)
     extends CommitException(s"cannot read the record $file: $reason", cause)

@@ -1,13 +1,7 @@
 package org.sparkzorder.commit
 
 /** Why a table cannot go back to a version. */
-sealed trait RestoreObstacle {
-
-  /** @throws NotRestorableException when there are such files */
-  def refuse(version: Long, paths: Seq[String]): Unit =
-    if (paths.nonEmpty) throw new NotRestorableException(version, this, paths)
-}
-
+sealed trait RestoreObstacle
 object RestoreObstacle {
 
   /** Files that RESTORE would move to the trash were changed. The changes would be lost. */

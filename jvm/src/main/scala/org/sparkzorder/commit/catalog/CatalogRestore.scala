@@ -25,6 +25,7 @@ final case class WayBack(
 
 /** Plans a RESTORE of a table that moves to new folders. Pure but for listings. */
 private[sparkzorder] object CatalogRestore {
+  import NotRestorableException.refuse
   import RestoreObstacle._
 
   /** Walks back from the folder that a partition has now. `rows` are the files that have its rows, by path. */
@@ -42,11 +43,11 @@ private[sparkzorder] object CatalogRestore {
 
     /** Takes back one operation. */
     def back(switch: LocationChange): Unit = {
-      if (switch.to != at.toString) Changed.refuse(version, Seq(s"$at is not where version ${version + 1} was"))
+      if (switch.to != at.toString) refuse(version, Changed, Seq(s"$at is not where version ${version + 1} was"))
       val (changed, gone) = switch.outputs.filterNot(o => rows.get(o.path).exists(o.isThis(_, timed = true)))
         .partition(o => rows.contains(o.path) || ops.exists(new Path(o.path)))
       // Others have deleted these, and changed those.
-      if (changed.nonEmpty) Changed.refuse(version, (changed ++ gone).map(_.path))
+      if (changed.nonEmpty) refuse(version, Changed, (changed ++ gone).map(_.path))
       lost ++= gone.map(_.asInput)
       val from = new Path(switch.from)
       rows = rows -- switch.outputs.map(_.path) ++ (switch.inputs ++ switch.lost).map { i =>
@@ -62,13 +63,13 @@ private[sparkzorder] object CatalogRestore {
       val folders = rows.values.map(_.path.getParent).toVector.distinct
       val now = keyed(folders.flatMap(visible))
       val gone = rows.filterNot { case (path, m) => now.get(path).exists(KnownFile.of(m).is) }.keys.toVector.sorted
-      Gone.refuse(version, gone)
+      refuse(version, Gone, gone)
       val (there, elsewhere) = rows.keys.toVector.sorted.map(now).partition(_.path.getParent == at)
       // Of a stale append that was copied forward, the original may be in the folder itself.
       val originals = visible(at).map(m => CarriedName.key(m) -> m).toMap
       val (back, brought) = elsewhere.partition(m => originals.contains(CarriedName.key(m)))
       val rewritten = back.filter(m => originals(CarriedName.key(m)).length != m.length)
-      Changed.refuse(version, rewritten.map(_.path.toString))
+      refuse(version, Changed, rewritten.map(_.path.toString))
       val kept = there ++ back.map(m => originals(CarriedName.key(m)))
       // The original of a file that was copied forward, and whose copy was deleted since.
       val isReplaced = history.replacedIn(at.toString)
@@ -77,7 +78,7 @@ private[sparkzorder] object CatalogRestore {
         !CarriedName.isOne(m.name) && !kept.exists(_.path == m.path) &&
         (isReplaced(m) || carried.has(m) || carried.hasOther(m))
       }
-      Changed.refuse(version, deleted.map(_.path.toString))
+      refuse(version, Changed, deleted.map(_.path.toString))
       WayBack(partition, start, at, kept.distinctBy(_.path), brought.distinctBy(CarriedName.key), all, lost)
     }
   }
@@ -91,7 +92,7 @@ private[sparkzorder] object CatalogRestore {
    */
   def plan(version: Long, records: Seq[Record], view: CatalogView, restoresLost: Boolean): Seq[WayBack] = {
     records.find(r => r.locationChanges.isEmpty && (r.inputs.nonEmpty || r.outputs.nonEmpty)).foreach { r =>
-      Gone.refuse(version, Seq(s"files of version ${r.version}, which was published in place"))
+      refuse(version, Gone, Seq(s"files of version ${r.version}, which was published in place"))
     }
     val ways = records.flatMap(_.locationChanges.map(_.partition)).distinct.flatMap { partition =>
       // A partition that was dropped does not come back.
@@ -101,8 +102,8 @@ private[sparkzorder] object CatalogRestore {
         Option.when(!walk.isThere)(walk.ended(partition))
       }
     }
-    Changed.refuse(version, ways.map(_.to).filter(view.located.contains).map(_.toString))
-    if (!restoresLost) Lost.refuse(version, ways.flatMap(_.lost.map(_.path)).sorted)
+    refuse(version, Changed, ways.map(_.to).filter(view.located.contains).map(_.toString))
+    if (!restoresLost) refuse(version, Lost, ways.flatMap(_.lost.map(_.path)).sorted)
     ways
   }
 

@@ -9,6 +9,8 @@ import org.sparkzorder.commit.storage.ObjectFileOps
  * Finds the files that RESTORE has to exchange. [[Committer]] exchanges them, as for any operation.
  */
 object Restore {
+  import NotRestorableException.refuse
+  import RestoreObstacle._
 
   /**
    * Plans a RESTORE, and looks at every file that it would move. Needs the lock.
@@ -30,9 +32,9 @@ object Restore {
     val vacuumed = since.filter(_.file.state == RecordState.Vacuumed).map(p => TableFolder.trashName(p.record)).toSet
     val gone = this.gone(folder, plan, vacuumed)
     // The option is named only where it helps.
-    if (lost != changed || !restoresLost && gone.nonEmpty) RestoreObstacle.Changed.refuse(version, changed.map(_.path))
-    RestoreObstacle.Gone.refuse(version, gone)
-    if (!restoresLost) RestoreObstacle.Lost.refuse(version, lost.map(_.path))
+    if (lost != changed || !restoresLost && gone.nonEmpty) refuse(version, Changed, changed.map(_.path))
+    refuse(version, Gone, gone)
+    if (!restoresLost) refuse(version, Lost, lost.map(_.path))
     if (whole.inputs.map(_.rows).sum != plan.outputs.map(_.rows).sum)
       throw new UnreadableRecordException(since.head.file.meta.path, "its rows are not those of the records before it")
     // On an object store no name is given twice, see docs/design/commit-object-store.md.
@@ -56,10 +58,10 @@ object Restore {
     if (version < 0 || version > current) throw new VersionNotFoundException(version, current)
     val since = new PublishedRecords(folder, () => lock.listing()).takeWhile(_.file.version > version).toVector
     val gaps = missing(folder, listing, version, current, since)
-    RestoreObstacle.Forgotten.refuse(version, gaps.map(v => s"version $v"))
+    refuse(version, Forgotten, gaps.map(v => s"version $v"))
     // VACUUM has deleted the retired files of a line.
     val lines = since.filter(_.isLine).map(line => s"files of version ${line.file.version}")
-    RestoreObstacle.Gone.refuse(version, lines)
+    refuse(version, Gone, lines)
     since
   }
 
