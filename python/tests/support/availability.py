@@ -125,8 +125,8 @@ FEATURES = [
         _sql("DROP TABLE IF EXISTS clustered", "CREATE TABLE clustered (a BIGINT) USING parquet CLUSTER BY (a)"),
     ),
     Feature(
-        "our statements in SQL scripts",
-        _rewritten("id AS a", f"BEGIN {OPTIMIZE}; END"),
+        "our statements in SQL scripts, by `EXECUTE IMMEDIATE`",
+        _rewritten("id AS a", f"BEGIN EXECUTE IMMEDIATE '{OPTIMIZE}'; END"),
         _sql("SET spark.sql.scripting.enabled = true", "BEGIN SELECT 1; END"),
     ),
     Feature("`getCondition()` of an error in Python", _condition, _condition),

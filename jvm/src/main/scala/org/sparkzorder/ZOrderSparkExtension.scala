@@ -5,7 +5,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 
 import org.sparkzorder.command.{ResolveDescribeSkippingIndex, ResolveShowOperations, StatementPlanner}
 import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
-import org.sparkzorder.parser.{ParameterizedStatement, ParseDeferredStatement, ReclaimFromDelta, ZOrderParser}
+import org.sparkzorder.parser.{ParameterizedStatement, ReclaimFromDelta, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.scan.{HiveScans, RetryPathResolution, StaleOverwrites, V2Scans}
 import org.sparkzorder.shim.EarlyRules
@@ -23,7 +23,6 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     SparkVersionCheck.check()
     extensions.injectParser((session, next) => new ZOrderParser(session, next, StatementPlanner.plan(_, _)))
     // Hints come before names are resolved.
-    EarlyRules.inject(extensions, _ => ParseDeferredStatement)
     EarlyRules.inject(extensions, session => new ReclaimFromDelta(session, StatementPlanner.plan(_)))
     EarlyRules.inject(extensions, session => new RetryPathResolution(session))
     EarlyRules.inject(extensions, _ => CurveHints)

@@ -20,13 +20,25 @@ object StatementParser {
    * Whether a text begins like one of our statements, so that it is worth parsing. It looks at four
    * tokens at most, since every statement of the session comes through here.
    */
-  def mayBeOurs(sql: String): Boolean = firstWords(sql, 4) match {
+  def mayBeOurs(sql: String): Boolean = beginsLikeOurs(firstWords(sql, 4))
+
+  private def beginsLikeOurs(words: List[String]): Boolean = words match {
     case "OPTIMIZE" :: _ | "RESTORE" :: _ | "VACUUM" :: _                                 => true
     case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN" | "CLEAR") :: "SKIPPING" :: _         => true
     case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _                                 => true
     case ("DESCRIBE" | "DESC") :: ("SKIPPING" | "CLUSTERING" | "HISTORY" | "DETAIL") :: _ => true
     case "SHOW" :: ("CLUSTERING" | "OPERATIONS") :: _                                     => true
     case _                                                                                => false
+  }
+
+  /** Whether a text is a SQL script, such as `BEGIN SELECT 1; END`. */
+  def isScript(sql: String): Boolean = firstWords(sql, 1) == List("BEGIN")
+
+  /** The first word of a statement of ours that begins at a token of a script, or at one of the three tokens before it. */
+  private[parser] def oursAround(sql: String, token: Token): Option[String] = {
+    val (before, after) = tokens(sql).toList.span(_.getStartIndex < token.getStartIndex)
+    val words = (before.takeRight(3) ++ after.take(4)).map(_.getText.toUpperCase(Locale.ROOT))
+    words.tails.take(4).find(tail => beginsLikeOurs(tail.take(4))).map(_.head)
   }
 
   /** Whether a text begins like a statement that only we have. */

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{DescribeColumn, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.internal.{SQLConf, VariableSubstitution}
 
-import org.sparkzorder.shim.{ParserShim, ScriptShim, ScriptStatement, SparkShim}
+import org.sparkzorder.shim.{ParserShim, SparkShim}
 import org.sparkzorder.statement._
 import org.sparkzorder.table.{TargetKind, Targets}
 
@@ -32,8 +32,9 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
   private val variables = new VariableSubstitution
 
   override protected def parseOr(sql: String, next: String => LogicalPlan): LogicalPlan =
-    if (ScriptShim.hasScripts && ScriptStatements.isScript(sql)) script(variables.substitute(sql), next)
-    else if (!StatementParser.mayBeOurs(sql)) next(sql)
+    if (!StatementParser.mayBeOurs(sql))
+      try next(sql)
+      catch { case e: ParseException if StatementParser.isScript(sql) => throw inScript(variables.substitute(sql), e) }
     else {
       val statement =
         try Right(statementOf(variables.substitute(sql), next))
@@ -50,30 +51,13 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
       }
     }
 
-  /**
-   * Spark parses the script with placeholders instead of our statements. If it does not find each of
-   * them as a statement, we have misread the script: then Spark's parser gets it as it is.
-   */
-  private def script(sql: String, next: String => LogicalPlan): LogicalPlan = {
-    val places = ScriptStatements.places(sql)
-    val plans = places.map { place =>
-      val text = place.of(sql)
-      val plan =
-        if (isWellFormed(text, next)) DeferredStatement(text)(parseOr(_, next))
-        else parseOr(text, next)
-      ScriptStatement(plan, place.start, place.end - place.start)
-    }
-    if (plans.isEmpty) next(sql)
-    else {
-      val marks = ScriptStatements.marks(plans.size)
-      val script = next(ScriptStatements.withPlaceholders(sql, places.zip(marks)))
-      ScriptShim.replaced(script, marks.zip(plans).toMap, sql).getOrElse(next(sql))
+  /** Spark parses a script as a whole, and gives one of our statements up at one of its first words. */
+  private def inScript(sql: String, e: ParseException): ParseException = {
+    val at = StatementParser.tokenAt(sql, e.start.line.getOrElse(1), e.start.startPosition.getOrElse(0))
+    StatementParser.oursAround(sql, at).fold(e) { word =>
+      SyntaxErrors.at(at, s": a script runs a statement of spark-zorder by EXECUTE IMMEDIATE '$word ..'")
     }
   }
-
-  private def isWellFormed(sql: String, next: String => LogicalPlan): Boolean =
-    try { statementOf(sql, next); true }
-    catch { case _: StatementSyntaxError => false }
 
   private def statementOf(sql: String, next: String => LogicalPlan): Statement = StatementParser.parse(
     sql,
