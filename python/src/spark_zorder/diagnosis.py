@@ -169,8 +169,8 @@ def _extension(spark: SparkSession) -> Finding:
             remedy = f"Start the session with spark.sql.extensions={EXTENSION}, or use configure_spark."
         return Finding("extension", False, f"statements do not work ({failure}).", remedy)
     if EXTENSION in named and named[-1] != EXTENSION:
-        detail = f"it works. After it comes {named[-1]}, which sees statements first."
-        return Finding("extension", True, detail)
+        detail = f"{named[-1]} is named after it, gets each statement first, and may take those of plain tables."
+        return Finding("extension", False, detail, f"Name {EXTENSION} last in spark.sql.extensions.")
     return Finding("extension", True, "it works.")
 
 

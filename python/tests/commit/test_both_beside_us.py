@@ -1,4 +1,4 @@
-"""Delta Lake's, Iceberg's and our extension in one session, in every order: each handles its own tables."""
+"""Delta Lake's, Iceberg's and our extension in one session, in every order: ours must be named after Delta's."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from spark_zorder import jar_path
 pytestmark = pytest.mark.extended
 
 ORDERS = [" ".join(order) for order in permutations(("ours", "delta", "iceberg"))]
+OURS_LATER = [order for order in ORDERS if order.index("delta") < order.index("ours")]
+DELTA_LATER = [order for order in ORDERS if order not in OURS_LATER]
 ROWS = [{"n": 2000, "s": 1999 * 1000}]
 POINT = [{"id": 423}, {"id": 1423}]
 
@@ -29,7 +31,7 @@ def all_answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return answers_of("beside_both.py", jars, str(folder), folder=folder, python=python_of(spark))
 
 
-@pytest.fixture(params=ORDERS)
+@pytest.fixture(params=OURS_LATER)
 def answers(all_answers: dict[str, Any], request: pytest.FixtureRequest) -> dict[str, Any]:
     found: dict[str, Any] = all_answers[request.param]
     return found
@@ -80,7 +82,20 @@ def test_what_is_nobodys_is_refused(answers: dict[str, Any], statement: str) -> 
     assert "nowhere" in answers[f"nowhere {statement}"]["error"]
 
 
-def test_all_rows_are_there(answers: dict[str, Any]) -> None:
+@pytest.mark.parametrize("order", DELTA_LATER)
+def test_named_after_ours_delta_refuses_plain_tables(all_answers: dict[str, Any], order: str) -> None:
+    answers = all_answers[order]
+    assert "[DELTA_ONLY_OPERATION]" in answers["plain history"]["error"]
+    assert "[DELTA_ONLY_OPERATION]" in answers["plain vacuum"]["error"]
+    assert "[TABLE_OR_VIEW_NOT_FOUND]" in answers["plain restore"]["error"]
+    # Delta's grammar has no OPTIONS.
+    assert answers["plain optimize"][0]["metrics"]["numFilesAdded"] == 8
+    assert "numTableColumns" in answers["delta optimize"][0]["metrics"]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_all_rows_are_there(all_answers: dict[str, Any], order: str) -> None:
+    answers = all_answers[order]
     for table in ("plain", "d", "ice.db.t"):
         assert answers[f"{table} rows"] == ROWS
         assert answers[f"{table} point"] == POINT
@@ -90,6 +105,8 @@ def test_all_rows_are_there(answers: dict[str, Any]) -> None:
 def test_the_page_has_these_settings() -> None:
     page = (REPOSITORY / "docs" / "readers.md").read_text()
     program = (SUPPORT / "beside_both.py").read_text()
+    [extensions] = [line for line in page.splitlines() if line.startswith("spark.sql.extensions ")]
+    assert extensions.endswith(",org.sparkzorder.ZOrderSparkExtension")
     for line in page.partition("```properties\n")[2].partition("```")[0].splitlines():
         name, _, value = line.partition(" ")
         for word in (name, *value.strip().split(",")):

@@ -16,6 +16,7 @@ from spark_zorder.session import EXTENSION
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+DELTA = "io.delta.sql.DeltaSparkSessionExtension"
 START = """
 import json, sys
 from pyspark.sql import SparkSession
@@ -94,10 +95,10 @@ def test_a_jar_that_came_after_the_start_of_the_session_is_not_loaded() -> None:
 
 
 @pytest.mark.matrix
-def test_two_extensions_and_a_version_that_differs() -> None:
-    ok, found = of_session(spark__jars=str(jar_path()), spark__sql__extensions=f"{EXTENSION},no.such.Extension")
+def test_two_extensions_and_a_jar_of_this_version() -> None:
+    ok, found = of_session(spark__jars=str(jar_path()), spark__sql__extensions=f"no.such.Extension,{EXTENSION}")
     assert ok
-    assert "After it comes no.such.Extension" in found["extension"].detail
+    assert found["extension"].detail == "it works."
     assert found["jar"].ok
 
 
@@ -151,6 +152,14 @@ def jar(minor: str, version: str, before: str = "/x/") -> str:
 def test_jars(jars: str, ok: bool | None, words: str) -> None:
     found = finding("jar", spark__jars=jars)
     assert (found.ok, words in found.detail) == (ok, True), found
+
+
+def test_the_extension_is_named_last() -> None:
+    assert finding("extension", spark__sql__extensions=f"{DELTA},{EXTENSION}").ok
+    found = finding("extension", spark__sql__extensions=f"{EXTENSION},org.A, {DELTA}")
+    assert found.ok is False
+    assert found.detail.startswith(f"{DELTA} is named after it")
+    assert found.remedy == f"Name {EXTENSION} last in spark.sql.extensions."
 
 
 @pytest.mark.parametrize(("version", "ok"), [("4.0.3", True), ("4.3.0.dev1", True), ("3.4.1", False), ("5.0.0", False)])

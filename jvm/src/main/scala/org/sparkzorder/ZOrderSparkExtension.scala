@@ -5,7 +5,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 
 import org.sparkzorder.command.{ResolveDescribeSkippingIndex, ResolveShowOperations, StatementPlanner}
 import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
-import org.sparkzorder.parser.{ParameterizedStatement, ReclaimFromDelta, ZOrderParser}
+import org.sparkzorder.parser.{ParameterizedStatement, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.scan.{HiveScans, RetryPathResolution, StaleOverwrites, V2Scans}
 import org.sparkzorder.shim.EarlyRules
@@ -15,15 +15,14 @@ import org.sparkzorder.skipping.join.JoinPruningRule
 import org.sparkzorder.stream.StreamRule
 
 /**
- * Best named last in `spark.sql.extensions`: the last extension's parser is asked first, and ours hands on what is not ours.
- * Where Delta Lake's is named last, what its parser takes of our tables is taken back.
+ * To be named last in `spark.sql.extensions`: the last extension's parser is asked first, and ours hands on what is not
+ * ours. Delta Lake's takes OPTIMIZE of any table.
  */
 class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     SparkVersionCheck.check()
     extensions.injectParser((session, next) => new ZOrderParser(session, next, StatementPlanner.plan(_, _)))
     // Hints come before names are resolved.
-    EarlyRules.inject(extensions, session => new ReclaimFromDelta(session, StatementPlanner.plan(_)))
     EarlyRules.inject(extensions, session => new RetryPathResolution(session))
     EarlyRules.inject(extensions, _ => CurveHints)
     EarlyRules.inject(extensions, session => new UsersFunctionsFirst(session))

@@ -27,8 +27,6 @@ import org.sparkzorder.table.{TargetKind, Targets}
  */
 class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: StatementPlan) extends ParserShim {
 
-  import ZOrderParser.isNobodys
-
   private val variables = new VariableSubstitution
 
   override protected def parseOr(sql: String, next: String => LogicalPlan): LogicalPlan =
@@ -116,12 +114,9 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
     case Literal(value, _) => value.toString
     case other             => other.sql
   }
-}
-
-object ZOrderParser {
 
   /** Whether the target of a shared statement cannot be a table of any table format. */
-  private[parser] def isNobodys(statement: TableStatement, kind: TargetKind): Boolean = (statement, kind) match {
+  private def isNobodys(statement: TableStatement, kind: TargetKind): Boolean = (statement, kind) match {
     case (_: SharedStatement, TargetKind.Foreign(_, ofSpark)) => ofSpark
     case _                                                    => false
   }
