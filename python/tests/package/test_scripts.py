@@ -168,8 +168,7 @@ def test_a_variable_in_where(parts: SparkSession, where: str) -> None:
     assert files(parts, "parts") == 5
 
 
-@pytest.mark.skipif(MINOR == "4.0", reason="Spark 4.0 refuses EXECUTE IMMEDIATE in a script with parameters")
 def test_a_script_with_a_parameter(parts: SparkSession) -> None:
-    script = "BEGIN DECLARE x INT DEFAULT :day; EXECUTE IMMEDIATE 'OPTIMIZE parts WHERE p = ?' USING x; END"
+    script = "BEGIN DECLARE x INT; SET x = :day; EXECUTE IMMEDIATE 'OPTIMIZE parts WHERE p = ?' USING x; END"
     parts.sql(script, args={"day": 2})
     assert files(parts, "parts") == 5
