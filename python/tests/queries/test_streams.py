@@ -169,6 +169,27 @@ def test_rows_that_were_rewritten_before_the_stream_read_them_come_from_the_tras
     assert stopped.run_once() == once(ids)
 
 
+@pytest.mark.parametrize("begins", ["before the loss", "after the loss", "after the RESTORE"])
+def test_a_stream_and_a_restore_of_lost_files(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], begins: str
+) -> None:
+    table = SmallTable.write(tmp_path / "t", False)
+    spark.sql(f"OPTIMIZE {table.source} ZORDER BY (a) OPTIONS ('num-files' = '4')")
+    s = stream(table.root)
+    if begins == "before the loss":
+        assert s.run_once() == once(table.ids)
+    table.files()[0].unlink()
+    if begins == "after the loss":
+        assert 0 < len(s.run_once()) < len(table.ids)
+    spark.sql(f"RESTORE {table.source} TO VERSION AS OF 0 OPTIONS ('lost-files' = 'restore')")
+    if begins == "after the loss":
+        # It has rows of some new files, and the rows of the lost one are only in old files.
+        with pytest.raises(StreamingQueryException, match=r"ZORDER_STREAM_FAILED\.FILES_GONE"):
+            s.run_once()
+    else:
+        assert s.run_once() == once(table.ids)
+
+
 def test_a_stream_whose_rows_are_gone_from_the_trash_fails(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:

@@ -7,9 +7,12 @@ import json
 import os
 import re
 import shutil
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
@@ -19,6 +22,8 @@ from spark_zorder import ZOrderTable, explain_skipping
 from spark_zorder.errors import condition_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.every_spark
@@ -183,7 +188,9 @@ def test_rows_of_deleted_files_come_back_with_the_option(
     for file in lost:
         file.unlink()
         file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
-    ids = folder.ids | write_file(folder.folders[-1] / "later.parquet", range(1000, 1000 + ROWS))
+    ids = folder.ids
+    if folder.folders[-1] not in {file.parent for file in lost}:
+        ids = ids | write_file(folder.folders[-1] / "later.parquet", range(1000, 1000 + ROWS))
     before = contents(folder)
     with pytest.raises(AnalysisException) as refused:
         table.restore(0)
@@ -249,6 +256,87 @@ def test_a_table_of_the_catalog_goes_back_without_deleted_files(spark: SparkSess
         assert sorted(row.id for row in spark.table("lost_files").collect()) == list(range(100))
     finally:
         spark.sql("DROP TABLE lost_files")
+
+
+@pytest.mark.parametrize("versions", [1, 2])
+@pytest.mark.parametrize("how", [shutil.copy2, shutil.copy])
+def test_a_lost_file_that_comes_back_to_a_folder_that_was_left_doubles_no_row(
+    spark: SparkSession, tmp_path: Path, versions: int, how: Callable[[Path, Path], object]
+) -> None:
+    spark.sql("DROP TABLE IF EXISTS lost_files")
+    spark.sql(f"CREATE TABLE lost_files USING parquet LOCATION '{tmp_path / 't'}' AS SELECT id FROM range(100)")
+    try:
+        table = ZOrderTable(spark, "lost_files")
+        table.optimize(["id"], num_files=4, options={"commit.mode": "new-location"})
+        lost = Path(sorted(spark.table("lost_files").inputFiles())[0].removeprefix("file:"))
+        shutil.copy2(lost, tmp_path / "lost")
+        lost.unlink()
+        spark.sql("REFRESH TABLE lost_files")
+        if versions == 2:
+            # The folder is left twice: by this statement, and by the RESTORE past it.
+            table.optimize(["id"], num_files=2, full=True)
+        table.restore(0, options={"lost-files": "restore"})
+        time.sleep(0.01)
+        how(tmp_path / "lost", lost)
+        if how is shutil.copy:
+            # It may be another file with its name.
+            with pytest.raises(PySparkException, match=r"STALE_APPENDS"):
+                table.refresh_skipping_index()
+        else:
+            table.refresh_skipping_index()
+            table.optimize(["id"], num_files=3, full=True)
+            spark.sql("REFRESH TABLE lost_files")
+            assert sorted(row.id for row in spark.table("lost_files").collect()) == list(range(100))
+    finally:
+        spark.sql("DROP TABLE lost_files")
+
+
+@pytest.mark.parametrize("what", ["renamed", "overwritten", "appended"])
+def test_files_beside_a_lost_one_may_have_its_rows(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable, tmp_path: Path, what: str
+) -> None:
+    optimize(table, folder, 2)
+    there = folder.folders[0]
+    first = sorted(there.glob("*.parquet"))
+    other = there / "other.parquet"
+    if what == "renamed":
+        first[0].rename(other)
+    elif what == "appended":
+        first[0].unlink()
+        write_file(other, range(10_000, 10_000 + ROWS))
+    else:
+        pq.write_table(pa.concat_tables([pq.read_table(file) for file in first]), other)
+        for file in first:
+            file.unlink()
+    for options in ({}, {"lost-files": "restore"}):
+        with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.FILES_BESIDE_LOST.*other\.parquet"):
+            table.restore(0, options=options)
+    other.rename(tmp_path / "other.parquet")
+    table.restore(0, options={"lost-files": "restore"})
+    assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
+
+
+def test_all_files_of_a_folder_were_deleted(spark: SparkSession, folder: SmallTable, table: ZOrderTable) -> None:
+    optimize(table, folder, 2)
+    for file in folder.files():
+        file.unlink()
+    with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.LOST_FILES"):
+        table.restore(0)
+    table.restore(0, options={"lost-files": "restore"})
+    assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
+
+
+def test_a_file_that_was_retired_twice_is_no_way_back(folder: SmallTable, table: ZOrderTable, tmp_path: Path) -> None:
+    optimize(table, folder, 2)
+    lost = folder.files()[0]
+    shutil.copy2(lost, tmp_path / "lost")
+    lost.unlink()
+    table.restore(0, options={"lost-files": "restore"})
+    shutil.copy2(tmp_path / "lost", lost)
+    optimize(table, folder, 3)
+    for version in (0, 1):
+        with pytest.raises(AnalysisException, match=rf"ZORDER_CANNOT_RESTORE\.CHANGED_FILES.*{lost.name}"):
+            table.restore(version, options={"lost-files": "restore"})
 
 
 def test_a_partition_overwritten_since_is_refused(tmp_path: Path, spark: SparkSession) -> None:

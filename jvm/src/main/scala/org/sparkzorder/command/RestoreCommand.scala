@@ -28,7 +28,7 @@ import org.sparkzorder.optimize.plan.FileOrigin
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.{RestorePoint, RestoreStatement}
 import org.sparkzorder.stats.FileId
-import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideFolder}
+import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation, TableSideFolder}
 
 /**
  * `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so
@@ -53,7 +53,7 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
     val place = PlainTables.locate(session, target)
     val state = TableRecovery.recover(place)
     CommitMode.refusePath(place, state)
-    val table = PlainTables.open(place)
+    val table = PlainTables.open(place, FolderColumns.OfRestore)
     // These checks come before the lock, which would create the side folder of a table that has no
     // versions.
     val current = TableSideFolder.version(state)

@@ -150,6 +150,7 @@ object TableLocking {
       case e: NotRestorableException     =>
         throw e.obstacle match {
           case RestoreObstacle.Changed   => ZOrderErrors.restoreChangedFiles(table.name, e.version, e.paths)
+          case RestoreObstacle.Beside    => ZOrderErrors.restoreFilesBesideLost(table.name, e.version, e.paths)
           case RestoreObstacle.Lost      => ZOrderErrors.restoreLostFiles(table.name, e.version, e.paths)
           case RestoreObstacle.Gone      => ZOrderErrors.restoreFilesGone(table.name, e.version, e.paths)
           case RestoreObstacle.Forgotten => ZOrderErrors.restoreForgottenVersions(table.name, e.version, e.paths)

@@ -7,6 +7,9 @@ object RestoreObstacle {
   /** Files that RESTORE would move to the trash were changed. The changes would be lost. */
   case object Changed extends RestoreObstacle
 
+  /** Files that RESTORE would move to the trash are gone, and these came to their folders since. */
+  case object Beside extends RestoreObstacle
+
   /** Files that RESTORE would move to the trash are gone, and nothing else is in the way. */
   case object Lost extends RestoreObstacle
 

@@ -448,6 +448,9 @@ object ZOrderErrors {
   def restoreChangedFiles(target: String, version: Long, paths: Seq[String]): Throwable =
     notRestorable("ZORDER_CANNOT_RESTORE.CHANGED_FILES", target, version, paths)
 
+  def restoreFilesBesideLost(target: String, version: Long, paths: Seq[String]): Throwable =
+    notRestorable("ZORDER_CANNOT_RESTORE.FILES_BESIDE_LOST", target, version, paths)
+
   def restoreLostFiles(target: String, version: Long, paths: Seq[String]): Throwable =
     notRestorable("ZORDER_CANNOT_RESTORE.LOST_FILES", target, version, paths)
 

@@ -136,7 +136,8 @@ private[sparkzorder] object StreamedTables {
       val (returned, made) = work.outputs.partition(_.source.isDefined)
       FolderChange(
         s"${record.operationId} ${path(work.folder)}",
-        work.inputs.map { f =>
+        // Those that were lost are not in the trash, which a stream that needs them finds.
+        (work.inputs ++ work.lost).map { f =>
           val trash = folder.retired(f.path, record).toUri.getPath
           MovedFile(path(f.path), f.length, f.modificationTime, trash = Some(trash))
         },

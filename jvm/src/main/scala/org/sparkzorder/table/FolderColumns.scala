@@ -7,6 +7,9 @@ object FolderColumns {
   /** Nothing. This spares the job by which Spark reads them from a file. */
   case object Nothing extends FolderColumns
 
+  /** As [[OfQueries]], and nothing if there are no files any more: RESTORE may bring all of them back. */
+  case object OfRestore extends FolderColumns
+
   /** As a query of this session sees them: its settings say whether files are merged, and what old types become. */
   case object OfQueries extends FolderColumns
 

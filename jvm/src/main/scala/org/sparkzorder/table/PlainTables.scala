@@ -88,10 +88,11 @@ object PlainTables {
 
   private def openFolder(place: TableLocation, target: PathTarget, columns: FolderColumns): PlainTable = {
     val (fs, root) = (place.fileSystem, place.root)
-    def refuseEmpty(hasFiles: Boolean): Unit = if (!hasFiles) throw ZOrderErrors.emptyTable(target.sql)
+    def refuseEmpty(hasFiles: Boolean): Unit =
+      if (!hasFiles && columns != FolderColumns.OfRestore) throw ZOrderErrors.emptyTable(target.sql)
     val format = target.format.getOrElse {
       val first = DataFiles.below(fs, root).take(AskedForFormat).toVector
-      refuseEmpty(first.nonEmpty)
+      if (first.isEmpty) throw ZOrderErrors.emptyTable(target.sql)
       DataFiles.sniff(fs, target, first)
     }
     val relation =
@@ -100,7 +101,8 @@ object PlainTables {
         case NonFatal(e) =>
           val files = DataFiles.below(fs, root).toVector
           refuseEmpty(files.nonEmpty)
-          throw DataFiles.firstForeign(fs, target, files, format)
+          if (files.isEmpty) OwnRelations.ofFolder(place.session, root, format, FolderColumns.Nothing)
+          else throw DataFiles.firstForeign(fs, target, files, format)
             .orElse(DataFiles.firstSecret(fs, files, e))
             .orElse(UnknownColumns.explained(place, files, format)).getOrElse(e)
       }

@@ -41,9 +41,18 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
   for ((loss, names) <- losses) test(s"$loss: all rows come back, and the ways back and forth stay right") {
     val t = lost(names)
     assert(refused(t, 0) == (Lost -> names.sorted))
-    t.fs.put("/t/p=2/other.parquet", Set(900), 5L)
+    val other = "p=2/other.parquet"
+    def append(): Unit = t.fs.put(s"/t/$other", Set(900), 5L)
+    append()
     val rows = (t.allRows :+ 900).sorted
+    val isBeside = names.exists(_.startsWith("p=2/"))
+    if (isBeside) {
+      // It may have the rows of lost files.
+      for (option <- Seq(false, true)) assert(refused(t, 0, option) == (Beside -> Seq(other)))
+      t.fs.nodes.remove(s"/t/$other")
+    }
     t.restore(ops(t), 0, "op-92", lost = true)
+    if (isBeside) append()
     assert(t.fs.visibleRows == rows)
     val record = t.history.head.record
     assert(record.lost.map(_.path) == names.sorted && record.folders.flatMap(_.lost) == record.lost)

@@ -49,6 +49,12 @@ private[sparkzorder] object CatalogRestore {
       // Others have deleted these, and changed those.
       if (changed.nonEmpty) refuse(version, Changed, (changed ++ gone).map(_.path))
       lost ++= gone.map(_.asInput)
+      gone.map(_.modificationTime).minOption.foreach { since =>
+        val own = switch.outputs.map(_.path).toSet
+        val others = rows.values.filter(m => m.path.getParent == at && !own(m.path.toString))
+        val young = others.filter(m => m.modificationTime >= since && !CarriedName.isOne(m.name))
+        refuse(version, Beside, young.map(_.path.toString).toSeq.sorted)
+      }
       val from = new Path(switch.from)
       rows = rows -- switch.outputs.map(_.path) ++ (switch.inputs ++ switch.lost).map { i =>
         i.path -> FileMeta(new Path(i.path), i.length, i.modificationTime, isDirectory = false, i.etag)

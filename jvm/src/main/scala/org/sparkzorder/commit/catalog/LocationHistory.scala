@@ -54,15 +54,17 @@ object KnownFile {
  * @param last the change that left it last
  * @param versions of all changes that left it
  * @param replaced its files whose rows are elsewhere: those that went along, or all that were written there in vain
+ * @param lost its files that others had deleted when a RESTORE brought their rows back elsewhere
  */
 final case class LeftFolder(
     folder: String,
     head: String,
     last: PastChange,
     versions: Set[Long],
-    replaced: Seq[KnownFile]
+    replaced: Seq[KnownFile],
+    lost: Seq[KnownFile]
 ) {
-  private lazy val byName = replaced.groupBy(_.name)
+  private lazy val byName = (replaced ++ lost).groupBy(_.name)
 
   /** Whether the catalog never named it, so that the table never left it. */
   def isGivenUp: Boolean = last.from != folder
@@ -70,10 +72,10 @@ final case class LeftFolder(
   /** The files that were there at last. */
   def lastReplaced: Seq[KnownFile] = if (isGivenUp) replaced else last.replaced
 
-  /** Of these files, those that are not among the files of the folder any more, or were changed. */
+  /** Of these files, those that are not among the files of the folder any more, or were changed; and lost ones that came back changed. */
   def gone(visible: Seq[FileMeta]): Seq[KnownFile] = {
     val there = visible.map(m => m.name -> m).toMap
-    lastReplaced.filterNot(r => there.get(r.name).exists(r.is))
+    lastReplaced.filterNot(r => there.get(r.name).exists(r.is)) ++ lost.filter(l => there.get(l.name).exists(!l.is(_)))
   }
 
   /** Whether VACUUM has deleted the files, and the history does not name them any more. */
@@ -114,15 +116,21 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
 
   /** By their paths. */
   lazy val left: Map[String, LeftFolder] = {
-    // A file that was lost may come back.
-    def known(c: PastChange) = c.replaced ++ c.change.lost.map(KnownFile.of(_: InputFile))
-    val once = for { (folder, changes) <- leaving; last <- leftBy(folder) } yield folder ->
-      LeftFolder(folder, head(last.to, last.version), last, changes.map(_.version).toSet, changes.flatMap(known))
+    // A RESTORE over several versions lost files in each of their folders.
+    val lost = published.flatMap(_.change.lost).groupMap(_.folder)(KnownFile.of(_: InputFile))
+    val once = for { (folder, changes) <- leaving; last <- leftBy(folder) } yield folder -> LeftFolder(
+      folder,
+      head(last.to, last.version),
+      last,
+      changes.map(_.version).toSet,
+      changes.flatMap(_.replaced),
+      lost.getOrElse(folder, Nil)
+    )
     // The table has neither left them nor come to them.
     val never = givenUp.filterNot(c => newest.contains(c.to)).map { c =>
       // Another operation may have its version.
       val head = this.head(c.from, c.version - 1)
-      c.to -> LeftFolder(c.to, head, c, Set.empty, c.change.outputs.map(KnownFile.of(_: OutputFile)))
+      c.to -> LeftFolder(c.to, head, c, Set.empty, c.change.outputs.map(KnownFile.of(_: OutputFile)), Nil)
     }
     once ++ never
   }

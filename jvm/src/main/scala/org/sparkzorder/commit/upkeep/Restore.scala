@@ -1,6 +1,7 @@
 package org.sparkzorder.commit.upkeep
 
 import org.sparkzorder.commit._
+import org.sparkzorder.commit.catalog.StaleAppends
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{PublishedRecord, PublishedRecords, RecordJson}
 import org.sparkzorder.commit.storage.ObjectFileOps
@@ -34,7 +35,9 @@ object Restore {
     // The option is named only where it helps.
     if (lost != changed || !restoresLost && gone.nonEmpty) refuse(version, Changed, changed.map(_.path))
     refuse(version, Gone, gone)
+    refuse(version, Beside, beside(folder, whole, lost))
     if (!restoresLost) refuse(version, Lost, lost.map(_.path))
+    refuse(version, Changed, whole.twice)
     if (whole.inputs.map(_.rows).sum != plan.outputs.map(_.rows).sum)
       throw new UnreadableRecordException(since.head.file.meta.path, "its rows are not those of the records before it")
     // On an object store no name is given twice, see docs/design/commit-object-store.md.
@@ -96,6 +99,14 @@ object Restore {
       TiedNames.refuse(there.values.toVector, inputs.map(i => FileNames.name(i.path)).toSet, TiedFileException.Moves)
       inputs.filterNot(i => there.get(FileNames.name(i.path)).exists(i.isSame))
     }.sortBy(_.path)
+
+  /** Files of others in the folders of lost files that are as young. A lost file may have been renamed or rewritten to them. */
+  private def beside(folder: TableFolder, plan: RestorePlan, lost: Seq[InputFile]): Seq[String] =
+    lost.groupBy(_.folder).toSeq.flatMap { case (dir, gone) =>
+      val (own, since) = (plan.inputs.map(_.path).toSet, gone.map(_.modificationTime).min)
+      listed(folder, dir).values.filter(m => StaleAppends.isVisible(m) && m.modificationTime >= since)
+        .map(m => FileNames.in(dir, m.name)).filterNot(own)
+    }.sorted
 
   private def gone(folder: TableFolder, plan: RestorePlan, vacuumed: Set[String]): Seq[String] =
     plan.outputs.groupBy(o => FileNames.parent(o.source.get)).toSeq.flatMap { case (trash, outputs) =>

@@ -11,8 +11,14 @@ import org.sparkzorder.compat._
  * @param inputs files in the table that go to the trash
  * @param outputs files in the trash of later versions that come back
  * @param lost files that would go to the trash, but that others have deleted
+ * @param twice paths of files that were retired, put back by others and retired again: they are there only once
  */
-final case class RestorePlan(inputs: Seq[InputFile], outputs: Seq[OutputFile], lost: Seq[InputFile] = Nil) {
+final case class RestorePlan(
+    inputs: Seq[InputFile],
+    outputs: Seq[OutputFile],
+    lost: Seq[InputFile] = Nil,
+    twice: Seq[String] = Nil
+) {
 
   /** Whether the table's files are those of that version already. */
   def isNothing: Boolean = inputs.isEmpty && outputs.isEmpty
@@ -41,6 +47,7 @@ object RestorePlan {
     val trash = mutable.HashMap.empty[FileKey, Option[String]]
     // A file that is in the table under another name, since a RESTORE brought it back so.
     val now = mutable.HashMap.empty[FileKey, InputFile]
+    val twice = mutable.LinkedHashSet.empty[String]
     records.foreach { record =>
       record.outputs.foreach { o =>
         val file = o.asInput
@@ -55,14 +62,14 @@ object RestorePlan {
         trash.getOrElseUpdate(keyOf(file), folder.relative(folder.retired(file.path, record)))
         away.remove(keyOf(file)) match {
           case Some(there) => now(keyOf(file)) = there
-          case None        => back(keyOf(file)) = file
+          case None        => if (back.put(keyOf(file), file).isDefined) twice += file.path
         }
       }
     }
     val outputs = back.toSeq.map { case (key, f) =>
       OutputFile(f.path, f.length, f.modificationTime, f.rows, trash(key), etagBefore = f.etag)
     }
-    RestorePlan(away.values.toVector.sortBy(_.path), outputs.sortBy(_.path))
+    RestorePlan(away.values.toVector.sortBy(_.path), outputs.sortBy(_.path), twice = twice.toVector)
   }
 
   /**
