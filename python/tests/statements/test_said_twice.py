@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,6 +84,18 @@ def test_after_a_restore_a_statement_does_its_work_again(spark: SparkSession, tm
         assert table.optimize(columns or None, options=options).files_removed == 0
         table.restore(table.history().head(1)[0].version - 1)
         assert table.optimize(columns or None, options=options).files_removed == first.files_removed
+
+
+def test_files_that_come_with_older_times_are_seen(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path / "t", {"1": [4000] * 6, "2": [4000] * 3})
+    write(tmp_path / "more", {"2": [5000] * 3})
+    table = ZOrderTable.for_path(spark, str(tmp_path / "t"))
+    assert table.optimize(num_files=8).files_removed == 6
+    assert table.optimize(num_files=8).files_removed == 0
+    for file in (tmp_path / "more").rglob("*.parquet"):
+        os.utime(file, (1, 1))
+        file.rename(tmp_path / "t" / "day=2" / f"more-{file.name}")
+    assert table.optimize(num_files=8).files_removed > 0
 
 
 def test_the_declared_layout_comes_before_that_of_the_last_statement(spark: SparkSession, database: Path) -> None:

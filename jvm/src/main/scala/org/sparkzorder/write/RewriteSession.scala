@@ -11,12 +11,14 @@ import org.apache.spark.sql.internal.SQLConf
 object RewriteSession {
 
   // Adaptive execution would merge small partitions, and so files. A file that cannot be read must
-  // fail the rewrite, or its rows would be lost. Padding on read would change stored values.
+  // fail the rewrite, or its rows would be lost. Padding on read would change stored values. A damaged value would get a
+  // checksum that fits.
   private val fixed = Map(
     "spark.sql.adaptive.enabled" -> "false",
     "spark.sql.files.ignoreCorruptFiles" -> "false",
     "spark.sql.files.ignoreMissingFiles" -> "false",
     "spark.sql.readSideCharPadding" -> "false",
+    "parquet.page.verify-checksum.enabled" -> "true",
     "spark.sql.parquet.datetimeRebaseModeInWrite" -> "CORRECTED",
     "spark.sql.parquet.int96RebaseModeInWrite" -> "CORRECTED"
   )

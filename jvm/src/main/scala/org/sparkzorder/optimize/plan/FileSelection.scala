@@ -1,5 +1,7 @@
 package org.sparkzorder.optimize.plan
 
+import scala.util.hashing.MurmurHash3
+
 import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.sparkzorder.compat._
@@ -42,10 +44,11 @@ private[sparkzorder] final class FileSelection(
    * them, if it is known where the old files lie along the curve.
    */
   def clustered(layout: LayoutSpec, incremental: IncrementalSelection): Seq[Rewrite] = {
-    val asked = FileOrigin.of(Some(layout), where, options, maxRecords)
+    val asked = askedOf(Some(layout))
+    lazy val isAgain = areLeft(Some(layout))
     def isLaidOut(f: FileStatus): Boolean = originOf(f).exists(_.layout == layout.json)
     def wasAsked(folder: DataFolder): Boolean =
-      folder.files.forall(originOf(_).exists(_.number == asked.number)) || writers.wereLeft(folder.files, asked)
+      folder.files.forall(originOf(_).exists(_.number == asked.number)) || isAgain
     folders.zip(outputCounts(folders)).flatMap { case (folder, count) =>
       def all(reason: String) = Seq(Rewrite(folder, folder.files, count, reason = reason))
       if (rewritesAll) all("a full rewrite was asked for")
@@ -57,6 +60,26 @@ private[sparkzorder] final class FileSelection(
       else if (options.numFiles.isDefined) all("a number of files was asked for")
       else incremental.of(folder, isLaidOut).fold(all, identity)
     }
+  }
+
+  private def askedOf(layout: Option[LayoutSpec]) = FileOrigin.of(layout, where, options, maxRecords)
+
+  /**
+   * A hash of the files that the statement leaves as they are, though they were not made by its words: a folder may have
+   * its share of a number of files. The same statement said again finds other shares, once the rest was rewritten.
+   */
+  def left(layout: Option[LayoutSpec], isRewritten: Path => Boolean = _ => false): Option[String] = {
+    val asked = askedOf(layout)
+    val files = folders.flatMap(_.files).filterNot(f => isRewritten(f.getPath) || originOf(f).contains(asked))
+    Option.when(options.numFiles.isDefined && files.nonEmpty)(
+      MurmurHash3.unorderedHash(files.map(writers.idOf)).toHexString
+    )
+  }
+
+  /** Whether all files that were not made by the statement's words are those that it has left before. */
+  private def areLeft(layout: Option[LayoutSpec]): Boolean = {
+    val now = left(layout)
+    now.isDefined && writers.leftBy(askedOf(layout)) == now
   }
 
   /** Whether the statement asks for a number of files that a folder does not have. */
@@ -78,14 +101,15 @@ private[sparkzorder] final class FileSelection(
    * the same statement wrote before is left alone until other files come beside it.
    */
   def packed: Seq[Rewrite] = {
-    val asked = FileOrigin.of(None, where, options, maxRecords)
+    val asked = askedOf(None)
+    lazy val isAgain = areLeft(None)
     def packedBefore(f: FileStatus): Boolean = originOf(f).contains(asked)
     val ordered = folders.filterNot(keepsLayout(_, None)).map(f => f.copy(files = byTime(f.files)))
     if (rewritesAll || options.numFiles.isDefined)
       ordered.zip(outputCounts(ordered)).flatMap { case (folder, count) =>
         if (rewritesAll) Some(Rewrite(folder, folder.files, count, reason = "a full rewrite was asked for"))
         else if (folder.files.size == count || folder.files.forall(packedBefore)) None
-        else if (writers.wereLeft(folder.files, asked)) None
+        else if (isAgain) None
         else Some(Rewrite(folder, folder.files, count, reason = "another number of files was asked for"))
       }
     else ordered.flatMap(packedBySize(_, packedBefore(_)))
@@ -141,6 +165,9 @@ private[sparkzorder] final class FileSelection(
 }
 
 private[sparkzorder] object FileSelection {
+
+  /** A metric: a hash of the files that a statement with a number of files left as they were. */
+  val Left = "leftFiles"
 
   private def byTime(files: Seq[FileStatus]): Seq[FileStatus] =
     files.sortBy(f => (f.getModificationTime, f.getPath.getName))

@@ -2,7 +2,7 @@ package org.sparkzorder.optimize.plan
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit.log.{History, HistoryEntry}
+import org.sparkzorder.commit.log.{HistoryEntry, HistorySettings}
 import org.sparkzorder.compat._
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.layout.LayoutSpec
@@ -33,13 +33,10 @@ private[sparkzorder] final class FileWriters(
       .flatMap { case (id, text) => FileOrigin.parse(text).map(id -> _) }
   }
 
-  /** Whether a statement that asked for the same has seen these files, and no RESTORE came since: it left them as they are. */
-  def wereLeft(files: Seq[FileStatus], asked: FileOrigin): Boolean = {
-    val newest = files.map(_.getModificationTime).max
-    def stands(entry: HistoryEntry): Boolean = !entry.isLine && newest <= entry.record.timestamp &&
-      entry.record.operation != History.RestoreOperation && Set(History.Committed, History.Vacuumed)(entry.state)
-    history.takeWhile(stands).exists(entry => FileOrigin.of(entry.record) == asked)
-  }
+  /** What the last operation that was to do the same left as it was, see [[FileSelection.left]]. */
+  def leftBy(asked: FileOrigin): Option[String] =
+    history.filterNot(_.isLine).take(HistorySettings.Whole).map(_.record).find(FileOrigin.of(_) == asked)
+      .flatMap(_.metrics.get(FileSelection.Left))
 
   /**
    * The layout that all of some folders keep, since statements with a predicate gave it to them; None without any, or if

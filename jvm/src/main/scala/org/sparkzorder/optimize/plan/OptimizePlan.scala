@@ -43,6 +43,7 @@ import org.sparkzorder.write.sample.UnitLayouts
  * @param partitions what the folders are in the catalog, if it is told of new ones; None if files are
  *   exchanged in their folders
  * @param keeping how many folders keep a layout of their own
+ * @param left see [[FileSelection.left]]; for a number of files only
  */
 private[sparkzorder] final case class OptimizePlan(
     table: PlainTable,
@@ -66,7 +67,8 @@ private[sparkzorder] final case class OptimizePlan(
     reappeared: Seq[Reappeared],
     dimensions: Seq[Dimension],
     partitions: Option[Map[Path, CatalogPartition]] = None,
-    keeping: Int = 0
+    keeping: Int = 0,
+    left: Option[String] = None
 ) {
 
   /** How many files stay in the folders of the rewrites. */

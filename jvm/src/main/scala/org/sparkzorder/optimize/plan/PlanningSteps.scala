@@ -96,7 +96,8 @@ private final class PlanningSteps(context: StatementContext) {
           layout.joins.map(DimensionRows.read(table, _, ChosenLayout.columnsOf(layout.keys)))
         ),
       partitions = partitions,
-      keeping = scope.folders.count(selection.files.keepsLayout(_, layout.chosen.map(_.spec)))
+      keeping = scope.folders.count(selection.files.keepsLayout(_, layout.chosen.map(_.spec))),
+      left = selection.files.left(layout.chosen.map(_.spec), inputs.map(_.status.getPath).toSet)
     )
   }
 
@@ -166,7 +167,7 @@ private final class PlanningSteps(context: StatementContext) {
         files.clustered(chosen.spec, incremental)
       case None => files.packed
     }
-    if (statement.layout.isDefined && scope.files.size == 1 && rewrites.map(_.outputFiles).sum == 1)
+    if (statement.layout.isDefined && scope.allFiles.size == 1 && rewrites.map(_.outputFiles).sum == 1)
       throw ZOrderErrors.singleFile(table.name)
     Selection(files, rewrites, indexed)
   }

@@ -67,9 +67,11 @@ private[sparkzorder] object OptimizePrediction {
         half <- mean.after(whole.files.map(_.boundsOfHalf(k)))
       } yield beyondSample(half, all, files)
       val halves = whole.files.flatMap(_.halves.map(_(k)))
+      // A file of one row has none.
+      val hasHalves = halves.size == 2 * whole.files.size
       // What the sample lacks is as large a part of them.
       val ofHalf = for {
-        all <- mean.after(whole.files.map(_.bounds(k))); a <- after; h <- mean.after(halves) if all > 0
+        all <- mean.after(whole.files.map(_.bounds(k))); a <- after; h <- mean.after(halves) if hasHalves && all > 0
       } yield math.min(halves.size.toDouble + plan.untouched.size, h * a / all)
       ColumnClustering(plan.keys(k).name, mean.before, after, mean.bound(units), ofHalf)
     }

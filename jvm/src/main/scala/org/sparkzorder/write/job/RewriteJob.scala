@@ -3,12 +3,11 @@ package org.sparkzorder.write.job
 import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.mapreduce.Job
 import org.apache.parquet.schema.MessageType
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
@@ -144,9 +143,10 @@ final class RewriteJob(
 
   /** Runs the first job only, and says what the second one would write. */
   def predict(): RewritePrediction = {
-    val (model, samples) = laidOut(drawn(isAll = true))
-    // What places rows by the bytes of all columns comes before the columns.
-    val rows = SampledRows.ofUnits(samples, unitOfFile)
+    val samples = drawn(isAll = true)
+    val (model, byBytes) = laidOut(samples)
+    // What places rows by the bytes of all columns comes before the columns. A limit counts rows.
+    val rows = SampledRows.ofUnits(if (maxRecords > 0) samples else byBytes, unitOfFile)
     def limits(unit: Int) =
       Option.when(maxRecords > 0)(LimitedRows(maxRecords, units(unit).rows, shape, hasBorders = keys.nonEmpty))
     RewritePrediction(
@@ -161,7 +161,7 @@ final class RewriteJob(
     if (units.forall(u => sampledShare(u) == 0d)) {
       progress.notSampled(isAll)
       Nil
-    } else sample(scan().sampled(), progress.sampled(_, isAll))
+    } else sample(scan(files).sampled(), progress.sampled(_, isAll))
 
   /** The layout, and the number of sampled rows. The rows themselves are no longer held when the write begins. */
   private def sampledLayout(): (LayoutModel, Long) = {
@@ -175,44 +175,53 @@ final class RewriteJob(
    */
   private def laidOut(samples: Seq[KeySample]): (LayoutModel, Seq[KeySample]) = {
     val byRows = layouts(samples, None)
-    val byBytes = if (hasWidths && samples.nonEmpty) sampledBytes(byRows) else None
+    val byBytes = if (outputFiles.exists(_ > 1) && samples.nonEmpty) sampledBytes(byRows) else None
     byBytes.fold((byRows, samples))(s => (layouts(samples, byBytes), s))
   }
 
-  /** Rows may differ in width, and that may matter. */
-  private def hasWidths: Boolean =
-    outputFiles.exists(_ > 1) && schema.exists(c => !UnsafeRow.isFixedLength(c.dataType))
-
   /** A sample that has equally many rows for each byte of a unit; None if all rows are equally wide. */
   private def sampledBytes(model: LayoutModel): Option[Seq[KeySample]] = {
-    val plan = session.sparkContext.broadcast(new RowPlan(model))
-    try {
-      val widths = probed(plan).groupBy(row => unitOfFile(row.file)).flatMap { case (unit, rows) =>
-        RowWidths.of(rows.map(r => ((r.z, r.tie), r.width)).sortBy(_._1).toIndexedSeq).map(unit -> _)
-      }
-      val (ofUnit, unitOf) = (widths.toMap, unitOfFile)
-      if (ofUnit.isEmpty) None
-      else {
-        val rows = scan()
-        Some(sample(rows.sampled(Seq(rows.place(plan))), _ => (), file => ofUnit.get(unitOf(file))))
-      }
-    } finally plan.destroy()
+    val widths = probed(model).groupBy(_.unit).flatMap { case (unit, rows) =>
+      RowWidths.of(rows.map(r => ((r.z, r.tie), r.width)).sortBy(_._1).toIndexedSeq).map(unit -> _)
+    }
+    val (ofUnit, unitOf) = (widths.toMap, unitOfFile)
+    Option.when(ofUnit.nonEmpty)(withPlan(model) { plan =>
+      val rows = scan(files)
+      sample(rows.sampled(Seq(rows.place(plan))), _ => (), file => ofUnit.get(unitOf(file)))
+    })
   }
 
-  private def probed(plan: Broadcast[RowPlan]): Seq[ProbedRow] = {
-    val share = WidthProbe.shareOf(files.map(_._1.getLen).sum)
-    val more = WidthProbe.more(units.map(u => sampledShare(u) * u.rows).sum) / share
-    val ofUnit = units.map(u => if (u.outputFiles > 1) sampledShare(u) * more else 0d)
-    val shares = session.sparkContext.broadcast(unitOfFile.map(ofUnit))
-    val rows = scan()
-    val query = queries.planned(rows.sampled(Seq(rows.place(plan), rows.wide)))
-    val wide = schema.count(c => !UnsafeRow.isFixedLength(c.dataType))
-    val task = WidthProbe.task(shares, wide, schema.length - wide)
-    try queries.run[Array[ProbedRow]]("widths", query, partitions = WidthProbe.partitions(share))(task).flatMap(_.toSeq)
+  /** Rows of some files of each unit that gets several. */
+  private def probed(model: LayoutModel): Seq[ProbedRow] = {
+    def bytes(some: Iterable[Int]) = some.map(files(_)._1.getLen).sum.toDouble
+    val share = WidthProbe.shareOf(bytes(files.indices))
+    val ofUnits = files.indices.groupBy(unitOfFile(_)).filter { case (unit, _) => outputFiles(unit) > 1 }
+    val chosen = ofUnits.values.toSeq.flatMap(own => WidthProbe.some(share)(own.size).map(own)).sorted
+    // Large files are not read whole.
+    val ofChosen = math.min(1d, share * bytes(files.indices) / math.max(1d, bytes(chosen)))
+    val times = WidthProbe.more(units.map(u => sampledShare(u) * u.rows).sum, schema.length)
+    val ofUnit = ofUnits.map { case (unit, own) =>
+      val read = bytes(own.filter(chosen.toSet)) / math.max(1d, bytes(own)) * ofChosen
+      unit -> sampledShare(units(unit)) * times / math.max(read, 1e-9)
+    }
+    val unitOfChosen = chosen.map(unitOfFile).toArray
+    val shares = session.sparkContext.broadcast(unitOfChosen.map(ofUnit))
+    try withPlan(new LayoutModel(model.units, unitOfChosen)) { plan =>
+        val rows = scan(chosen.map(files))
+        val query = queries.planned(rows.sampled(Seq(rows.place(plan), rows.whole)))
+        val task = WidthProbe.task(shares, unitOfChosen, schema.map(_.dataType))
+        queries.run[Array[ProbedRow]]("widths", query, partitions = WidthProbe.some(ofChosen))(task).flatMap(_.toSeq)
+      }
     finally shares.destroy()
   }
 
-  private def scan(): RewriteScan = {
+  private def withPlan[T](model: LayoutModel)(body: Broadcast[RowPlan] => T): T = {
+    val plan = session.sparkContext.broadcast(new RowPlan(model))
+    try body(plan)
+    finally plan.destroy()
+  }
+
+  private def scan(files: Seq[(FileStatus, Long)]): RewriteScan = {
     val relation = FixedFileIndex.relation(session, format, schema, readOptions, files.map(_._1))
     new RewriteScan(session, relation, keys, bytes, dimensions)
   }
@@ -283,7 +292,7 @@ final class RewriteJob(
     val listed = listedFiles
     try {
       val sums = Option.when(hashed)(read -> listed)
-      val query = queries.planned(scan().ordered(plan, model.slots, shape, sums, zeros.isDefined))
+      val query = queries.planned(scan(files).ordered(plan, model.slots, shape, sums, zeros.isDefined))
       val task = fileTask(model, plan)
       def ended(tasks: Int, files: Seq[WrittenFile]): Unit = progress.written(tasks, files.size)
       val written = queries.run("write", query, ended)(task.write)

@@ -73,8 +73,8 @@ private[write] final class RewriteScan(
   def place(plan: Broadcast[RowPlan]): Alias =
     Alias(curve(plan, bytesKey.fold(columns)(key => Seq(key.child))), "z")()
 
-  /** The columns that have no fixed length, in one struct. */
-  def wide: Alias = Alias(CreateStruct(data.filterNot(c => UnsafeRow.isFixedLength(c.dataType))), "wide")()
+  /** All columns, in one struct. */
+  def whole: Alias = Alias(CreateStruct(data), "whole")()
 
   // Without keys, rows stay in the order of the files, and of the rows in a file: the splits of a
   // file are read in order.

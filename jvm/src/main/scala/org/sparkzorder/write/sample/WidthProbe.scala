@@ -1,24 +1,23 @@
 package org.sparkzorder.write.sample
 
-import java.util.SplittableRandom
+import java.nio.ByteBuffer
+import java.util.{Arrays, SplittableRandom}
 import java.util.zip.Deflater
 
-import scala.collection.mutable
+import scala.collection.mutable.ArrayBuffer
 import scala.util.hashing.MurmurHash3
 
 import org.apache.spark.TaskContext
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.Platform
 
-/** A sampled row: the ordinal of its file, its key in the layout, and about how many bytes it takes in a file. */
-private[write] final case class ProbedRow(file: Int, z: Long, tie: Long, width: Double)
+/** A sampled row: its unit, its key in the layout, and about how many bytes it takes in a file. */
+private[write] final case class ProbedRow(unit: Int, z: Long, tie: Long, width: Double)
 
-/**
- * Measures how wide rows are. It reads all columns that have no fixed length, so it reads only a
- * part of the files.
- */
+/** Measures how wide rows are. It reads all columns, so it reads only a part of the files. */
 private[write] object WidthProbe {
   private val Seed = 0x5a6f726465725744L
 
@@ -28,69 +27,114 @@ private[write] object WidthProbe {
   /** Inputs of fewer bytes are read whole. */
   private val Whole = 32L << 20
 
-  /** What a column of fixed length takes in a file, about. */
-  private val FixedBytes = 4
-
   /** So many times the sampled rows are looked at, since wide rows may be few. */
   private val Times = 10d
 
-  /** Rows that the driver holds, or as many as were sampled. */
-  private val Most = 200000d
+  /** Values that are looked at. A million takes a second of a core or two. */
+  private val MostValues = 400000d
 
   /** How many times as many rows are looked at as were sampled. */
-  def more(sampled: Double): Double = math.max(1d, math.min(Times, Most / math.max(1d, sampled)))
+  def more(sampled: Double, columns: Int): Double = math.min(Times, MostValues / columns / math.max(1d, sampled))
 
   /** @param bytes of the input files */
-  def shareOf(bytes: Long): Double = math.min(1d, math.max(Share, Whole.toDouble / math.max(1L, bytes)))
+  def shareOf(bytes: Double): Double = math.min(1d, math.max(Share, Whole / math.max(1d, bytes)))
 
-  /** This share of so many partitions, evenly spaced. */
-  def partitions(share: Double)(all: Int): Seq[Int] = {
+  /** This share of so many things, evenly spaced; at least one. */
+  def some(share: Double)(all: Int): Seq[Int] = {
     val n = math.ceil(all * share).toInt
     (0 until n).map(i => (i.toLong * all / n).toInt)
   }
 
   /**
-   * Samples rows (file, tie, .., value of the curve, struct of the columns without fixed length).
+   * Samples rows (file, tie, .., value of the curve, struct of the columns).
    *
    * @param probabilities of the rows of each file
-   * @param wide columns of the struct
-   * @param fixed the number of the other columns
+   * @param unitOfFile the unit of each file
+   * @param columns types of the struct's fields
    */
   def task(
       probabilities: Broadcast[Array[Double]],
-      wide: Int,
-      fixed: Int
+      unitOfFile: Array[Int],
+      columns: Seq[DataType]
   ): (TaskContext, Iterator[InternalRow]) => Array[ProbedRow] = (context, rows) => {
     val random = new SplittableRandom(Seed + context.partitionId())
-    val widths = new Widths(wide)
-    try rows.filter(row => random.nextDouble() < probabilities.value(row.getInt(0))).map { row =>
-        val values = row.getStruct(row.numFields - 1, wide).asInstanceOf[UnsafeRow]
-        val width = widths.of(values).toDouble + FixedBytes * fixed
-        ProbedRow(row.getInt(0), row.getLong(row.numFields - 2), row.getLong(1), width)
-      }.toArray
+    val widths = new Widths(columns)
+    val found = ArrayBuffer.empty[ProbedRow]
+    try rows.filter(row => random.nextDouble() < probabilities.value(row.getInt(0))).foreach { row =>
+        widths.add(row.getStruct(row.numFields - 1, columns.length).asInstanceOf[UnsafeRow])
+        found += ProbedRow(unitOfFile(row.getInt(0)), row.getLong(row.numFields - 2), row.getLong(1), 0d)
+      }
     finally widths.close()
+    found.toArray.zip(widths.result(found.length)).map { case (row, width) => row.copy(width = width) }
   }
 
-  /** A value counts as what a compressor adds for it, and as nothing when it came before, as in a dictionary. */
-  private final class Widths(columns: Int) {
-    private val seen = Array.fill(columns)(mutable.HashSet.empty[Int])
+  /** What ends the compressed form of each value, so that its size is known. */
+  private val MarkBytes = 5
+
+  /** A column whose different values take more has no dictionary, as parquet-java's limit is a MiB. */
+  private val Dictionary = 1 << 19
+
+  /**
+   * A value counts as what a compressor adds for it, divided by the number of rows that have it if there is a dictionary.
+   * A null counts nothing.
+   */
+  private final class Widths(columns: Seq[DataType]) {
+    // A number takes half of its bytes in a file, about.
+    private val fixed = columns.map(t => if (UnsafeRow.isFixedLength(t)) (t.defaultSize + 1) / 2 else 0).toArray
+    private val hashes = Array.fill(columns.length)(Array.newBuilder[Int])
+    private val sizes = Array.fill(columns.length)(Array.newBuilder[Int])
     private val deflater = new Deflater(Deflater.BEST_SPEED)
     private val buffer = new Array[Byte](1 << 14)
 
-    def of(values: UnsafeRow): Int = (0 until columns).filterNot(values.isNullAt).map { c =>
-      // A field without fixed length has its place and size in a word, see UnsafeRow.
-      val word = values.getLong(c)
+    def add(row: UnsafeRow): Unit = columns.indices.foreach { c =>
+      val word = if (row.isNullAt(c)) 0L else row.getLong(c)
+      val bytes =
+        if (row.isNullAt(c)) Array.emptyByteArray else if (fixed(c) > 0) longBytes(word) else slice(row, word)
+      hashes(c) += MurmurHash3.bytesHash(bytes)
+      sizes(c) += (if (row.isNullAt(c)) 0 else if (fixed(c) > 0) fixed(c) else compressed(bytes))
+    }
+
+    private def longBytes(word: Long): Array[Byte] = ByteBuffer.allocate(8).putLong(word).array()
+
+    /** A field without fixed length has its place and size in a word, see UnsafeRow. */
+    private def slice(row: UnsafeRow, word: Long): Array[Byte] = {
       val bytes = new Array[Byte](word.toInt)
-      val from = values.getBaseOffset + (word >>> 32)
-      Platform.copyMemory(values.getBaseObject, from, bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length.toLong)
-      if (seen(c).add(MurmurHash3.bytesHash(bytes))) compressed(bytes) else 0
-    }.sum
+      val from = row.getBaseOffset + (word >>> 32)
+      Platform.copyMemory(row.getBaseObject, from, bytes, Platform.BYTE_ARRAY_OFFSET.toLong, bytes.length.toLong)
+      bytes
+    }
 
     private def compressed(bytes: Array[Byte]): Int = {
       deflater.setInput(bytes)
-      Iterator.continually(deflater.deflate(buffer, 0, buffer.length, Deflater.SYNC_FLUSH)).takeWhile(_ > 0).sum
+      val all =
+        Iterator.continually(deflater.deflate(buffer, 0, buffer.length, Deflater.SYNC_FLUSH)).takeWhile(_ > 0).sum
+      math.max(0, all - MarkBytes)
     }
 
     def close(): Unit = deflater.end()
+
+    /** The widths of the rows that were added. */
+    def result(rows: Int): Array[Double] = {
+      val widths = Array.fill(rows)(1d)
+      for ((of, taken) <- hashes.map(_.result()).zip(sizes.map(_.result()))) {
+        val sorted = of.clone()
+        Arrays.sort(sorted)
+        def count(hash: Long) = below(sorted, hash + 1) - below(sorted, hash)
+        val shared = of.indices.map(i => taken(i).toDouble / count(of(i).toLong))
+        val hasDictionary = shared.sum <= Dictionary
+        of.indices.foreach(i => widths(i) += (if (hasDictionary) shared(i) else taken(i).toDouble))
+      }
+      widths
+    }
+
+    /** How many of them are less. */
+    private def below(sorted: Array[Int], hash: Long): Int = {
+      var (low, high) = (0, sorted.length)
+      while (low < high) {
+        val middle = (low + high) >>> 1
+        if (sorted(middle) < hash) low = middle + 1 else high = middle
+      }
+      low
+    }
   }
 }
