@@ -1,7 +1,6 @@
 package org.sparkzorder.write.sample
 
-import java.nio.ByteBuffer
-import java.util.{Arrays, SplittableRandom}
+import java.util.SplittableRandom
 import java.util.zip.Deflater
 
 import scala.collection.mutable.ArrayBuffer
@@ -88,13 +87,10 @@ private[write] object WidthProbe {
 
     def add(row: UnsafeRow): Unit = columns.indices.foreach { c =>
       val word = if (row.isNullAt(c)) 0L else row.getLong(c)
-      val bytes =
-        if (row.isNullAt(c)) Array.emptyByteArray else if (fixed(c) > 0) longBytes(word) else slice(row, word)
-      hashes(c) += MurmurHash3.bytesHash(bytes)
+      lazy val bytes = slice(row, word)
+      hashes(c) += (if (fixed(c) > 0 || row.isNullAt(c)) word.hashCode else MurmurHash3.bytesHash(bytes))
       sizes(c) += (if (row.isNullAt(c)) 0 else if (fixed(c) > 0) fixed(c) else compressed(bytes))
     }
-
-    private def longBytes(word: Long): Array[Byte] = ByteBuffer.allocate(8).putLong(word).array()
 
     /** A field without fixed length has its place and size in a word, see UnsafeRow. */
     private def slice(row: UnsafeRow, word: Long): Array[Byte] = {
@@ -116,25 +112,13 @@ private[write] object WidthProbe {
     /** The widths of the rows that were added. */
     def result(rows: Int): Array[Double] = {
       val widths = Array.fill(rows)(1d)
-      for ((of, taken) <- hashes.map(_.result()).zip(sizes.map(_.result()))) {
-        val sorted = of.clone()
-        Arrays.sort(sorted)
-        def count(hash: Long) = below(sorted, hash + 1) - below(sorted, hash)
-        val shared = of.indices.map(i => taken(i).toDouble / count(of(i).toLong))
+      for ((values, taken) <- hashes.map(_.result()).zip(sizes.map(_.result()))) {
+        val counts = values.groupBy(identity).map { case (value, same) => value -> same.length }
+        val shared = values.indices.map(i => taken(i).toDouble / counts(values(i)))
         val hasDictionary = shared.sum <= Dictionary
-        of.indices.foreach(i => widths(i) += (if (hasDictionary) shared(i) else taken(i).toDouble))
+        values.indices.foreach(i => widths(i) += (if (hasDictionary) shared(i) else taken(i).toDouble))
       }
       widths
-    }
-
-    /** How many of them are less. */
-    private def below(sorted: Array[Int], hash: Long): Int = {
-      var (low, high) = (0, sorted.length)
-      while (low < high) {
-        val middle = (low + high) >>> 1
-        if (sorted(middle) < hash) low = middle + 1 else high = middle
-      }
-      low
     }
   }
 }

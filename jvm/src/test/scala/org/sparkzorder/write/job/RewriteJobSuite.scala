@@ -157,6 +157,10 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     val byRows = slots("7", 20000)
     assert(slots("'text'", 20000) == byRows && slots("sha2(cast(id as string), 256)", 20000) == byRows)
     assert(slots(same, 20000) == byRows, "a text that repeats takes no room in a file")
+    assert(
+      slots("concat('a text of a thousand ', id * 7919 % 1000)", 20000) == byRows,
+      "rows come in the order of the key"
+    )
     assert(slots(other, 20000) != byRows)
   }
 
