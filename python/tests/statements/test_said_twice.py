@@ -98,6 +98,22 @@ def test_files_that_come_with_older_times_are_seen(spark: SparkSession, tmp_path
     assert table.optimize(num_files=8).files_removed > 0
 
 
+def test_new_files_of_a_partition_with_a_layout_of_its_own_are_no_work(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (a INT, day INT) USING parquet PARTITIONED BY (day)")
+    rows = "INSERT INTO t SELECT /*+ REPARTITION(4) */ id, {} FROM range(1000)"
+    spark.sql(rows.format("id % 2"))
+    table = ZOrderTable(spark, "t")
+    table.optimize(["a"], num_files=4)
+    table.optimize(["a"], num_files=2, where="day = 1", options={"cuts": "equal"})
+    spark.sql(rows.format(1))
+    assert table.optimize(dry_run=True).files_removed == 0
+    [row] = spark.sql(f"SHOW CLUSTERING IN {database.name}").collect()
+    assert (row.small_files, row.new_bytes, row.gain_bytes) == (0, 0, 0)
+    spark.sql(rows.format(0))
+    [row] = spark.sql(f"SHOW CLUSTERING IN {database.name}").collect()
+    assert row.new_bytes > 0
+
+
 def test_the_declared_layout_comes_before_that_of_the_last_statement(spark: SparkSession, database: Path) -> None:
     spark.sql("CREATE TABLE t (a INT, b INT, day INT) USING parquet PARTITIONED BY (day)")
     for _ in range(3):

@@ -95,9 +95,10 @@ private[sparkzorder] object ClusteringStatus {
 
     private def newFiles(chosen: Option[ChosenLayout]): Seq[FileStatus] = {
       val origins = writers.originsOf(files)
-      files.filterNot(f =>
-        origins.get(writers.idOf(f)).exists(o => o.ofPartitions || chosen.forall(_.spec.json == o.layout))
-      )
+      def of(f: FileStatus) = origins.get(writers.idOf(f))
+      // A partition with a layout of its own is left alone.
+      folders.filterNot(_.files.exists(of(_).exists(_.keepsFrom(chosen.map(_.spec))))).flatMap(_.files)
+        .filterNot(of(_).exists(o => chosen.forall(_.spec.json == o.layout)))
     }
 
     /** The mean over the key columns is weighted as the layout is. */
