@@ -27,7 +27,7 @@ class Recorder:
 
     def sql(self, sqlQuery: str, /) -> DataFrame:  # noqa: N803
         self.statement = sqlQuery
-        row = mock.MagicMock(num_removed_files=0, num_restored_files=0, num_of_files_after_restore=0)
+        row = mock.MagicMock(num_removed_files=0, num_restored_files=0, num_of_files_after_restore=0, files=0, bytes=0)
         row.table_size_after_restore = 0
         return cast("DataFrame", mock.Mock(collect=lambda: [row]))
 

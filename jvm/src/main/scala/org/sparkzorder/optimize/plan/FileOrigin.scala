@@ -28,6 +28,10 @@ private[sparkzorder] final case class FileOrigin(layout: String, ofPartitions: B
 }
 
 private[sparkzorder] object FileOrigin {
+
+  /** A metric: a hash of the files that a statement with a number of files left as they were. */
+  val Left = "leftFiles"
+
   private val Text = """(?s)([^\n]*)(\nof partitions)?(?:\ninto (.*))?""".r
 
   def parse(text: String): Option[FileOrigin] = text match {

@@ -166,9 +166,6 @@ private[sparkzorder] final class FileSelection(
 
 private[sparkzorder] object FileSelection {
 
-  /** A metric: a hash of the files that a statement with a number of files left as they were. */
-  val Left = "leftFiles"
-
   private def byTime(files: Seq[FileStatus]): Seq[FileStatus] =
     files.sortBy(f => (f.getModificationTime, f.getPath.getName))
 }

@@ -8,7 +8,7 @@ import org.sparkzorder.compat._
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.optimize.ChosenLayout
 import org.sparkzorder.optimize.options.{MappingOptions, OptionTable}
-import org.sparkzorder.optimize.plan.{FileSelection, OptimizePlan}
+import org.sparkzorder.optimize.plan.{FileOrigin, OptimizePlan}
 import org.sparkzorder.optimize.report.{OptimizeMetrics, OptimizeStrategy, ReadBackCost}
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.table.ExcludedNames
@@ -59,7 +59,7 @@ private[optimize] final class OptimizeRecord(
     timestamp = System.currentTimeMillis(),
     userId = UserGroupInformation.getCurrentUser.getShortUserName,
     parameters = parameters,
-    metrics = metrics.history ++ reappeared ++ plan.kept.history ++ plan.left.map(FileSelection.Left -> _),
+    metrics = metrics.history ++ reappeared ++ plan.kept.history ++ plan.left.map(FileOrigin.Left -> _),
     inputs = plan.inputs.map { i =>
       InputFile(plan.table.names.of(i.status.getPath), i.status.getLen, i.status.getModificationTime, i.footer.rows)
     },

@@ -264,7 +264,10 @@ private class ExchangingFormat(times: Int) extends ParquetFileFormat {
     val isWrite = requiredSchema.length == 3
     val most = times
     file =>
-      if (isWrite && file.toPath.getName.startsWith("part-00002") && ExchangingFormat.exchanged.get < most) {
+      // The job that measures widths reads all columns, too.
+      def ofWrite = TaskContext.get().getLocalProperty("spark.job.description").endsWith(": write")
+      val isVictim = isWrite && file.toPath.getName.startsWith("part-00002") && ofWrite
+      if (isVictim && ExchangingFormat.exchanged.get < most) {
         ExchangingFormat.exchanged.incrementAndGet()
         ExchangingFormat.during(new File(file.toPath.toUri))(real(file))
       } else real(file)
