@@ -242,6 +242,13 @@ def test_a_dry_run_knows_a_limit_of_rows(spark: SparkSession, tmp_path: Path) ->
     assert foreseen.files_added == pytest.approx(real.files_added, rel=0.1)
 
 
+def test_a_file_of_one_row_has_no_halves(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(6).repartition(2).write.parquet(str(tmp_path / "t"))
+    summary = ZOrderTable.for_path(spark, tmp_path / "t").optimize(["id"], num_files=6, dry_run=True).summary
+    assert "would read about 1 of 6 files" in summary
+    assert "half" not in summary
+
+
 @pytest.mark.parametrize("columns", [["a"], ["a", "b"], ["s", "near_a"]])
 def test_a_dry_run_says_what_half_the_size_would_bring(spark: SparkSession, tmp_path: Path, columns: list[str]) -> None:
     table = make(spark, tmp_path / "t")

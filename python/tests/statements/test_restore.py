@@ -326,6 +326,24 @@ def test_all_files_of_a_folder_were_deleted(spark: SparkSession, folder: SmallTa
     assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
 
 
+def test_statistics_come_back_where_all_files_were_deleted(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable
+) -> None:
+    query = f"SELECT * FROM {folder.source} WHERE a = 50"
+    optimize(table, folder, 3)
+    [first] = explain_skipping(spark, query).df.collect()
+    assert first.files_kept < first.files_total
+    # The index has forgotten the files of two operations ago.
+    for files in (4, 5):
+        optimize(table, folder, files)
+    for file in folder.files():
+        file.unlink()
+    table.restore(1, options={"lost-files": "restore"})
+    [again] = explain_skipping(spark, query).df.collect()
+    assert (again.files_kept, again.files_total) == (first.files_kept, first.files_total)
+    assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
+
+
 def test_a_file_that_was_retired_twice_is_no_way_back(folder: SmallTable, table: ZOrderTable, tmp_path: Path) -> None:
     optimize(table, folder, 2)
     lost = folder.files()[0]

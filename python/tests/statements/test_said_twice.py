@@ -86,6 +86,13 @@ def test_after_a_restore_a_statement_does_its_work_again(spark: SparkSession, tm
         assert table.optimize(columns or None, options=options).files_removed == first.files_removed
 
 
+def test_a_day_of_one_file_gets_a_layout(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path, {"1": [400], "2": [400] * 3})
+    table = ZOrderTable.for_path(spark, str(tmp_path))
+    assert table.optimize(["a"], where="day = 1").files_added == 1
+    assert table.optimize(["a"], where="day = 1").files_removed == 0
+
+
 def test_files_that_come_with_older_times_are_seen(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path / "t", {"1": [4000] * 6, "2": [4000] * 3})
     write(tmp_path / "more", {"2": [5000] * 3})

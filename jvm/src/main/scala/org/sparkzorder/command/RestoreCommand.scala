@@ -98,7 +98,8 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
       )
       val record = recordOf(plan, version, lock.operationId, metrics)
       store.fold(exchange(folder, lock, plan, record))(exchangeOnStore(folder, lock, plan, record, _))
-      index(table, folder, lock, plan, isNewLocation = false)
+      // Where all files were gone, the columns are known only now.
+      index(if (files.isEmpty) PlainTables.open(table) else table, folder, lock, plan, isNewLocation = false)
     }
     metrics
   }

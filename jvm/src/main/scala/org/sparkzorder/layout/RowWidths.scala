@@ -11,6 +11,12 @@ final class RowWidths private (bins: Cuts, factors: Array[Double]) extends Seria
 
   /** The width of rows at this place, in mean widths. */
   def of(z: Long, tie: Long): Double = factors(bins.slot(z, tie))
+
+  /** The same in mean widths of these rows, which are evenly sampled: those with widths may be of some places only. */
+  def relativeTo(keys: IndexedSeq[(Long, Long)]): RowWidths = {
+    val mean = if (keys.isEmpty) 1d else keys.map { case (z, tie) => of(z, tie) }.sum / keys.length
+    new RowWidths(bins, factors.map(_ / mean))
+  }
 }
 
 object RowWidths {

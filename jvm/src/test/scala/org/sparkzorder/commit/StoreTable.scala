@@ -51,15 +51,22 @@ final class StoreTable(val dirs: Seq[String]) {
         sleep = _ => (),
         clock
       )
+    published(committer) {
+      recover(client)
+      // The listing comes first, as in a statement.
+      val listed = dirs.map { dir =>
+        dir -> client.list(folder(client).resolve(dir)).filter(m => !m.isDirectory && FileNames.isData(m.name))
+      }.filter(_._2.nonEmpty)
+      committer.mark(listed.map(_._1))
+      committer.prepare(recordOf(client, id, listed), keepsRetired)
+    }
+  }
+
+  /** Whether the work before the commit and the commit itself succeed. */
+  private def published(committer: ObjectCommitter)(prepare: => Unit): Boolean = {
     val isPrepared =
       try {
-        recover(client)
-        // The listing comes first, as in a statement.
-        val listed = dirs.map { dir =>
-          dir -> client.list(folder(client).resolve(dir)).filter(m => !m.isDirectory && FileNames.isData(m.name))
-        }.filter(_._2.nonEmpty)
-        committer.mark(listed.map(_._1))
-        committer.prepare(recordOf(client, id, listed), keepsRetired)
+        prepare
         true
       } catch {
         case _: IOException | _: CommitException =>
@@ -96,30 +103,17 @@ final class StoreTable(val dirs: Seq[String]) {
     val here = folder(client)
     val committer =
       new ObjectCommitter(client, here, id, () => (), () => !takenOver.contains(id), threads = 1, sleep = _ => ())
-    val isPrepared =
-      try {
-        recover(client)
-        val whole = RestorePlan.of(here, History.read(here).map(_.record).takeWhile(_.version > to))
-        val lost = whole.inputs.filterNot(i => client.objectAt(here.resolve(i.path)).isDefined)
-        val plan = RestorePlan.renaming(whole.copy(whole.inputs.diff(lost), lost = lost), id, _ => true)
-        val record =
-          Record(0, id, History.RestoreOperation, 1000L, "me", Map("version" -> s"$to"), Map.empty, plan.inputs, Nil)
-        committer.mark(plan.outputs.map(_.folder).distinct)
-        val outputs = committer.copiesOf(plan.outputs)
-        committer.prepare(record.copy(outputs = outputs, lost = lost), keepsRetired = true)
-        true
-      } catch {
-        case _: IOException | _: CommitException =>
-          try committer.abort()
-          catch { case _: IOException => () }
-          false
-      }
-    isPrepared && (
-      try {
-        committer.commit()
-        true
-      } catch { case _: IOException | _: CommitException => false }
-    )
+    published(committer) {
+      recover(client)
+      val whole = RestorePlan.of(here, History.read(here).map(_.record).takeWhile(_.version > to))
+      val lost = whole.inputs.filterNot(i => client.objectAt(here.resolve(i.path)).isDefined)
+      val plan = RestorePlan.renaming(whole.copy(whole.inputs.diff(lost), lost = lost), id, _ => true)
+      val record =
+        Record(0, id, History.RestoreOperation, 1000L, "me", Map("version" -> s"$to"), Map.empty, plan.inputs, Nil)
+      committer.mark(plan.outputs.map(_.folder).distinct)
+      val outputs = committer.copiesOf(plan.outputs)
+      committer.prepare(record.copy(outputs = outputs, lost = lost), keepsRetired = true)
+    }
   }
 
   /** What the job reads; it fails when a file is gone. */

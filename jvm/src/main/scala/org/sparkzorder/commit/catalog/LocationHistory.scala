@@ -72,7 +72,7 @@ final case class LeftFolder(
   /** The files that were there at last. */
   def lastReplaced: Seq[KnownFile] = if (isGivenUp) replaced else last.replaced
 
-  /** Of these files, those that are not among the files of the folder any more, or were changed; and lost ones that came back changed. */
+  /** Of these files, those that are not there any more or were changed. Of lost ones, those that came back changed. */
   def gone(visible: Seq[FileMeta]): Seq[KnownFile] = {
     val there = visible.map(m => m.name -> m).toMap
     lastReplaced.filterNot(r => there.get(r.name).exists(r.is)) ++ lost.filter(l => there.get(l.name).exists(!l.is(_)))

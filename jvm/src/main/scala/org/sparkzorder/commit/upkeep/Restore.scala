@@ -100,7 +100,7 @@ object Restore {
       inputs.filterNot(i => there.get(FileNames.name(i.path)).exists(i.isSame))
     }.sortBy(_.path)
 
-  /** Files of others in the folders of lost files that are as young. A lost file may have been renamed or rewritten to them. */
+  /** Files of others, as young as a lost file of the same folder. It may have been renamed or rewritten to them. */
   private def beside(folder: TableFolder, plan: RestorePlan, lost: Seq[InputFile]): Seq[String] =
     lost.groupBy(_.folder).toSeq.flatMap { case (dir, gone) =>
       val (own, since) = (plan.inputs.map(_.path).toSet, gone.map(_.modificationTime).min)

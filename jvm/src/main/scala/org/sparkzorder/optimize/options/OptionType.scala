@@ -68,7 +68,7 @@ private[sparkzorder] object OptionType {
     override def show(value: Boolean): String = s"`$value`"
   }
 
-  /** One of one or two words, in any case. */
+  /** One of these words, in any case. */
   final case class OneOf(words: String*) extends OptionType[String] {
     override val name = "word"
     override def range: String = words.map(w => s"`$w`").mkString(" or ")

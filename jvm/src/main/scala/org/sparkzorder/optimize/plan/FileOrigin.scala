@@ -30,7 +30,7 @@ private[sparkzorder] final case class FileOrigin(layout: String, ofPartitions: B
 private[sparkzorder] object FileOrigin {
 
   /** A metric: a hash of the files that a statement with a number of files left as they were. */
-  val Left = "leftFiles"
+  val LeftFilesHash = "leftFilesHash"
 
   private val Text = """(?s)([^\n]*)(\nof partitions)?(?:\ninto (.*))?""".r
 

@@ -70,10 +70,9 @@ private[sparkzorder] final class FileSelection(
    */
   def left(layout: Option[LayoutSpec], isRewritten: Path => Boolean = _ => false): Option[String] = {
     val asked = askedOf(layout)
-    val files = folders.flatMap(_.files).filterNot(f => isRewritten(f.getPath) || originOf(f).contains(asked))
-    Option.when(options.numFiles.isDefined && files.nonEmpty)(
-      MurmurHash3.unorderedHash(files.map(writers.idOf)).toHexString
-    )
+    def isLeft(f: FileStatus) = !isRewritten(f.getPath) && !originOf(f).contains(asked)
+    val files = if (options.numFiles.isEmpty) Nil else folders.flatMap(_.files.filter(isLeft))
+    Option.when(files.nonEmpty)(MurmurHash3.unorderedHash(files.map(writers.idOf)).toHexString)
   }
 
   /** Whether all files that were not made by the statement's words are those that it has left before. */

@@ -36,7 +36,7 @@ private[sparkzorder] final class FileWriters(
   /** What the last operation that was to do the same left as it was, see [[FileSelection.left]]. */
   def leftBy(asked: FileOrigin): Option[String] =
     history.filterNot(_.isLine).take(HistorySettings.Whole).map(_.record).find(FileOrigin.of(_) == asked)
-      .flatMap(_.metrics.get(FileOrigin.Left))
+      .flatMap(_.metrics.get(FileOrigin.LeftFilesHash))
 
   /**
    * The layout that all of some folders keep, since statements with a predicate gave it to them; None without any, or if

@@ -59,7 +59,7 @@ private[optimize] final class OptimizeRecord(
     timestamp = System.currentTimeMillis(),
     userId = UserGroupInformation.getCurrentUser.getShortUserName,
     parameters = parameters,
-    metrics = metrics.history ++ reappeared ++ plan.kept.history ++ plan.left.map(FileOrigin.Left -> _),
+    metrics = metrics.history ++ reappeared ++ plan.kept.history ++ plan.left.map(FileOrigin.LeftFilesHash -> _),
     inputs = plan.inputs.map { i =>
       InputFile(plan.table.names.of(i.status.getPath), i.status.getLen, i.status.getModificationTime, i.footer.rows)
     },

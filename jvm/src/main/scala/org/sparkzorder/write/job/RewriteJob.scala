@@ -175,19 +175,21 @@ final class RewriteJob(
    */
   private def laidOut(samples: Seq[KeySample]): (LayoutModel, Seq[KeySample]) = {
     val byRows = layouts(samples, None)
-    val byBytes = if (outputFiles.exists(_ > 1) && samples.nonEmpty) sampledBytes(byRows) else None
+    val byBytes = if (outputFiles.exists(_ > 1) && samples.nonEmpty) sampledBytes(byRows, samples) else None
     byBytes.fold((byRows, samples))(s => (layouts(samples, byBytes), s))
   }
 
   /** A sample that has equally many rows for each byte of a unit; None if all rows are equally wide. */
-  private def sampledBytes(model: LayoutModel): Option[Seq[KeySample]] = {
+  private def sampledBytes(model: LayoutModel, samples: Seq[KeySample]): Option[Seq[KeySample]] = {
+    val sampled = SampledRows.ofUnits(samples, unitOfFile)
     val widths = probed(model).groupBy(_.unit).flatMap { case (unit, rows) =>
-      RowWidths.of(rows.map(r => ((r.z, r.tie), r.width)).sortBy(_._1).toIndexedSeq).map(unit -> _)
+      val keys = sampled.getOrElse(unit, IndexedSeq.empty).map(_.key(model.units(unit)))
+      RowWidths.of(rows.map(r => ((r.z, r.tie), r.width)).sortBy(_._1).toIndexedSeq).map(unit -> _.relativeTo(keys))
     }
     val (ofUnit, unitOf) = (widths.toMap, unitOfFile)
     Option.when(ofUnit.nonEmpty)(withPlan(model) { plan =>
       val rows = scan(files)
-      sample(rows.sampled(Seq(rows.place(plan))), _ => (), file => ofUnit.get(unitOf(file)))
+      sample(rows.sampled(Seq(rows.curveValue(plan))), _ => (), file => ofUnit.get(unitOf(file)))
     })
   }
 
@@ -196,10 +198,10 @@ final class RewriteJob(
     def bytes(some: Iterable[Int]) = some.map(files(_)._1.getLen).sum.toDouble
     val share = WidthProbe.shareOf(bytes(files.indices))
     val ofUnits = files.indices.groupBy(unitOfFile(_)).filter { case (unit, _) => outputFiles(unit) > 1 }
-    val chosen = ofUnits.values.toSeq.flatMap(own => WidthProbe.some(share)(own.size).map(own)).sorted
+    val chosen = ofUnits.values.toSeq.flatMap(own => WidthProbe.evenlySpaced(share)(own.size).map(own)).sorted
     // Large files are not read whole.
     val ofChosen = math.min(1d, share * bytes(files.indices) / math.max(1d, bytes(chosen)))
-    val times = WidthProbe.more(units.map(u => sampledShare(u) * u.rows).sum, schema.length)
+    val times = WidthProbe.times(units.map(u => sampledShare(u) * u.rows).sum, schema.length)
     val ofUnit = ofUnits.map { case (unit, own) =>
       val read = bytes(own.filter(chosen.toSet)) / math.max(1d, bytes(own)) * ofChosen
       unit -> sampledShare(units(unit)) * times / math.max(read, 1e-9)
@@ -208,9 +210,13 @@ final class RewriteJob(
     val shares = session.sparkContext.broadcast(unitOfChosen.map(ofUnit))
     try withPlan(new LayoutModel(model.units, unitOfChosen)) { plan =>
         val rows = scan(chosen.map(files))
-        val query = queries.planned(rows.sampled(Seq(rows.place(plan), rows.whole)))
+        val query = queries.planned(rows.sampled(Seq(rows.curveValue(plan), rows.allColumns)))
         val task = WidthProbe.task(shares, unitOfChosen, schema.map(_.dataType))
-        queries.run[Array[ProbedRow]]("widths", query, partitions = WidthProbe.some(ofChosen))(task).flatMap(_.toSeq)
+        queries.run[Array[ProbedRow]](
+          "widths",
+          query,
+          partitions = WidthProbe.evenlySpaced(ofChosen)
+        )(task).flatMap(_.toSeq)
       }
     finally shares.destroy()
   }

@@ -70,11 +70,11 @@ private[write] final class RewriteScan(
   }
 
   /** A row's value of the curve. */
-  def place(plan: Broadcast[RowPlan]): Alias =
+  def curveValue(plan: Broadcast[RowPlan]): Alias =
     Alias(curve(plan, bytesKey.fold(columns)(key => Seq(key.child))), "z")()
 
   /** All columns, in one struct. */
-  def whole: Alias = Alias(CreateStruct(data), "whole")()
+  def allColumns: Alias = Alias(CreateStruct(data), "columns")()
 
   // Without keys, rows stay in the order of the files, and of the rows in a file: the splits of a
   // file are read in order.

@@ -70,7 +70,7 @@ private[write] object PredictedFiles {
       limit: Option[LimitedRows]
   ): Seq[PredictedFile] = {
     val placed = rows.map { row =>
-      val z = curveValue(layout, row); PlacedRow(layout.cuts.slot(z, row.tie), z, row)
+      val (z, tie) = row.key(layout); PlacedRow(layout.cuts.slot(z, tie), z, row)
     }
     placed.groupBy(_.slot).toSeq.sortBy(_._1).flatMap { case (_, ofSlot) =>
       val files = limit match {
@@ -79,7 +79,7 @@ private[write] object PredictedFiles {
       }
       files.map { case (part, share) =>
         val half = part.zipWithIndex.collect { case (row, i) if i % 2 == 0 => row }
-        val (first, last) = part.sortBy(row => (curveValue(layout, row), row.tie)).splitAt(part.size / 2)
+        val (first, last) = part.sortBy(_.key(layout)).splitAt(part.size / 2)
         val halves = Seq(first, last).filter(_.nonEmpty).map(bounds(_, keys))
         PredictedFile(unit, share / rows.size, bounds(part, keys), bounds(half, keys), halves)
       }
@@ -87,11 +87,6 @@ private[write] object PredictedFiles {
   }
 
   private final case class PlacedRow(slot: Int, z: Long, row: SampledRow)
-
-  private def curveValue(layout: UnitLayout, row: SampledRow): Long = {
-    val columns = layout.distributions.length
-    if (columns == 0) row.file.toLong else layout.z(row.values.take(columns))
-  }
 
   private def bounds(rows: Seq[SampledRow], keys: IndexedSeq[DataType]): IndexedSeq[FileBounds] =
     keys.indices.map { k =>

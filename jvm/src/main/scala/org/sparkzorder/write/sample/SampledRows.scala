@@ -1,6 +1,6 @@
 package org.sparkzorder.write.sample
 
-import org.sparkzorder.layout.ValueDistribution
+import org.sparkzorder.layout.{UnitLayout, ValueDistribution}
 import org.sparkzorder.stats.KeyEncoding
 
 /** Row number `row` of a sample. */
@@ -11,6 +11,12 @@ private[write] final case class SampledRow(sample: KeySample, row: Int) {
   /** The encoded values that rows are placed by, then those of the key columns. */
   def values: Seq[Any] = sample.key(row)
   def value(c: Int): Any = sample.columns(c)(row)
+
+  /** Its key in a layout, see [[org.sparkzorder.layout.Cuts]]. Without columns, rows keep the order of their files. */
+  def key(layout: UnitLayout): (Long, Long) = {
+    val columns = layout.distributions.length
+    (if (columns == 0) file.toLong else layout.z(values.take(columns)), tie)
+  }
 }
 
 private[write] object SampledRows {

@@ -105,8 +105,5 @@ private final class SampledUnit(
   }
 
   /** The sampled rows' values of the curve with their ties, ascending. */
-  private def positions(layout: UnitLayout): IndexedSeq[(Long, Long)] = placed.map { row =>
-    val z = if (encodings.isEmpty) row.file.toLong else layout.z(row.values.take(layout.distributions.length))
-    (z, row.tie)
-  }.sorted
+  private def positions(layout: UnitLayout): IndexedSeq[(Long, Long)] = placed.map(_.key(layout)).sorted
 }

@@ -27,19 +27,19 @@ private[write] object WidthProbe {
   private val Whole = 32L << 20
 
   /** So many times the sampled rows are looked at, since wide rows may be few. */
-  private val Times = 10d
+  private val MostTimes = 10d
 
   /** Values that are looked at. A million takes a second of a core or two. */
   private val MostValues = 400000d
 
   /** How many times as many rows are looked at as were sampled. */
-  def more(sampled: Double, columns: Int): Double = math.min(Times, MostValues / columns / math.max(1d, sampled))
+  def times(sampled: Double, columns: Int): Double = math.min(MostTimes, MostValues / columns / math.max(1d, sampled))
 
   /** @param bytes of the input files */
   def shareOf(bytes: Double): Double = math.min(1d, math.max(Share, Whole / math.max(1d, bytes)))
 
   /** This share of so many things, evenly spaced; at least one. */
-  def some(share: Double)(all: Int): Seq[Int] = {
+  def evenlySpaced(share: Double)(all: Int): Seq[Int] = {
     val n = math.ceil(all * share).toInt
     (0 until n).map(i => (i.toLong * all / n).toInt)
   }
