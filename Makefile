@@ -29,7 +29,7 @@ demo: $(STAMPS)/installed
 
 # Every main behaviour, on the newest Spark. Building and testing each keep two cores busy.
 test: built-newest
-	@$(TWO) test-jvm test-python
+	@$(call both,-l org.sparkzorder.TestRest -l org.sparkzorder.TestAll,not test_rest and not test_all,$(MOST))
 
 check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
 	$(BIN)/ruff check python

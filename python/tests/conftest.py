@@ -13,6 +13,8 @@ from spark_versions import SPARKS
 
 from spark_zorder import artifacts
 
+pytest_plugins = ["file_lines"]
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 

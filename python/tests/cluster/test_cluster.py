@@ -19,7 +19,7 @@ from cluster import Cluster, wait_until
 from conftest import SUPPORT
 from small_tables import SmallTable, once
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 FILES = 6
 ROWS = 60_000

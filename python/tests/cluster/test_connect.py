@@ -17,7 +17,7 @@ from servers import EXTENDED, connect_server, environment
 
 from spark_zorder import EXTENSION
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 PYTHON = REPOSITORY / "build" / "envs" / "connect" / "bin" / "python"
 """The client's. `make build/stamps/installed-connect` makes it."""

@@ -9,7 +9,7 @@ from programs import answers_of
 
 from spark_zorder import jar_path
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 
 @pytest.fixture(scope="module")

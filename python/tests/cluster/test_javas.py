@@ -12,7 +12,7 @@ import pytest
 from conftest import REPOSITORY, SUPPORT
 from programs import python_of
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 # Versions are said once, in the file of make that installs them.
 _RELEASES = re.search(r"^JAVAS := (.*)$", (REPOSITORY / "make" / "envs.mk").read_text(), re.MULTILINE)

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from spark_zorder import EXTENSION, configure_spark, jar_path
 
-pytestmark = pytest.mark.every_spark
+pytestmark = pytest.mark.older_sparks
 
 
 def options(builder: SparkSession.Builder) -> dict[str, str]:

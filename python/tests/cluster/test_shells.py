@@ -37,7 +37,7 @@ def arguments() -> list[str]:
     return ["--master", "local[2]", "--jars", str(jar_path()), *confs]
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_pyspark_shell(tmp_path: Path, arguments: list[str]) -> None:
     assert "kept 1 rows 7" in run([str(BIN / "pyspark"), *arguments], tmp_path, SCRIPT + "\nexit()\n")
 
@@ -48,7 +48,7 @@ def test_spark_submit(tmp_path: Path, arguments: list[str]) -> None:
     assert "kept 1 rows 7" in run([str(BIN / "spark-submit"), *arguments, str(program)], tmp_path)
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_spark_sql(tmp_path: Path, arguments: list[str]) -> None:
     statements = """
     CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(8) */ id, pmod(hash(id), 1000) AS a FROM range(4000);
@@ -64,7 +64,7 @@ def test_spark_sql(tmp_path: Path, arguments: list[str]) -> None:
     assert int(scan[3]) == 1
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_spark_sql_of_a_file(tmp_path: Path, arguments: list[str]) -> None:
     script = tmp_path / "script.sql"
     # A comment and a statement on two lines are as usual in such files.
@@ -87,7 +87,7 @@ def test_spark_sql_of_a_file(tmp_path: Path, arguments: list[str]) -> None:
     assert "never asked" not in done.stdout
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_spark_shell(tmp_path: Path, arguments: list[str]) -> None:
     program = """
 val path = new java.io.File("t").getAbsolutePath
@@ -106,7 +106,7 @@ println(s"partitions ${rows.repartitionByZOrderRange(4, $"a").rdd.getNumPartitio
     assert "partitions 4" in printed
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_spark_connect(tmp_path: Path) -> None:
     program = f"""
 from pyspark.sql import SparkSession

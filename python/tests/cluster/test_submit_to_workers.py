@@ -10,7 +10,7 @@ from cluster import Cluster, wait_until
 from submit import by_packages, of_page, program_of_page, submit, wait
 from test_cluster import FILES, ROWS, assert_whole, large_table, staged
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from conftest import SUPPORT
 from servers import BIN, EXTENDED, HOME, environment, thrift_server
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 OPTIMIZE = "OPTIMIZE {table} ZORDER BY (a) OPTIONS ('num-files' = '8')"
 EXPLAIN = "EXPLAIN SKIPPING SELECT * FROM {table} WHERE a = 17"

@@ -13,7 +13,7 @@ from conftest import SUPPORT
 from fetched_jars import fetched_jars
 from submit import PAGE, SPARK_HOME, of_page, program_of_page, submit, wait
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 BEFORE = """
 import sys

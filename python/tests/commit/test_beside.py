@@ -36,7 +36,7 @@ OTHERS = {"bak": "_{}.bak", "rsync": ".{}.Xy12Zz", "folder": "_of_{}/x", "put": 
 
 
 @pytest.mark.parametrize(
-    "beside", [".{}.swp", *(pytest.param(form, id=name, marks=pytest.mark.matrix) for name, form in OTHERS.items())]
+    "beside", [".{}.swp", *(pytest.param(form, id=name, marks=pytest.mark.test_all) for name, form in OTHERS.items())]
 )
 def test_a_file_with_something_tied_to_its_name_stays_where_it_is(
     spark: SparkSession, tmp_path: Path, beside: str
@@ -131,7 +131,7 @@ def test_a_late_file_with_something_tied_to_it_is_not_copied(
 
 
 @pytest.mark.parametrize(
-    "place", ["flat/t", *(pytest.param(place, marks=pytest.mark.matrix) for place in ("ev/p=1/t", "parts/t"))]
+    "place", ["flat/t", *(pytest.param(place, marks=pytest.mark.test_all) for place in ("ev/p=1/t", "parts/t"))]
 )
 def test_no_folder_is_made_where_readers_of_a_dataset_would_see_it(
     spark: SparkSession, database: Path, tmp_path: Path, place: str

@@ -12,7 +12,7 @@ from programs import answers_of, python_of
 
 from spark_zorder import jar_path
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 ORDERS = [" ".join(order) for order in permutations(("ours", "delta", "iceberg"))]
 OURS_LATER = [order for order in ORDERS if order.index("delta") < order.index("ours")]

@@ -16,10 +16,10 @@ from spark_process import SparkProcess
 
 ROWS = 2000
 STEPS = [
-    pytest.param("after-manifest", marks=pytest.mark.matrix),
-    pytest.param("after-stage-folders", marks=pytest.mark.matrix),
-    pytest.param("after-sentinels", marks=pytest.mark.matrix),
-    pytest.param("before-commit-point", marks=pytest.mark.matrix),
+    pytest.param("after-manifest", marks=pytest.mark.test_all),
+    pytest.param("after-stage-folders", marks=pytest.mark.test_all),
+    pytest.param("after-sentinels", marks=pytest.mark.test_all),
+    pytest.param("before-commit-point", marks=pytest.mark.test_all),
     "after-commit-point",
 ]
 
@@ -90,7 +90,7 @@ def locations(spark: SparkProcess, name: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["parts", *(pytest.param(k, marks=pytest.mark.matrix) for k in ("flat", "hive"))])
+@pytest.mark.parametrize("kind", ["parts", *(pytest.param(k, marks=pytest.mark.test_all) for k in ("flat", "hive"))])
 def test_a_plain_reader_never_sees_a_wrong_count_and_restore_switches_back(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path, kind: str
 ) -> None:
@@ -181,7 +181,7 @@ def test_an_overwrite_from_an_old_plan_is_not_taken_for_an_append(
     assert ids(ours, "over") == (1, 1)
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_partitions_that_are_renamed_added_and_loaded_anew_have_their_own_rows(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -252,7 +252,7 @@ def test_a_restore_to_the_present_version_copies_files_forward(
     assert ids(plain, "present") == (ROWS + 1, ROWS + 1)
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_a_late_file_counts_once_whichever_folder_the_table_goes_back_to(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -333,7 +333,7 @@ def test_a_location_that_leads_back_through_a_link_is_refused(ours: SparkProcess
         assert ids(ours, name) == (ROWS + 1, ROWS + 1)
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_who_removes_all_new_folders_has_what_is_in_the_first_one(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -456,7 +456,7 @@ def test_new_folders_have_the_rights_of_the_old_ones(ours: SparkProcess, tmp_pat
     assert not list(made.rglob("*.crc"))
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.parametrize("form", ["parquet", "orc"])
 @pytest.mark.parametrize("kind", ["flat", "parts", "hive"])
 def test_random_statements_with_stale_writers_keep_each_row_once(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 

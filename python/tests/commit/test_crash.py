@@ -20,7 +20,7 @@ from small_tables import ROWS, SmallTable, once, write_file
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.every_spark
+pytestmark = pytest.mark.older_sparks
 
 ROLLED_BACK = (
     "after-lock",
@@ -59,7 +59,7 @@ AGAIN = (
 
 KINDS = (False, True)
 STEPS = [
-    pytest.param(died, partitioned, marks=[] if (n + partitioned) % 2 == 0 else pytest.mark.matrix)
+    pytest.param(died, partitioned, marks=[] if (n + partitioned) % 2 == 0 else pytest.mark.test_all)
     for n, died in enumerate(FORWARD + UNDO)
     for partitioned in KINDS
 ]
@@ -68,7 +68,7 @@ STEPS = [
 
 def sampled(steps: tuple[Any, ...], every: int) -> list[Any]:
     """Each of these steps is a parameter. `make test` takes one of so many."""
-    return [pytest.param(step, marks=[] if n % every == 0 else pytest.mark.matrix) for n, step in enumerate(steps)]
+    return [pytest.param(step, marks=[] if n % every == 0 else pytest.mark.test_all) for n, step in enumerate(steps)]
 
 
 STATEMENTS = ("SELECT", "OPTIMIZE", "HISTORY")

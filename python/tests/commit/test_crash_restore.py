@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 ROLLED_BACK = ("after-stage-folders", "after-staging-all", "before-commit-point")
 FORWARD = ("after-commit-point", "reveal-1", "decided", "retire-1", "after-record-done")

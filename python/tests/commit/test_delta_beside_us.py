@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from programs import answers_beside, files_touched
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 TOOK = "tables of the session catalog stored as Parquet or ORC"
 

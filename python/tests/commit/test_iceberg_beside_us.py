@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from programs import answers_beside, files_touched
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 
 @pytest.fixture(scope="module", params=["ours", "iceberg"])

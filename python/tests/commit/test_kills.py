@@ -12,13 +12,13 @@ from kills.campaign import Campaign
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 SEED = os.environ.get("SEED", "20261121")
 
 
 @pytest.mark.parametrize(
-    "kills", [3, pytest.param(int(os.environ.get("KILLS", "40")), marks=pytest.mark.extended)], ids=["few", "many"]
+    "kills", [3, pytest.param(int(os.environ.get("KILLS", "40")), marks=pytest.mark.test_all)], ids=["few", "many"]
 )
 def test_kills_at_random_times_lose_and_double_no_row(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], kills: int

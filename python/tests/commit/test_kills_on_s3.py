@@ -9,7 +9,7 @@ import pytest
 from kills.s3_campaign import S3Campaign
 from s3_server import s3_server
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 SEED = os.environ.get("SEED", "20261124")
 KILLS = int(os.environ.get("S3_KILLS", "8"))

@@ -93,7 +93,7 @@ def test_a_batch_that_nobody_began_is_wrong(shape: str) -> None:
             assert question.wrong(found, COMPLETE, BEGUN) is not None
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_answers_are_right_under_load(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # One process with Spark instead of two.
     roles = (MAINTAINER, APPENDER, COUNTER)

@@ -14,7 +14,7 @@ from small_tables import SmallTable, once
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 PLACES = ("reveal-1", "retire-1")
 

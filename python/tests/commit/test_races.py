@@ -20,7 +20,7 @@ from small_tables import ROWS, SmallTable, once, write_file
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 BEFORE = ("after-staging", "before-commit-point")
 MIDDLE = ("after-commit-point", "reveal-1")

@@ -24,7 +24,7 @@ from spark_zorder.errors import ToolError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 DIED = {"after-lock": 1, "after-staging-all": 2, "reveal-1": 3, "retire-1": 12, "after-record-done": 1}
 """Where the processes died, and on how many tables: twice before the commit point, twice after it, and at the end."""

@@ -20,7 +20,7 @@ ENVIRONMENTS = REPOSITORY / "build" / "envs"
 AIRFLOW = ENVIRONMENTS / "airflow" / "bin" / "python"
 DBT = ENVIRONMENTS / "dbt" / "bin" / "dbt"
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 
 def recipe(name: str, folder: Path) -> Path:

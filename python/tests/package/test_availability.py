@@ -39,8 +39,8 @@ def written(page: str, table: dict[str, list[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.every_spark
-@pytest.mark.matrix
+@pytest.mark.older_sparks
+@pytest.mark.test_all
 def test_the_page_says_what_works_on_this_spark(spark: SparkSession, database: Path) -> None:
     found = {feature.name: feature.cell(spark) for feature in FEATURES}
     column = HEAD.index(minor(spark)) - 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 
 def demo(folder: Path, *arguments: str) -> str:

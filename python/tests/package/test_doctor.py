@@ -48,7 +48,7 @@ def of_session(*, late: bool = False, **settings: str) -> tuple[bool, dict[str, 
     return ok, {f[0]: Finding(*f) for f in findings}
 
 
-@pytest.mark.every_spark
+@pytest.mark.older_sparks
 def test_a_session_that_is_well(spark: SparkSession) -> None:
     found = doctor(spark)
     assert found.ok, repr(found)
@@ -58,7 +58,7 @@ def test_a_session_that_is_well(spark: SparkSession) -> None:
     assert all(line.startswith(("ok     ", "?      ")) for line in lines)
 
 
-@pytest.mark.every_spark
+@pytest.mark.older_sparks
 def test_a_setting_that_turns_skipping_off(spark: SparkSession) -> None:
     for key, value, check in (
         ("spark.zorder.skipping.enabled", "false", "skipping"),
@@ -94,7 +94,7 @@ def test_a_jar_that_came_after_the_start_of_the_session_is_not_loaded() -> None:
     assert found["extension"].ok is False
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_two_extensions_and_a_jar_of_this_version() -> None:
     ok, found = of_session(spark__jars=str(jar_path()), spark__sql__extensions=f"no.such.Extension,{EXTENSION}")
     assert ok

@@ -123,7 +123,7 @@ def test_a_table_that_fails_does_not_stop_the_others(spark: SparkSession, databa
     assert exit_code(outcomes) == 1
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_a_locked_table_is_left_and_all_locked_is_told(spark: SparkSession, database: Path, tmp_path: Path) -> None:
     fill(spark)
     rival = Rival(tmp_path / "rival")
@@ -213,7 +213,7 @@ def cli(tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
     return run
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_the_command_line_starts_its_own_session(cli: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     make = """
 import sys

@@ -162,7 +162,7 @@ def test_wrong_names_exit_with_2(arguments: list[str], capsys: pytest.CaptureFix
     assert "usage:" in capsys.readouterr().err
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_sigterm_ends_the_run_and_the_next_one_does_the_rest(tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     for n in range(3):

@@ -14,7 +14,7 @@ from night_process import FORBID, WORK, Night, permissions_hold
 from rival import Rival
 from steps import step
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 ROWS = 20
 KINDS = {"quiet": 760, "needy": 40, "view": 80, "json": 60, "missing": 20, "damaged": 20, "unreadable": 15, "locked": 3}

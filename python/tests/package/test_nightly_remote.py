@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from spark_servers import WITH_US, connect_server
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 MAKE = """
 import sys

@@ -10,7 +10,7 @@ import night_of_two_hundred as night
 import pytest
 from child_process import start_child
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 
 def test_two_hundred_tables_of_all_kinds(tmp_path: Path) -> None:

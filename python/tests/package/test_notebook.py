@@ -13,7 +13,7 @@ import pytest
 from conftest import REPOSITORY, SUPPORT
 from servers import environment
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 PYTHON = REPOSITORY / "build" / "envs" / "notebook" / "bin" / "python"
 """`make build/stamps/installed-notebook` makes it."""

@@ -36,7 +36,7 @@ def test_the_package_is_typed() -> None:
     assert (Path(spark_zorder.__file__).parent / "py.typed").exists()
 
 
-@pytest.mark.every_spark
+@pytest.mark.older_sparks
 def test_the_jar_is_that_of_the_installed_spark() -> None:
     minor = ".".join(artifacts.installed_spark().split(".")[:2])
     path = spark_zorder.jar_path()
@@ -44,7 +44,7 @@ def test_the_jar_is_that_of_the_installed_spark() -> None:
     assert path.exists()
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_there_is_a_jar_for_each_spark() -> None:
     assert list(artifacts.available_jars().values()) == [spark.jar for spark in SPARKS]
 
@@ -113,7 +113,7 @@ def test_the_command_line_fails_in_words(jars: Path, capsys: pytest.CaptureFixtu
     assert printed.err.startswith("no jar for Spark 3.4")
 
 
-@pytest.mark.every_spark
+@pytest.mark.older_sparks
 def test_the_module_and_the_command_are_the_same() -> None:
     module, command = [sys.executable, "-m", "spark_zorder"], [str(Path(sys.executable).with_name("spark-zorder"))]
     helps = []

@@ -15,7 +15,7 @@ IMAGES = REPOSITORY / "docs" / "img"
 TICK = re.compile("[\u2212\\d.]+")
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_each_picture_says_the_same_when_it_is_drawn_again(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, REPOSITORY / "tools" / "draw_docs.py", tmp_path], capture_output=True, text=True, timeout=900

@@ -16,7 +16,7 @@ from spark_versions import NEWEST, SPARKS, VERSION
 
 from spark_zorder import EXTENSION
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 PUBLISHED = REPOSITORY / "build" / "m2"
 POM = "{http://maven.apache.org/POM/4.0.0}"

@@ -24,7 +24,7 @@ from spark_zorder import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.every_spark
+pytestmark = pytest.mark.older_sparks
 
 ROWS = 20_000
 

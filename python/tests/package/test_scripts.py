@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 MINOR = ".".join(pyspark.__version__.split(".")[:2])
 
-pytestmark = [pytest.mark.every_spark, pytest.mark.skipif(MINOR == "3.5", reason="Spark 3.5 has no SQL scripts")]
+pytestmark = [pytest.mark.older_sparks, pytest.mark.skipif(MINOR == "3.5", reason="Spark 3.5 has no SQL scripts")]
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from ssb.totals import BYTES, FILES, UNITS, WHOLE, shares, totals
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 SCALE = 0.01
 

@@ -12,7 +12,7 @@ from spark_versions import SPARKS
 
 from spark_zorder import jar_path
 
-pytestmark = [pytest.mark.matrix, pytest.mark.every_spark]
+pytestmark = [pytest.mark.test_all, pytest.mark.older_sparks]
 
 MINOR = ".".join(pyspark.__version__.split(".")[:2])
 OTHERS = [spark.minor for spark in SPARKS if spark.minor != MINOR]
@@ -27,7 +27,7 @@ builder.config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension").g
 """
 
 
-@pytest.mark.parametrize("other", [OTHERS[0], pytest.param(OTHERS[-1], marks=pytest.mark.extended)])
+@pytest.mark.parametrize("other", [OTHERS[0], pytest.param(OTHERS[-1], marks=pytest.mark.test_all)])
 def test_the_session_does_not_start_and_says_which_jar_to_use(tmp_path: Path, other: str) -> None:
     jar = jar_path(other)
     command = [sys.executable, "-c", START, str(jar)]

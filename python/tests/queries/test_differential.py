@@ -24,7 +24,7 @@ SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
 
 @pytest.mark.parametrize(
     "tables",
-    [pytest.param(5, marks=pytest.mark.every_spark), pytest.param(12, marks=pytest.mark.matrix)],
+    [pytest.param(5, marks=pytest.mark.older_sparks), pytest.param(12, marks=pytest.mark.test_all)],
     ids=["few", "many"],
 )
 def test_skipping_never_changes_an_answer(

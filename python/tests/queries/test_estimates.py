@@ -16,7 +16,7 @@ from spark_zorder import explain_skipping
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 
 def cost_of(spark: SparkSession, query: str) -> str:

@@ -96,7 +96,7 @@ def files_read(frame: DataFrame) -> int:
 
 
 @pytest.mark.parametrize(
-    ("seeds", "tables"), [(range(1), 2), pytest.param(range(1, 26), 4, marks=pytest.mark.extended)]
+    ("seeds", "tables"), [(range(1), 2), pytest.param(range(1, 26), 4, marks=pytest.mark.test_all)]
 )
 def test_the_first_rows_are_those_of_spark(spark: SparkSession, tmp_path: Path, seeds: range, tables: int) -> None:
     asked = bounded = kept = whole = 0

@@ -15,7 +15,7 @@ from py4j.protocol import Py4JJavaError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 LATER = "id >= 5000"
 FILES = 8

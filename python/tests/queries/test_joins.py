@@ -12,7 +12,7 @@ from comparison import no_skipping, settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.every_spark
+pytestmark = pytest.mark.older_sparks
 
 SKIPPED = (
     "SELECT t.*, w FROM t JOIN d ON t.id = d.id",

@@ -31,7 +31,7 @@ def table(spark: SparkSession, tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_a_session_remembers(spark: SparkSession, table: Path) -> None:
     spark.conf.set("spark.zorder.memory.enabled", "true")
     query = f"SELECT count(*) FROM parquet.`{table}` WHERE {EARLIER}"

@@ -12,7 +12,7 @@ import pytest
 from small_tables import SmallTable, once
 from steps import PROPERTY, environment, step
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 PROGRAM = """
 import threading, time
@@ -46,7 +46,7 @@ spark.stop()
 """
 
 
-@pytest.mark.every_spark
+@pytest.mark.older_sparks
 def test_a_sink_gets_locks_publishing_trash_and_errors(tmp_path: Path) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=False)
     retired = sum(f.stat().st_size for f in table.files())

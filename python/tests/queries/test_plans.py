@@ -16,7 +16,7 @@ from spark_zorder import ZOrderTable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.extended, pytest.mark.every_spark]
+pytestmark = [pytest.mark.test_all, pytest.mark.older_sparks]
 
 FILES = 10
 ROWS = 4000

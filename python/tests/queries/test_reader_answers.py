@@ -118,7 +118,7 @@ def table(form: str, cells: dict[str, list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines).replace(" --- ", "---")
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.skipif(not PYTHON.exists(), reason="make readers")
 @pytest.mark.parametrize("title", ["Parquet", "ORC"])
 def test_readers_answer_as_before(spark: SparkSession, tmp_path: Path, title: str) -> None:

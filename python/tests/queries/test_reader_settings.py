@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 
@@ -250,7 +250,7 @@ def counts(spark: SparkSession, predicates: list[str]) -> dict[str, int] | None:
         return None
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.parametrize("file_format", ["parquet", "int96", "orc"])
 def test_no_setting_of_the_reader_changes_the_rows(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
     reader = "orc" if file_format == "orc" else "parquet"

@@ -70,7 +70,7 @@ def rows_of(page: str) -> dict[str, list[str]]:
     return {cells[0]: cells[1:] for cells in lines[2:] if len(cells) == len(FORMS) + 1}
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.skipif(not PYTHON.exists(), reason="make readers")
 def test_the_page_of_readers_is_true(spark: SparkSession, tmp_path: Path) -> None:
     results = {}

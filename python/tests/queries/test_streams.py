@@ -129,7 +129,7 @@ def optimize(spark: SparkSession, root: Path, more: str = "") -> None:
     spark.sql(f"OPTIMIZE parquet.`{root}` {more} ZORDER BY (a) OPTIONS ('num-files' = '2')")
 
 
-@pytest.mark.parametrize("partitioned", [pytest.param(False, marks=pytest.mark.matrix), True])
+@pytest.mark.parametrize("partitioned", [pytest.param(False, marks=pytest.mark.test_all), True])
 def test_each_row_arrives_once_while_the_stream_runs(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], partitioned: bool
 ) -> None:
@@ -205,7 +205,7 @@ def test_a_stream_whose_rows_are_gone_from_the_trash_fails(
     assert stream(table.root).run_once() == once(table.ids | set(range(10_000, 10_000 + ROWS)))
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_a_fresh_stream_reads_an_optimized_folder_and_what_was_appended(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:
@@ -221,7 +221,7 @@ def test_a_fresh_stream_reads_an_optimized_folder_and_what_was_appended(
     assert fresh.run_once() == once(ids)
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_a_batch_that_is_run_again_reads_the_same_rows(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:
@@ -291,7 +291,7 @@ def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
     assert stream(table.root).run_once() == once(ids)
 
 
-@pytest.mark.parametrize("seconds", [-86_400, pytest.param(86_400, marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("seconds", [-86_400, pytest.param(86_400, marks=pytest.mark.test_all)])
 def test_files_that_came_back_and_were_touched_are_not_new(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], seconds: float
 ) -> None:
@@ -328,7 +328,7 @@ def test_loads_of_one_name_and_one_time_are_told_apart_by_their_lengths(
     assert stream(table.root).run_once() == once(table.ids | new)
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_a_stream_over_a_copied_table(spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=False)
     optimize(spark, table.root, "FULL")
@@ -358,7 +358,7 @@ def test_a_stream_over_all_that_is_in_the_folder(
     assert running.catch_up() == once(ids)
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.parametrize("pattern", ["*.parquet", "p=*", "p=*/*.parquet"])
 def test_a_stream_over_a_pattern_of_paths(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], pattern: str
@@ -372,7 +372,7 @@ def test_a_stream_over_a_pattern_of_paths(
     assert stopped.run_once() == once(ids)
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_partition_values_of_rows_from_the_trash(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:
@@ -387,7 +387,7 @@ def test_partition_values_of_rows_from_the_trash(
     assert [row.p for row in rows] == [2]
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_a_stream_over_a_table_of_the_catalog(spark: SparkSession, database: Path, tmp_path: Path) -> None:
     spark.sql("CREATE TABLE t (id BIGINT, a INT) USING parquet")
     spark.sql("INSERT INTO t SELECT id, CAST(id * 7 % 101 AS INT) FROM range(100)")
@@ -422,7 +422,7 @@ def test_the_pattern_of_the_docs_leaves_out_what_optimize_writes(
     ]
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.parametrize("again", [False, True], ids=["of the file", "of what it was made of"])
 def test_without_a_record_a_stream_fails_where_rows_could_arrive_twice(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], again: bool
@@ -463,7 +463,7 @@ def leave_lines(spark: SparkSession, root: Path) -> None:
     spark.sql(f"VACUUM parquet.`{root}` RETAIN 0 HOURS").collect()
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_a_stream_goes_on_when_only_lines_are_left_of_what_it_has_seen(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:
@@ -488,7 +488,7 @@ def test_a_stream_goes_on_when_only_lines_are_left_of_what_it_has_seen(
     assert stopped.arrived() == once(ids)
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.parametrize("taken", [False, True], ids=["by its name", "by another name"])
 def test_a_file_that_came_back_when_only_a_line_tells_it_is_no_new_one(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], taken: bool

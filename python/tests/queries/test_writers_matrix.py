@@ -139,7 +139,7 @@ def assert_true(files: list[Path]) -> None:
             assert not verdict.wrong.get(kind), (kind, verdict.created_by, verdict.wrong[kind][:5])
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.parametrize(("writer", "version"), CASES)
 def test_what_is_believed_of_footers_is_true(writer: str, version: str, source: Path, tmp_path: Path) -> None:
     files = files_of(writer, version, source, tmp_path / "files")
@@ -147,7 +147,7 @@ def test_what_is_believed_of_footers_is_true(writer: str, version: str, source: 
     assert_true(files)
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.parametrize("version", JAVA.split())
 def test_what_is_believed_of_parquet_java_is_true(version: str, source: Path, tmp_path: Path) -> None:
     jars = (

@@ -13,7 +13,7 @@ from spark_zorder import explain_skipping
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.every_spark, pytest.mark.matrix]
+pytestmark = [pytest.mark.older_sparks, pytest.mark.test_all]
 
 POINTS = [(0, 0, 1), (0, 3, 1), (1, 0, 1), (1, 2, 1), (2, 1, 1), (2, 3, 1), (3, 0, 1), (3, 3, 1)]
 ALONG_THE_CURVE = [(0, 0), (1, 0), (3, 0), (2, 1), (1, 2), (0, 3), (2, 3), (3, 3)]

@@ -22,7 +22,7 @@ from spark_zorder import ZOrderTable, explain_skipping, jar_path
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 ROWS = 20_000
 RECORD = "spark.zorder.workload.enabled"

@@ -18,7 +18,7 @@ from spark_zorder.errors import condition_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-every_spark = pytest.mark.every_spark
+older_sparks = pytest.mark.older_sparks
 calls = pytest.mark.parametrize("call", [repartition_by_zorder_range, repartition_by_hilbert_range])
 Call = Callable[..., "DataFrame"]
 
@@ -33,7 +33,7 @@ def boxes(df: DataFrame) -> list[tuple[int, int, int]]:
     return [(row.n, row.a, row.b) for row in bounds.orderBy("p").collect()]
 
 
-@every_spark
+@older_sparks
 @calls
 def test_partitions_are_boxes(spark: SparkSession, call: Call) -> None:
     grid = spark.range(1024).selectExpr(*GRID)
@@ -43,7 +43,7 @@ def test_partitions_are_boxes(spark: SparkSession, call: Call) -> None:
     assert clustered.exceptAll(grid).count() == 0
 
 
-@every_spark
+@older_sparks
 @calls
 def test_columns_are_names_or_expressions_and_the_number_may_be_left_out(spark: SparkSession, call: Call) -> None:
     grid = spark.range(1024).selectExpr(*GRID)
@@ -54,7 +54,7 @@ def test_columns_are_names_or_expressions_and_the_number_may_be_left_out(spark: 
     assert boxes(call(struct, 16, "s.a", "s.b")) == [(64, 8, 8)] * 16
 
 
-@every_spark
+@older_sparks
 @calls
 def test_a_file_for_each_partition(spark: SparkSession, tmp_path: Path, call: Call) -> None:
     for kind in ("parquet", "csv"):
@@ -62,7 +62,7 @@ def test_a_file_for_each_partition(spark: SparkSession, tmp_path: Path, call: Ca
         assert len(list((tmp_path / kind).glob("part-*"))) == 16
 
 
-@every_spark
+@older_sparks
 @pytest.mark.parametrize(
     ("arguments", "condition"),
     [
@@ -79,7 +79,7 @@ def test_what_is_wrong_is_named(spark: SparkSession, arguments: tuple[object, ..
     assert condition_of(error.value) == condition
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_over_spark_connect(tmp_path: Path) -> None:
     program = f"""
 from pyspark.errors import AnalysisException

@@ -17,7 +17,7 @@ from comparison import files_read, no_skipping, outcome, same_rows, settings
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 

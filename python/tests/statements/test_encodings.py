@@ -19,7 +19,7 @@ from pyarrow import parquet
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 ROWS = 400
 KEYS = [i * 7919 % ROWS for i in range(ROWS)]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = [pytest.mark.every_spark, pytest.mark.matrix]
+pytestmark = [pytest.mark.older_sparks, pytest.mark.test_all]
 
 ROWS = 12_000
 DAYS = 6

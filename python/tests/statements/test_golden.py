@@ -18,7 +18,7 @@ RESULTS = REPOSITORY / "sql-tests" / "results"
 INPUTS = sorted((REPOSITORY / "sql-tests" / "inputs").glob("*.sql"))
 
 
-@pytest.mark.every_spark
+@pytest.mark.older_sparks
 @pytest.mark.parametrize("source", INPUTS, ids=lambda path: path.stem)
 def test_results_are_as_written_down(spark: SparkSession, database: Path, source: Path) -> None:
     minors = [known.minor for known in SPARKS]

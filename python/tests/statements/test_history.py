@@ -18,7 +18,7 @@ from spark_zorder import ZOrderTable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.every_spark
+pytestmark = pytest.mark.older_sparks
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_vacuum_forgets_operations_beyond_the_number_and_the_age(
         table.restore(3)
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_which_layout_wrote_a_file_is_known_however_many_operations_came_since(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ from spark_zorder.errors import condition_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.every_spark
+pytestmark = pytest.mark.older_sparks
 
 
 def view(spark: SparkSession, folder: Path) -> str:

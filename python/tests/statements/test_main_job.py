@@ -12,7 +12,7 @@ from spark_zorder import ZOrderTable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.every_spark, pytest.mark.main_job]
+pytestmark = [pytest.mark.older_sparks]
 
 ROWS = 4000
 FILES = 16

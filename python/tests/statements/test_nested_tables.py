@@ -21,7 +21,7 @@ from spark_zorder._cli import tool
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 COLUMNS = "(id BIGINT, a INT)"
 PLACES = ("after-staging-all", "after-commit-point", "reveal-1", "decided", "retire-1", "before-record-done")

@@ -68,7 +68,7 @@ def test_the_typed_keys_of_options_are_those_of_the_table() -> None:
             assert str(hint).removeprefix("<class '").removesuffix("'>") == TYPES[OPTIONS[key].type], key
 
 
-@pytest.mark.every_spark
+@pytest.mark.older_sparks
 def test_the_statement_takes_every_argument(spark: SparkSession, tmp_path: Path) -> None:
     spark.range(4000).repartition(4).write.parquet(str(tmp_path / "t"))
     table = ZOrderTable.for_path(spark, tmp_path / "t")

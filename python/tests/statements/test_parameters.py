@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from spark_zorder import ZOrderTable
 
-pytestmark = pytest.mark.every_spark
+pytestmark = pytest.mark.older_sparks
 
 DAY = datetime.date(2026, 1, 1)
 LEGACY = "spark.sql.legacy.parameterSubstitution.constantsOnly"

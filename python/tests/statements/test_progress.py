@@ -18,7 +18,7 @@ from steps import environment, step
 from spark_zorder import ZOrderTable, jar_path
 from spark_zorder.progress import TerminalDisplay, describe, shown
 
-pytestmark = [pytest.mark.every_spark, pytest.mark.usefixtures("database")]
+pytestmark = [pytest.mark.older_sparks, pytest.mark.usefixtures("database")]
 
 
 def create(spark: SparkSession, rows: int = 1_000) -> None:
@@ -269,7 +269,7 @@ sys.stderr.write("END")
 """
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 @pytest.mark.parametrize("enabled", ["true", "false"])
 def test_a_terminal_has_one_bar_for_the_statement(tmp_path: Path, enabled: str) -> None:
     command = [sys.executable, "-c", CHILD, str(jar_path()), enabled]
@@ -313,7 +313,7 @@ logger.gateway.level = info
 """
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 @pytest.mark.parametrize("enabled", ["true", "false"])
 def test_a_log_has_a_line_every_ten_seconds(tmp_path: Path, enabled: str) -> None:
     gate = tmp_path / "gate"

@@ -193,7 +193,7 @@ def said(table: ZOrderTable, r: random.Random) -> tuple[str, OptimizeResult, Opt
     return f"{columns} {options} {where}", first, table.optimize(columns or None, where=where, options=options)
 
 
-@pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 300), marks=pytest.mark.extended)])
+@pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 300), marks=pytest.mark.test_all)])
 def test_any_statement_said_twice_finds_nothing_to_do(spark: SparkSession, tmp_path: Path, seeds: range) -> None:
     for seed in seeds:
         r = random.Random(seed)

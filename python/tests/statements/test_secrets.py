@@ -19,7 +19,7 @@ from pyspark.errors import PySparkException
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="rights are those of POSIX")
 

@@ -104,7 +104,7 @@ def test_statements_are_the_same_by_path_and_by_name(
     same_by_path_and_by_name(spark, tmp_path, file_format, int96, SETTINGS, STATEMENTS)
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 @KINDS
 @pytest.mark.parametrize("setting", [*SETTINGS, *MORE_SETTINGS])
 def test_statements_are_the_same_under_each_setting(

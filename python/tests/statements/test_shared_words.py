@@ -13,7 +13,7 @@ from spark_zorder.errors import condition_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.every_spark, pytest.mark.usefixtures("database"), pytest.mark.matrix]
+pytestmark = [pytest.mark.older_sparks, pytest.mark.usefixtures("database"), pytest.mark.test_all]
 
 TWO_FILES = "USING parquet AS SELECT /*+ REPARTITION(2) */ id, id AS a FROM range(100)"
 

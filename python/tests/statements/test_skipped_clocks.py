@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    ("clock", "refused"), [("02:30", True), pytest.param("03:30", False, marks=pytest.mark.matrix)]
+    ("clock", "refused"), [("02:30", True), pytest.param("03:30", False, marks=pytest.mark.test_all)]
 )
 def test_a_skipped_clock_is_refused(tmp_path: Path, clock: str, refused: bool) -> None:
     folder = tmp_path / "t"
@@ -43,7 +43,7 @@ def test_a_skipped_clock_is_refused(tmp_path: Path, clock: str, refused: bool) -
         assert sorted(map(str, orc.read_table(str(file))["t"].to_pylist())) == sorted(map(str, times * 2))
 
 
-@pytest.mark.matrix
+@pytest.mark.test_all
 def test_a_clock_that_the_writers_zone_has_twice_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     answers_of("berlin.py", str(jar_path()), "write", str(folder), folder=tmp_path)

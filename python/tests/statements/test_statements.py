@@ -15,7 +15,7 @@ from spark_zorder import ZOrderTable, explain_skipping
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.every_spark
+pytestmark = pytest.mark.older_sparks
 
 ROWS = 4000
 

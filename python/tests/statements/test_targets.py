@@ -21,7 +21,7 @@ from spark_zorder import explain_skipping
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 OLD_DAY = datetime.date(1500, 1, 1)
 ACCEPT_LOSS = "'allow-nanosecond-loss' = 'true'"

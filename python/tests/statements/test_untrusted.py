@@ -24,7 +24,7 @@ from small_tables import SmallTable, sealed
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 OUTSIDE = b"nobody may touch this"
 

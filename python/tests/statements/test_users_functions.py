@@ -12,7 +12,7 @@ from pyspark.sql.functions import call_function, col, expr
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 CALL = "SELECT zvalue(1L, 2L)"
 USERS = 1002

@@ -19,7 +19,7 @@ from pyarrow import parquet
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 NUMBERS = [i * 7919 % 101 for i in range(60)]
 

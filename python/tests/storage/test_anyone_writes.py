@@ -22,7 +22,7 @@ from pyarrow import dataset
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 QUERIES = ["a = 17", "a <> 17", "id = 130", "id < 50 AND a > 20", "p = 1 AND a < 10", "p = 2", "a IS NULL", "id >= 0"]
 

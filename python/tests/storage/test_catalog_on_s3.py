@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from s3_server import Request, S3Server, s3_server
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 ROWS = 2000
 

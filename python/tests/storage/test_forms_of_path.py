@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 PLACES = ("reveal-1", "decided", "retire-1")
 """Steps during the exchange of the first folder's files."""
@@ -59,7 +59,7 @@ def patterns(table: SmallTable) -> list[str]:
 
 
 @pytest.mark.parametrize("partitioned", [False, True], ids=["flat", "partitioned"])
-@pytest.mark.parametrize("place", [pytest.param(p, marks=pytest.mark.extended) for p in PLACES[:2]] + [PLACES[2]])
+@pytest.mark.parametrize("place", [pytest.param(p, marks=pytest.mark.test_all) for p in PLACES[:2]] + [PLACES[2]])
 def test_patterns_of_files_beside_an_owner_that_stands_still(
     spark: SparkSession, by_v2: SparkSession, rival: Rival, tmp_path: Path, place: str, partitioned: bool
 ) -> None:

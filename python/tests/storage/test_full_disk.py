@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from small_tables import SmallTable, once
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 FILES = 8
 ROWS = 6_000

@@ -16,7 +16,7 @@ from spark_process import SparkProcess
 from steps import environment, step
 from submit import SPARK_HOME
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.test_all
 
 ROWS = 4000
 SUPERUSER = getpass.getuser()

@@ -82,7 +82,7 @@ def left_over(spark: SparkProcess, server: S3Server, root: str) -> list[str]:
     ]
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.parametrize("form", ["parquet", "orc"])
 @pytest.mark.parametrize(
     ("name", "parts"), [("flat", ""), ("parts", "p"), ("odd %25 ü x/a+b,c", "p")], ids=["flat", "parts", "odd keys"]
@@ -131,7 +131,7 @@ def test_a_catalog_table_is_optimized_without_a_setting(ours: SparkProcess, plai
     assert ids(plain, root, "parquet")[0] == 2 * ROWS + 10
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
     server: S3Server, tmp_path: Path, plain: SparkProcess
 ) -> None:
@@ -157,7 +157,7 @@ def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
         assert counts[1] <= counts[0] + 3, f"{name}: {counts}"
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_a_store_without_conditions_is_refused_before_anything_is_written(
     server: S3Server, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -176,7 +176,7 @@ def test_a_store_without_conditions_is_refused_before_anything_is_written(
         assert plain.run(f"result = files({root!r})") == before
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_conditions_are_signed(server: S3Server, ours: SparkProcess) -> None:
     root = f"{ROOT}/signed"
     write(ours, root, "parquet", "")
@@ -193,7 +193,7 @@ def test_conditions_are_signed(server: S3Server, ours: SparkProcess) -> None:
     assert wanted <= seen
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_a_client_that_leaves_no_upload_open_is_refused_before_anything_is_written(
     server: S3Server, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -207,7 +207,7 @@ def test_a_client_that_leaves_no_upload_open_is_refused_before_anything_is_writt
     assert plain.run(f"result = files({root!r})") == before
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_a_bucket_without_write_access_is_refused_and_read(
     server: S3Server, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -229,7 +229,7 @@ def test_a_bucket_without_write_access_is_refused_and_read(
     assert plain.run(f"result = files({root!r})") == before
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.parametrize("late", [False, True], ids=["refused", "done and refused"])
 def test_every_tenth_request_fails_and_no_row_is_lost(
     server: S3Server, ours: SparkProcess, plain: SparkProcess, *, late: bool
@@ -248,7 +248,7 @@ def test_every_tenth_request_fails_and_no_row_is_lost(
     assert left_over(ours, server, root) == []
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_credentials_that_expire_at_any_request_lose_no_row(
     server: S3Server, ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -286,7 +286,7 @@ def rule(days: int, prefix: str, status: str = "Enabled") -> str:
     )
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_the_lifecycle_rules_of_a_bucket_say_how_long_uploads_stay_open(server: S3Server, ours: SparkProcess) -> None:
     def days(table: str) -> object:
         return ours.run(
@@ -312,7 +312,7 @@ def test_the_lifecycle_rules_of_a_bucket_say_how_long_uploads_stay_open(server: 
         server.ask("DELETE", "/bucket?lifecycle")
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess, plain: SparkProcess) -> None:
     body = b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"
     server.ask("PUT", "/bucket?versioning", body)
@@ -325,7 +325,7 @@ def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess,
     assert left_over(ours, server, root) == []
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_folders_of_other_formats_are_refused(server: S3Server, ours: SparkProcess) -> None:
     refused = {
         "_delta_log/0.json": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
@@ -357,7 +357,7 @@ def copied(server: S3Server, keys: list[str], root: str, target: str) -> None:
         server.ask("PUT", f"/{BUCKET}/{path}", headers={"x-amz-copy-source": f"/{BUCKET}/{urllib.parse.quote(key)}"})
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_a_copy_that_is_made_while_an_operation_publishes_has_each_row_once(
     server: S3Server, ours: SparkProcess, plain: SparkProcess
 ) -> None:
@@ -393,7 +393,7 @@ def test_a_copy_that_is_made_while_an_operation_publishes_has_each_row_once(
     assert ids(ours, f"{ROOT}/midway/t", "parquet") == (ROWS, ROWS)
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.parametrize(
     ("what", "part", "count"),
     [

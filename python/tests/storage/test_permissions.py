@@ -20,7 +20,7 @@ from spark_zorder import ZOrderTable, jar_path
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.test_all
 
 
 def contents(folder: Path) -> dict[str, tuple[bytes, int]]:

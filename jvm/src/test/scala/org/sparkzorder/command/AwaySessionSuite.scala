@@ -12,6 +12,7 @@ import org.apache.spark.sql.SparkSession
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.commit.Meters
 
 /** The local disk, which becomes unreachable after a number of calls. */
@@ -69,7 +70,7 @@ class AwaySessionSuite extends AnyFunSuite with BeforeAndAfterAll {
     FileUtils.deleteDirectory(dir.toFile)
   }
 
-  test("if the file system goes away during a statement, no lock stays alive, and the next statement works") {
+  test("if the file system goes away during a statement, no lock stays alive, and the next statement works", InRest) {
     val target = s"parquet.`away:${dir.resolve("t")}`"
     spark.range(0, 400, 1, 4).selectExpr("id", "id % 7 AS a").write.parquet(dir.resolve("t").toString)
     val statements = Seq(

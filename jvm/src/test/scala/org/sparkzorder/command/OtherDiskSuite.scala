@@ -3,6 +3,7 @@ package org.sparkzorder.command
 import org.apache.spark.SparkThrowable
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.LocalSpark
 
 /** A table has one of its partitions on another file system. */
@@ -38,7 +39,7 @@ class OtherDiskSuite extends AnyFunSuite with LocalSpark {
     val name = s"t${i}_$scheme"
     val options = s"OPTIONS ('commit.mode' = '$mode', 'num-files' = '1')"
 
-    test(s"$mode, the partition is on $scheme: other partitions can be optimized, and restored") {
+    test(s"$mode, the partition is on $scheme: other partitions can be optimized, and restored", InRest) {
       table(name, s"$scheme:$dir/${name}_outside")
       if (rootScheme == "other") spark.sql(s"ALTER TABLE $name SET LOCATION 'other:$dir/$name'")
       if (rootScheme == "other") for (p <- 0 to 1)

@@ -3,6 +3,7 @@ package org.sparkzorder.command
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.LocalSpark
 
 /** Another session renames or drops a table as soon as the catalog names its new folder, and the history says so. */
@@ -28,7 +29,7 @@ class RenamedSuite extends AnyFunSuite with LocalSpark {
   private def rows(name: String): Seq[Any] = spark.sql(s"SELECT count(DISTINCT id), count(*) FROM $name").head().toSeq
 
   for (isCached <- Seq(false, true))
-    test(s"a statement succeeds although the table has another name at its end, cached: $isCached") {
+    test(s"a statement succeeds although the table has another name at its end, cached: $isCached", InRest) {
       val (one, other) = (s"one_$isCached", s"other_$isCached")
       val catalog = spark.sharedState.externalCatalog.unwrapped
       spark.range(0, 400, 1, 4).selectExpr("id", "id % 7 AS a").write.parquet(s"other:$dir/$one")

@@ -4,12 +4,14 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.TestRest
 import org.sparkzorder.commit.log.History
 
 /**
  * Random statements on a table that moves to new folders, between appends to any of its
  * folders, by whoever knows an older location, and locations that go back.
  */
+@TestRest
 class CatalogHistoriesSuite extends AnyFunSuite {
 
   private val Histories = if (sys.env.contains("EXHAUSTIVE")) 100000 else 1000

@@ -3,15 +3,15 @@ package org.sparkzorder.commit
 import scala.collection.mutable
 
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tags.Slow
 
+import org.sparkzorder.TestAll
 import org.sparkzorder.commit.log.{HistorySettings, Outcome}
 
 /**
  * The process dies or a call fails, at every single call to the file system, in a statement and in
  * the recovery after it.
  */
-@Slow
+@TestAll
 class CrashSuite extends AnyFunSuite with Explores {
   import CrashSuite._
 

@@ -2,10 +2,13 @@ package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.TestRest
+
 /**
  * A file system whose listings are late, while a lookup by name is up to date. Statements may
  * refuse, and leave something over. Once listings are on time again, each row is there once.
  */
+@TestRest
 class LateSuite extends AnyFunSuite with Explores {
   import Lateness._
   import Statement._

@@ -11,6 +11,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.commit.lock.{LockSettings, Locking}
 import org.sparkzorder.commit.machine.{FolderCommitter, Recovery}
 import org.sparkzorder.commit.storage.HadoopFileOps
@@ -90,7 +91,7 @@ class LinksSuite extends AnyFunSuite {
 
   private val expected = Seq("11", "12", "13", "21", "22", "23")
 
-  test("a table of links that is half published is finished or undone, wherever its owner and its recovery died") {
+  test("a table of links that is half published is finished or undone, wherever its owner and its recovery died", InRest) {
     var k = 1
     var died = true
     while (died) {

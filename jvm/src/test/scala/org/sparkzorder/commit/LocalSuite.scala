@@ -11,6 +11,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.commit.lock.{LockSettings, Locking}
 import org.sparkzorder.commit.log.{History, TableState}
 import org.sparkzorder.commit.machine.{FolderCommitter, Recovery, ScanView}
@@ -266,7 +267,7 @@ class LocalSuite extends AnyFunSuite {
     assert(!all(dir).exists(f => f.contains("lock-") || f.contains("staging")))
   }
 
-  test("death at every eleventh call of RESTORE, then a query") {
+  test("death at every eleventh call of RESTORE, then a query", InRest) {
     var k = 1
     var died = true
     while (died) {
@@ -287,7 +288,7 @@ class LocalSuite extends AnyFunSuite {
     assert(k > 60)
   }
 
-  test("death at every third call, then a query that recovers or reads around") {
+  test("death at every third call, then a query that recovers or reads around", InRest) {
     var k = 1
     var died = true
     while (died) {

@@ -4,9 +4,11 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.TestRest
 import org.sparkzorder.commit.log.{History, Reappeared, RecordJson, TableState}
 
 /** RESTORE of a table of which somebody has deleted files that an OPTIMIZE wrote. */
+@TestRest
 class LostRestoreSuite extends AnyFunSuite with Explores {
   import RestoreObstacle._
 

@@ -4,8 +4,8 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tags.Slow
 
+import org.sparkzorder.TestAll
 import org.sparkzorder.commit.lock.Locking
 import org.sparkzorder.commit.upkeep.Trash
 
@@ -13,7 +13,7 @@ import org.sparkzorder.commit.upkeep.Trash
  * Somebody moves, renames, copies or removes folders of a table, at any call of an operation or
  * after its death. In the end each row is there once, also in the copy.
  */
-@Slow
+@TestAll
 class MovedFoldersSuite extends AnyFunSuite with Explores {
   private val dirs = Seq("p=1", "p=2")
   private val statements = Seq(Statement.optimize, Statement.restore)

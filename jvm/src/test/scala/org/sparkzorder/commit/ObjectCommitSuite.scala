@@ -5,12 +5,14 @@ import java.io.IOException
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.TestRest
 import org.sparkzorder.commit.log.{History, RecordJson}
 import org.sparkzorder.commit.machine.ScanView
 import org.sparkzorder.commit.place.{FolderMarker, StorePlace, StorePlaces}
 import org.sparkzorder.commit.storage.ObjectFileOps
 
 /** The commit on object stores: every request fails, or is the last one, with others beside it. */
+@TestRest
 class ObjectCommitSuite extends AnyFunSuite with Explores {
 
   private val folders = Seq(Seq(""), Seq("p=1", "p=2"))

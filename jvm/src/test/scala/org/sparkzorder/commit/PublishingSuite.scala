@@ -11,6 +11,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.commit.lock.Locking
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.commit.machine.FolderCommitter
@@ -53,7 +54,7 @@ class PublishingSuite extends AnyFunSuite {
     }
   }
 
-  test("no row is invisible at any moment, however many folders there are") {
+  test("no row is invisible at any moment, however many folders there are", InRest) {
     withTable(100, 10) { (dir, inputs) =>
       val moves = new Moves(inputs.size.toLong, () => ())
       optimize(dir, inputs, moves)

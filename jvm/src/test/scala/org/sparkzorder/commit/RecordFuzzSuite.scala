@@ -7,6 +7,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.commit.lock.Locking
 import org.sparkzorder.commit.log.{History, HistorySettings, RecordJson}
 import org.sparkzorder.commit.machine.Recovery
@@ -89,7 +90,7 @@ class RecordFuzzSuite extends AnyFunSuite {
       true
     } catch { case _: CommitException | _: IOException => false }
 
-  test("mutated records and locks") {
+  test("mutated records and locks", InRest) {
     val random = new Random(20261121)
     val mutation = new Mutation(random)
     val total = Mutation.files(0.4)

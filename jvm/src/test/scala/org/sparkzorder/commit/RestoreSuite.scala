@@ -7,6 +7,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.commit.upkeep.{RestorePlan, Trash}
 
@@ -34,7 +35,7 @@ class RestoreSuite extends AnyFunSuite {
     (e.obstacle, e.paths)
   }
 
-  test("in random histories each version comes back as it was, with the files that others appended since") {
+  test("in random histories each version comes back as it was, with the files that others appended since", InRest) {
     for (seed <- 1 to 300) {
       val random = new Random(seed)
       val t = new SmallTable(Seq("", "p=1", "p=2"), 2)

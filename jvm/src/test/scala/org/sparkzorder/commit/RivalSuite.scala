@@ -1,13 +1,13 @@
 package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tags.Slow
 
+import org.sparkzorder.TestAll
 import org.sparkzorder.commit.lock.Locking
 import org.sparkzorder.commit.log.History
 
 /** Somebody else writes to the table, right before any call of a statement. */
-@Slow
+@TestAll
 class RivalSuite extends AnyFunSuite with Explores {
   import RivalSuite._
   import Statement._

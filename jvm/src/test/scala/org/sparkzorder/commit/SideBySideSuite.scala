@@ -1,13 +1,14 @@
 package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tags.Slow
+
+import org.sparkzorder.TestAll
 
 /**
  * Several threads move the files of one folder, in any order. So deaths, failures and others'
  * changes meet any of the files in any place. The order differs from run to run.
  */
-@Slow
+@TestAll
 class SideBySideSuite extends AnyFunSuite with Explores {
   import SideBySideSuite._
 

@@ -11,6 +11,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.commit.lock.Locking
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.commit.machine.{FolderCommitter, ReadableState, Recovery}
@@ -58,7 +59,7 @@ class StandstillSuite extends AnyFunSuite {
     (visible ++ around.add.map(_.meta.path)).flatMap(p => Files.readAllBytes(LocalPath.of(p.toUri)).map(_.toInt)).sorted
   }
 
-  test("a query reads around a process that was stopped while it published") {
+  test("a query reads around a process that was stopped while it published", InRest) {
     withPublisher(pauseMillis = 100L) { (folder, process, dir) =>
       signal(process, "STOP")
       assert(moved(dir) < AllRows.size, "the test came too late")
@@ -80,7 +81,7 @@ class StandstillSuite extends AnyFunSuite {
     }
   }
 
-  test("a query waits for a process that moves files, however slowly, until it ends") {
+  test("a query waits for a process that moves files, however slowly, until it ends", InRest) {
     withPublisher(pauseMillis = 400L) { (folder, process, _) =>
       val settled = Recovery.settled(folder, 60000L)
       assert(settled.around.isEmpty && settled.exchanging)

@@ -3,6 +3,7 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.commit.lock.Locking
 import org.sparkzorder.commit.upkeep.{Uninstall, Uninstalled}
 
@@ -67,7 +68,7 @@ class UninstallSuite extends AnyFunSuite with Explores {
       checkFinishes(table, before)
     }
 
-    test(s"$name: it dies, fails or meets a full disk at any call") {
+    test(s"$name: it dies, fails or meets a full disk at any call", InRest) {
       val calls = {
         val table = tableOf(dirs)
         val ops = new MemoryOps(table.fs)
@@ -95,7 +96,7 @@ class UninstallSuite extends AnyFunSuite with Explores {
       }
     }
 
-    test(s"$name: after it died at any call, a RESTORE refuses or brings back whole versions, and OPTIMIZE works") {
+    test(s"$name: after it died at any call, a RESTORE refuses or brings back whole versions, and OPTIMIZE works", InRest) {
       var k = 1
       var more = true
       while (more) {

@@ -3,13 +3,14 @@ package org.sparkzorder.commit
 import java.util.concurrent.Semaphore
 
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tags.Slow
+
+import org.sparkzorder.TestAll
 
 /**
  * An owner stands still before any call, others take it for dead and recover, and it wakes up before any call of theirs.
  * Then the others go on with a statement of their own.
  */
-@Slow
+@TestAll
 class WakingSuite extends AnyFunSuite with Explores {
   private type Act = (SmallTable, MemoryOps) => Unit
 

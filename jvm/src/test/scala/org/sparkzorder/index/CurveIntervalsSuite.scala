@@ -7,6 +7,7 @@ import scala.util.Random
 import org.apache.spark.sql.types.{LongType, StringType}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.layout._
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats}
 
@@ -48,7 +49,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
   private def files(names: String, n: Int) =
     Seq.tabulate(n)(i => FileId(s"$names$i", i.toLong, 7) -> FileStats(1, Map.empty))
 
-  test("intervals stay with their files through merges, and frames without a file are dropped") {
+  test("intervals stay with their files through merges, and frames without a file are dropped", InRest) {
     for (_ <- 1 to 100) {
       val (one, two) = (frame(), frame())
       val before = files("a", 1 + random.nextInt(24))
@@ -190,7 +191,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
     assert(read.memoryBytes > (12 << 20))
   }
 
-  test("frames that are too large are not even encoded, however many there are") {
+  test("frames that are too large are not even encoded, however many there are", InRest) {
     val huge = large(20 << 20)
     val others = IndexedSeq.fill(130)(new CurveFrame(
       UUID.randomUUID().toString,

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.membership.{MembershipKind, ValueHash}
 import org.sparkzorder.stats._
 
@@ -102,7 +103,7 @@ class MemberBlocksSuite extends AnyFunSuite {
     assert(index.column(k.path, k.dataType).isDefined)
   }
 
-  test("damage is taken for missing values, and never for other ones") {
+  test("damage is taken for missing values, and never for other ones", InRest) {
     val bytes = written(IndexContents(files))
     val random = new Random(1)
     var missing = 0

@@ -4,6 +4,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import org.sparkzorder.InRest
+
 class CutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 2000)
@@ -31,7 +33,7 @@ class CutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("files of distinct keys are equal to within one row") {
+  test("files of distinct keys are equal to within one row", InRest) {
     forAll(Gen.choose(1, 500), Gen.choose(1, 60), Gen.choose(1L, 500L)) { (rows, n, zs) =>
       // With few values of z, one value fills many files.
       val keys = (0 until rows).map(i => (i * zs / rows, i.toLong))

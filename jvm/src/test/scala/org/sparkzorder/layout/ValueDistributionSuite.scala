@@ -6,6 +6,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import org.sparkzorder.InRest
+
 class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 2000)
@@ -115,7 +117,7 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("with few boundaries, equal files have no more values in common than with all boundaries") {
+  test("with few boundaries, equal files have no more values in common than with all boundaries", InRest) {
     forAll(Gen.choose(2, 20), Gen.choose(3, 6), Gen.choose(50, 400), Gen.choose(400, 1500), Gen.long) {
       (files, each, values, rows, seed) =>
         val random = new scala.util.Random(seed)

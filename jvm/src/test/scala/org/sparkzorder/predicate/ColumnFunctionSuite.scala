@@ -13,6 +13,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 /** Compares functions of a column with Spark's own evaluation of them. */
 class ColumnFunctionSuite extends AnyFunSuite {
 
@@ -42,7 +44,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
   }
 
   Seq(true, false).foreach { ansi =>
-    test(s"the outcomes of statistics include those that Spark gives for the rows, ANSI mode $ansi") {
+    test(s"the outcomes of statistics include those that Spark gives for the rows, ANSI mode $ansi", InRest) {
       val random = new Random(if (ansi) 21L else 22L)
       val values = new RandomFunctions(random)
       val conf = new SQLConf
@@ -78,7 +80,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
 
   private def text(s: String) = Literal(UTF8String.fromString(s), StringType)
 
-  test("in every zone, functions of time are rising from the instant on that ZoneClock gives") {
+  test("in every zone, functions of time are rising from the instant on that ZoneClock gives", InRest) {
     val zones = ZoneId.getAvailableZoneIds.asScala.toSeq.sorted.map(ZoneId.of(_)).distinctBy(_.getRules)
     val ts = BoundReference(0, TimestampType, nullable = false)
     val day = BoundReference(0, DateType, nullable = false)

@@ -7,6 +7,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, OrderedValue}
 
 /**
@@ -19,7 +20,7 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
   private def kept(schema: StructType, condition: String, files: Seq[FileStats]): Seq[Int] =
     Evaluation.keep(predicate(schema, condition), new ModelTable(files)).stream.toArray.toSeq
 
-  test("Delta's data skipping cases") {
+  test("Delta's data skipping cases", InRest) {
     var prunable = 0
     val worse = read("delta_skipping_cases").elements.asScala.toSeq.flatMap { c =>
       val files = deltaFiles(spark, c)

@@ -8,6 +8,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 /** Compares conditions on functions of several columns with Spark's own evaluation of them. */
 class RangesSuite extends AnyFunSuite {
 
@@ -66,7 +68,7 @@ class RangesSuite extends AnyFunSuite {
   private val types = RandomFunctions.columns.filter(_ != StringType)
 
   Seq(true, false).foreach { ansi =>
-    test(s"the outcomes of ranges include those that Spark gives for the rows, ANSI mode $ansi") {
+    test(s"the outcomes of ranges include those that Spark gives for the rows, ANSI mode $ansi", InRest) {
       val random = new Random(if (ansi) 31L else 32L)
       val values = new RandomRanges(random)
       val conf = new SQLConf

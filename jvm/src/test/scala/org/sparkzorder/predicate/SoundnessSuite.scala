@@ -5,6 +5,7 @@ import scala.util.Random
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, BindReferences, Expression}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.membership.MembershipKind
 import org.sparkzorder.stats.{FileStats, IndexableColumns, IndexedColumns, StatsCollector}
 
@@ -56,7 +57,7 @@ class SoundnessSuite extends AnyFunSuite {
   private def show(condition: Expression, predicate: StatsPredicate, file: ModelFile) =
     s"$condition as $predicate over ${file.rows.mkString("; ")}: ${file.exact}"
 
-  test("the outcomes of statistics include those of the rows, whatever the statistics leave out") {
+  test("the outcomes of statistics include those of the rows, whatever the statistics leave out", InRest) {
     var skipped = 0
     var some = 0
     check(seed = 42L, cases = 6000) { model =>
@@ -70,7 +71,7 @@ class SoundnessSuite extends AnyFunSuite {
     assert(skipped > some / 10)
   }
 
-  test("a file whose rows are all the same has exactly the outcomes of its row") {
+  test("a file whose rows are all the same has exactly the outcomes of its row", InRest) {
     var exact = 0
     check(seed = 43L, cases = 8000)(model => Seq.fill(10)(model.constantFile()).map(f => f -> f.exact)) {
       (condition, predicate, file, rows, mask) =>
@@ -83,7 +84,7 @@ class SoundnessSuite extends AnyFunSuite {
     assert(exact > 20000)
   }
 
-  test("the values of columns rule out no file with a row for which a condition is true") {
+  test("the values of columns rule out no file with a row for which a condition is true", InRest) {
     val random = new Random(44L)
     var (byBounds, byMembers) = (0, 0)
     (1 to 400).foreach { _ =>

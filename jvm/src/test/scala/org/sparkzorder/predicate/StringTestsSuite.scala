@@ -8,6 +8,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 /** Compares conditions on functions of strings with Spark's own evaluation of them. */
 class StringTestsSuite extends AnyFunSuite {
 
@@ -70,7 +72,7 @@ class StringTestsSuite extends AnyFunSuite {
     }
   }
 
-  test("the outcomes of tests of strings include those that Spark gives for the rows") {
+  test("the outcomes of tests of strings include those that Spark gives for the rows", InRest) {
     var (used, skipped, files) = (0, 0, 0)
     (1 to 20000).foreach { _ =>
       def row() = InternalRow(if (random.nextInt(10) == 0) null else string(), random.nextInt(30).toLong - 5)

@@ -17,6 +17,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.functions._
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.{LocalSpark, ZOrderSparkExtension}
 import org.sparkzorder.implicits._
 
@@ -56,7 +57,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
       }
     }
 
-    test(s"$name: there are exactly as many partitions as asked for, with and without adaptive execution") {
+    test(s"$name: there are exactly as many partitions as asked for, with and without adaptive execution", InRest) {
       for (adaptive <- Seq("true", "false"); n <- Seq(1, 2, 7, 100)) {
         spark.conf.set("spark.sql.adaptive.enabled", adaptive)
         try {
@@ -90,7 +91,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     }
   }
 
-  test("rows of a partition are sorted along the curve, or by their values if there is one column") {
+  test("rows of a partition are sorted along the curve, or by their values if there is one column", InRest) {
     val rows = spark.range(0, 5000, 1, 3).selectExpr(
       "id",
       "case when id % 10 = 0 then null when id % 10 = 1 then double('NaN') else cast(id * 7919 % 1000 - 500 as double) end v"
@@ -123,7 +124,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     assert(placed(spark.range(0, 1500, 1, 3).toDF()) == placed(spark.range(1499, -1, -1, 2).toDF()))
   }
 
-  test("keys may have any type that has an order, with nulls, and may be fields of structs") {
+  test("keys may have any type that has an order, with nulls, and may be fields of structs", InRest) {
     val rows = spark.range(0, 1000, 1, 3).selectExpr(
       "id",
       "cast(id % 100 as tinyint) b",
@@ -169,7 +170,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     assert(nulls.length == 4 && nulls.flatten.length == 1024)
   }
 
-  test("it works with a cached table, a view, a subquery and a join of a table with itself") {
+  test("it works with a cached table, a view, a subquery and a join of a table with itself", InRest) {
     val path = new java.io.File(dir, "joined").toString
     grid.write.parquet(path)
     spark.read.parquet(path).createOrReplaceTempView("t")
@@ -230,7 +231,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     assert(warnings("SELECT /*+ REPARTITION(5) */ * FROM range(9)").isEmpty)
   }
 
-  test("of two hints, one inside of the other, the outer one counts") {
+  test("of two hints, one inside of the other, the outer one counts", InRest) {
     val twice = grid.repartitionByHilbertRange(3, col("id")).repartitionByZOrderRange(16, col("a"), col("b"))
     val found = partitions(twice)
     assert(found.length == 16)

@@ -5,6 +5,7 @@ import java.io.File
 import org.apache.spark.sql.classic.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.LocalSpark
 
 /** Spark keeps the files of each partition of a catalog's table from when it first listed them. */
@@ -29,7 +30,7 @@ class CachedPartitionsSuite extends AnyFunSuite with LocalSpark {
     (spark.newSession().asInstanceOf[SparkSession], spark.newSession().asInstanceOf[SparkSession])
   }
 
-  test("a partition that was listed before OPTIMIZE is listed again beside one that was listed after it") {
+  test("a partition that was listed before OPTIMIZE is listed again beside one that was listed after it", InRest) {
     val (reader, writer) = made("t")
     def count(of: String): Long = reader.sql(s"SELECT id FROM t WHERE $of").collect().length.toLong
     assert(count("p = 0") == 100)

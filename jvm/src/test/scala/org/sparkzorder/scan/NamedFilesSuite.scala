@@ -13,6 +13,7 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.LocalSpark
 
 /** The local disk as if it were a server: it says what it was asked for. No `RawLocalFileSystem`, beside which we ask Java. */
@@ -119,7 +120,7 @@ class NamedFilesSuite extends AnyFunSuite with LocalSpark {
     (indexed, bare)
   }
 
-  test("a read by patterns finds the same with an index as without one") {
+  test("a read by patterns finds the same with an index as without one", InRest) {
     val random = new Random(11)
     val patterns =
       Seq("*", "*/*", "*/*/*", "*.parquet", "part-*", "_*", "{_,p,.}*", "p=*", "[_p]*/*", ".*", "_SUCCESS", "")

@@ -7,6 +7,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.memory.MemoryTables
 
 /**
@@ -56,7 +57,7 @@ class ConditionFormsSuite extends AnyFunSuite with MemoryTables {
     group -> group.reads.map(condition => condition -> read(spark.read.parquet(table), condition))
   }
 
-  test("at most a tenth of the forms read more than two of sixteen files") {
+  test("at most a tenth of the forms read more than two of sixteen files", InRest) {
     val all = used.flatMap(_._2)
     val more = all.filter(_._2 > 2)
     info(s"${all.size} forms, ${more.size} read more than two files: ${more.mkString(", ")}")
@@ -64,7 +65,7 @@ class ConditionFormsSuite extends AnyFunSuite with MemoryTables {
     assert(all.forall(_._2 < 16), all.filter(_._2 == 16))
   }
 
-  test("the rows of each form are the same without ANSI mode, generated code and the filters of readers") {
+  test("the rows of each form are the same without ANSI mode, generated code and the filters of readers", InRest) {
     // With the filters of its own reader off, Spark looks at each row.
     withSettings(
       SQLConf.ANSI_ENABLED.key -> "false",

@@ -5,15 +5,15 @@ import scala.util.Random
 import org.apache.spark.sql.types.{DataType, DoubleType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tags.Slow
 
+import org.sparkzorder.TestAll
 import org.sparkzorder.index.{IndexContents, Indexes}
 import org.sparkzorder.layout._
 import org.sparkzorder.predicate._
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats, KeyEncoding}
 
 /** Rows placed as OPTIMIZE places them, files by their intervals, against the rows that pass. */
-@Slow
+@TestAll
 class CurvePruningSuite extends AnyFunSuite {
   private val types: IndexedSeq[DataType] = IndexedSeq(LongType, StringType, DoubleType)
 

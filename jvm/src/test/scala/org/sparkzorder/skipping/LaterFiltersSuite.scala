@@ -2,6 +2,7 @@ package org.sparkzorder.skipping
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.memory.MemoryTables
 
 /** Conditions with scalar subqueries, whose values are known when the query runs. */
@@ -9,7 +10,7 @@ class LaterFiltersSuite extends AnyFunSuite with MemoryTables {
 
   override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
 
-  test("files are left out by the values of scalar subqueries") {
+  test("files are left out by the values of scalar subqueries", InRest) {
     for (format <- Seq("parquet", "orc"); aqe <- Seq("true", "false"); codegen <- Seq("true", "false"))
       withSettings("spark.sql.adaptive.enabled" -> aqe, "spark.sql.codegen.wholeStage" -> codegen) {
         val path = folder(format)

@@ -5,6 +5,7 @@ import java.io.File
 import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.memory.MemoryTables
 
 /**
@@ -90,7 +91,7 @@ class ReaderFiltersSuite extends AnyFunSuite with MemoryTables {
   )
 
   for (format <- Seq("parquet", "orc"))
-    test(s"readers of $format get no filter that Spark alone would not give them") {
+    test(s"readers of $format get no filter that Spark alone would not give them", InRest) {
       tables(format)
       for ((joins, aqe) <- Joins.zip(Seq("true", "false")))
         withSettings(joins :+ ("spark.sql.adaptive.enabled" -> aqe): _*) {
@@ -137,12 +138,12 @@ class ReaderFiltersSuite extends AnyFunSuite with MemoryTables {
     "SELECT id FROM narrow WHERE k <= (SELECT max(f) FROM few WHERE n < 20)"
   )
 
-  test("keys that Spark cuts to a narrower type have their partners") {
+  test("keys that Spark cuts to a narrower type have their partners", InRest) {
     assertSameRows("SMALLINT", "INT", "65536 + id % 100")
     assertSameRows("TINYINT", "INT", "256 * 1000 + id % 100")
   }
 
-  test("keys of other types than the table's have their partners") {
+  test("keys of other types than the table's have their partners", InRest) {
     assertSameRows("BIGINT", "INT", "id % 100")
     assertSameRows("DECIMAL(9, 2)", "DECIMAL(5, 2)", "id % 100")
     assertSameRows("DOUBLE", "INT", "id % 100")

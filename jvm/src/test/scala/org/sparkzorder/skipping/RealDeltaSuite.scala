@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tags.Slow
 
+import org.sparkzorder.TestAll
 import org.sparkzorder.predicate.OracleCases
 
 /**
@@ -16,7 +16,7 @@ import org.sparkzorder.predicate.OracleCases
  * together share a table, a partition for each. Where a file is read that holds no matching row, the reason stands
  * beside the exception.
  */
-@Slow
+@TestAll
 class RealDeltaSuite extends AnyFunSuite with RealTables {
   import OracleCases._
   import RealDeltaSuite._

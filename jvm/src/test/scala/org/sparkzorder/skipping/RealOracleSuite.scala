@@ -10,15 +10,15 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tags.Slow
 
+import org.sparkzorder.TestAll
 import org.sparkzorder.predicate.OracleCases
 
 /**
  * Hudi's and Iceberg's cases, Delta's strings and bits, over files that Spark has written, through the extension's own
  * rule: no wrong skip, and every skip that Spark's semantics allow.
  */
-@Slow
+@TestAll
 class RealOracleSuite extends AnyFunSuite with RealTables {
   import OracleCases._
   import RealOracleSuite._

@@ -5,6 +5,8 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 /** Random tables and streams in memory: whatever happens in which order, each row is delivered once. */
 class DeliveriesSuite extends AnyFunSuite {
   private val Steps = 40
@@ -219,7 +221,7 @@ class DeliveriesSuite extends AnyFunSuite {
     }
   }
 
-  test(s"each row arrives once, in $Tables random folders that are appended to, optimized and restored") {
+  test(s"each row arrives once, in $Tables random folders that are appended to, optimized and restored", InRest) {
     (1 to Tables).foreach(check)
   }
 

@@ -4,6 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.layout._
 
 /**
@@ -83,7 +84,7 @@ class LayoutChooserSuite extends AnyFunSuite {
     share * math.pow(cuts.slots.toDouble / files, 1d / trial.columns.length)
   }
 
-  test("estimates are within a tenth of the counted files") {
+  test("estimates are within a tenth of the counted files", InRest) {
     val random = new Random(1)
     val columns = uniform(random, Seq("a", "b", "c"), 10000)
     val queries = Seq.fill(600)(random.nextInt(4) match {

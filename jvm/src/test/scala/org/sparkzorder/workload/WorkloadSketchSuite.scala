@@ -6,6 +6,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.layout.JoinSpec
 
 class WorkloadSketchSuite extends AnyFunSuite {
@@ -44,7 +45,7 @@ class WorkloadSketchSuite extends AnyFunSuite {
     }
   }
 
-  test("a file is never too large, and keeps the most frequent queries") {
+  test("a file is never too large, and keeps the most frequent queries", InRest) {
     val random = new Random(3)
     val often = Seq(ObservedUse(ColumnUse(Seq("often"), Form.Equal), Seq(0.5), Nil))
     val s = (1 to 5000).foldLeft(sketch(random, 5000, columns = 400)) { (sum, i) =>

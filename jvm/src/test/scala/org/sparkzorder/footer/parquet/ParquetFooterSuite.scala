@@ -4,6 +4,7 @@ import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.footer.files.{FooterReaders, Footers}
 import org.sparkzorder.footer.{
   DataFormat,
@@ -217,7 +218,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     }
   }
 
-  test("a job reads many footers in order, with errors in the places of damaged files") {
+  test("a job reads many footers in order, with errors in the places of damaged files", InRest) {
     val dir = folder.resolve("many").toString
     spark.range(0, 600, 1, 600).write.parquet(dir)
     val files = dataFiles(dir).sortBy(_.getPath.getName)

@@ -14,6 +14,7 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.TestRest
 import org.sparkzorder.ZOrderSparkExtension
 import org.sparkzorder.errors.ZOrderAnalysisException
 import org.sparkzorder.footer.files.FooterReaders
@@ -27,6 +28,7 @@ class TestKms extends KmsClient {
     Base64.getDecoder.decode(wrapped.stripPrefix(master + ":"))
 }
 
+@TestRest
 class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEach {
 
   private lazy val spark: SparkSession = {

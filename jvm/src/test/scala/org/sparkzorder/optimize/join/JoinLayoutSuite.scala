@@ -8,6 +8,7 @@ import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.errors.ZOrderAnalysisException
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.TableIndex
@@ -89,7 +90,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     scans(query).filter(_.relation.dataSchema.fieldNames.contains("note")).map(_.metrics("numFiles").value).sum
   }
 
-  test("a join with a filtered dimension reads few files, and rows without a partner are where NULL is") {
+  test("a join with a filtered dimension reads few files, and rows without a partner are where NULL is", InRest) {
     withTables() {
       val result = optimize(s"$Join ZORDER BY (city, day) $Files")
       assert(added(result) >= 16 && added(result) <= 25)
@@ -106,7 +107,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("curves, weights, the bytes mapping, a single attribute and two dimensions") {
+  test("curves, weights, the bytes mapping, a single attribute and two dimensions", InRest) {
     withTables() {
       spark.sql(
         "SELECT cast(id AS INT) AS d, cast(id / 7 AS INT) AS week FROM range(97)"
@@ -131,7 +132,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("a dimension that is not broadcast, and executions in which rows are shuffled to it") {
+  test("a dimension that is not broadcast, and executions in which rows are shuffled to it", InRest) {
     withTables() {
       withSettings("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
         optimize(s"$Join ZORDER BY (city, day) $Files")
@@ -142,7 +143,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("partitions, ORC, WHERE, and the catalog's locations") {
+  test("partitions, ORC, WHERE, and the catalog's locations", InRest) {
     for (format <- Seq("parquet", "orc")) withTables(format) {
       spark.sql("DROP TABLE sales")
       val place = new File(dir, s"sales_$format").toURI
@@ -170,7 +171,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("new rows go to the same places, whatever the dimension has become, and a bare OPTIMIZE repeats the layout") {
+  test("new rows go to the same places, whatever the dimension has become, and a bare OPTIMIZE repeats the layout", InRest) {
     withTables() {
       optimize(s"$Join ZORDER BY (city, day) $Files")
       assert(strategy(optimize("")) == "none")
@@ -208,7 +209,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("a column of the table with the name of an attribute is never skipped by the attribute") {
+  test("a column of the table with the name of an attribute is never skipped by the attribute", InRest) {
     withTables() {
       // The table's city is another one than the customer's.
       spark.sql("DROP TABLE sales")
@@ -237,7 +238,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("even a column with the path of an attribute, of which files have bounds, is not skipped by the attribute") {
+  test("even a column with the path of an attribute, of which files have bounds, is not skipped by the attribute", InRest) {
     withTables() {
       val folder = new File(dir, "marked").toString
       val column = "named_struct('customer', named_struct('city', concat('city', id % 20)))"
@@ -255,7 +256,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("keys of other types, NULL, NaN and zeros with a sign") {
+  test("keys of other types, NULL, NaN and zeros with a sign", InRest) {
     withTables() {
       def dimension(rows: String): Unit =
         spark.sql(s"SELECT * FROM VALUES $rows AS d(k, v)").createOrReplaceTempView("d")
@@ -276,7 +277,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("what is refused, before any job") {
+  test("what is refused, before any job", InRest) {
     withTables() {
       spark.sql("SELECT * FROM sales").createOrReplaceTempView("copy")
       spark.sql("SELECT 1 AS key, 'a' AS city").createOrReplaceTempView("other")
@@ -299,7 +300,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("a doubled key is shown, and nothing is changed") {
+  test("a doubled key is shown, and nothing is changed", InRest) {
     withTables() {
       spark.sql("INSERT INTO customer VALUES (17, 'city0', 1)")
       assertRefused("ZORDER_INVALID_JOIN.DOUBLED_KEY", s"OPTIMIZE sales $Join ZORDER BY (city)", "17", "`key`")
@@ -327,7 +328,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     } finally spark.sparkContext.removeSparkListener(listener)
   }
 
-  test("a dimension that changes meanwhile: no row is lost or doubled, and places are those of what was read") {
+  test("a dimension that changes meanwhile: no row is lost or doubled, and places are those of what was read", InRest) {
     for (threshold <- Seq("10485760", "-1")) withTables() {
       val folder = new File(dir, "warehouse/customer")
       val doubled = new File(dir, s"doubled$threshold")

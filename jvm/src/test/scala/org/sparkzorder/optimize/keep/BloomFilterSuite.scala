@@ -17,6 +17,8 @@ import org.apache.spark.sql.execution.FileSourceScanExec
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 /**
  * Bloom filters that the writers of parquet-java and ORC make, and that Spark's own readers use.
  */
@@ -83,7 +85,7 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
     } finally settings.foreach { case (k, _) => spark.conf.unset(k) }
   }
 
-  test("the named columns of a Parquet table get Bloom filters, which readers use") {
+  test("the named columns of a Parquet table get Bloom filters, which readers use", InRest) {
     val target = table("named", "parquet")
     optimize(target, "k", "u, `s`.v")
     assert(filtered("named") == Set("u", "s.v"))
@@ -94,7 +96,7 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(spark.sql(s"SELECT * FROM $target WHERE s.v = 'v77'").count() == 1)
   }
 
-  test("the named columns of an ORC table get Bloom filters, which readers use") {
+  test("the named columns of an ORC table get Bloom filters, which readers use", InRest) {
     val target = table("orc", "orc")
     optimize(target, "k", "u,s.v")
     val schema = OrcFile.createReader(new Path(files("orc").head.toUri), OrcFile.readerOptions(new Configuration()))
@@ -113,7 +115,7 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(spark.sql(s"SELECT * FROM $target WHERE u = 12346").count() == 1)
   }
 
-  test("auto chooses the keys whose values have fewer rows than there are files that may contain them") {
+  test("auto chooses the keys whose values have fewer rows than there are files that may contain them", InRest) {
     val target = table("auto", "parquet")
     optimize(target, "k, u", "auto")
     assert(filtered("auto") == Set("u"))

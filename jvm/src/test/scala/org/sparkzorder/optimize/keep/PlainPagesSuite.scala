@@ -4,6 +4,7 @@ import java.io.File
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.memory.MemoryTables
 
 /** Files whose pages Spark's vectorized reader may misread. */
@@ -15,7 +16,7 @@ class PlainPagesSuite extends AnyFunSuite with MemoryTables {
       "spark.sql.parquet.enableVectorizedReader" -> "true"
     )
 
-  test("values encoded as differences in uncompressed pages of version 2 stay as they are") {
+  test("values encoded as differences in uncompressed pages of version 2 stay as they are", InRest) {
     for (dictionary <- Seq("false", "true"); legacy <- Seq("true", "false")) {
       val path = new File(dir, s"plain-$dictionary-$legacy").toString
       withSettings("spark.sql.parquet.writeLegacyFormat" -> legacy) {

@@ -6,6 +6,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.input_file_name
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.memory.MemoryTables
 
 /** What whole statements plan, and what they say of it. */
@@ -35,7 +36,7 @@ class PlannedStatementsSuite extends AnyFunSuite with MemoryTables {
     assert(removed(path, 8000) == 0 && read(path) == 6)
   }
 
-  test("what a packing wrote stays, though one row is larger than a file should be") {
+  test("what a packing wrote stays, though one row is larger than a file should be", InRest) {
     val path =
       written(spark.sql("SELECT id, if(id = 7, repeat('abcdefgh', 20000), 'x') AS text FROM range(0, 1000, 1, 1)"))
     assert(removed(path, 20000) == 1 && read(path) > 2)
@@ -53,7 +54,7 @@ class PlannedStatementsSuite extends AnyFunSuite with MemoryTables {
     assert(removed(path, (size / 0.7).toInt) == 0)
   }
 
-  test("the table's option maxRecordsPerFile comes before the session's") {
+  test("the table's option maxRecordsPerFile comes before the session's", InRest) {
     spark.sql("CREATE TABLE limited USING parquet OPTIONS ('maxRecordsPerFile' '100') AS SELECT id FROM range(1000)")
     try {
       def most = spark.table("limited").groupBy(input_file_name()).count().selectExpr("max(count)").head().getLong(0)
@@ -78,7 +79,7 @@ class PlannedStatementsSuite extends AnyFunSuite with MemoryTables {
     assert(described.toSeq.forall(_ == Row(16d, 16d)))
   }
 
-  test("AUTO does not cluster by a key whose values the index has, for lookups alone") {
+  test("AUTO does not cluster by a key whose values the index has, for lookups alone", InRest) {
     val path = written(spark.sql(
       "SELECT id * 7919 % 20000 AS id, pmod(hash(id), 1000) AS a, pmod(hash(id, 1), 1000) AS b FROM range(0, 20000, 1, 4)"
     ))

@@ -18,6 +18,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.TestRest
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.command.{OptimizeCommand, TableLocking}
 import org.sparkzorder.errors.ZOrderRuntimeException
@@ -26,6 +27,7 @@ import org.sparkzorder.table.{PlainTables, TableSideFolder}
 import org.sparkzorder.write.preserve.PreservedMetadata
 
 /** Writers that do not write what they get. OPTIMIZE must end before it publishes anything. */
+@TestRest
 class ReadBackSuite extends AnyFunSuite with LocalSpark {
   import ReadBackSuite._
 

@@ -12,6 +12,7 @@ import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
 import org.apache.spark.sql.functions.{col, count, lit, max, min, when}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.memory.MemoryTables
 import org.sparkzorder.skipping.SkippingErrors
 
@@ -72,7 +73,7 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     assert(jobs { t.agg(max("id")).show() } == 0)
   }
 
-  test("a filter reads the files at its ends only") {
+  test("a filter reads the files at its ends only", InRest) {
     for (format <- Seq("parquet", "orc")) {
       val path = indexed(format)
       def t = table(path, format)
@@ -85,7 +86,7 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("count_if, FILTER and functions of answers") {
+  test("count_if, FILTER and functions of answers", InRest) {
     val path = indexed()
     table(path).createOrReplaceTempView("t")
     assertAnswers(7, 1)(spark.sql("SELECT count_if(id > 450), count(*) FROM t"))
@@ -108,7 +109,7 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     assertAnswers(16, 0)(spark.sql("SELECT count(*) FROM t UNION ALL SELECT max(id) FROM t"))
   }
 
-  test("an answer that a plan has twice is the same answer") {
+  test("an answer that a plan has twice is the same answer", InRest) {
     val t = table(indexed(partitionedBy = Seq("k")))
     def counts = t.groupBy("k").count()
     val joined = counts.as("a").join(counts.as("b"), col("a.count") === col("b.count")).select(col("a.k") + col("b.k"))
@@ -149,7 +150,7 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     withSettings("spark.sql.files.openCostInBytes" -> "1")(assertAnswers(4, 2)(query))
   }
 
-  test("partitions are pruned by a join with the answers") {
+  test("partitions are pruned by a join with the answers", InRest) {
     table(indexed(partitionedBy = Seq("k"))).createOrReplaceTempView("parts")
     spark.sql("SELECT id AS k, id % 2 AS odd FROM range(0, 10)").write.saveAsTable("names")
     val sql = "SELECT g.*, odd FROM (SELECT k, count(*) FROM parts WHERE id < 600 OR name LIKE '%7' GROUP BY k) g " +
@@ -166,7 +167,7 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     spark.sql("DROP TABLE names")
   }
 
-  test("files that change between planning and run, or between two runs, are not mixed with answers") {
+  test("files that change between planning and run, or between two runs, are not mixed with answers", InRest) {
     for (twice <- Seq(false, true)) {
       val path = indexed()
       val t = table(path)
@@ -191,7 +192,7 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("a partition of a catalog table that gets another folder, and two partitions of one folder") {
+  test("a partition of a catalog table that gets another folder, and two partitions of one folder", InRest) {
     val path = indexed(partitionedBy = Seq("k"))
     spark.sql(
       s"CREATE TABLE moved (id BIGINT, name STRING, b INT, k BIGINT) USING parquet PARTITIONED BY (k) LOCATION '$path'"
@@ -222,7 +223,7 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     spark.sql("DROP TABLE moved")
   }
 
-  test("groups of partition columns") {
+  test("groups of partition columns", InRest) {
     val path = indexed(partitionedBy = Seq("k"))
     table(path).createOrReplaceTempView("parts")
     assertAnswers(80, 0)(spark.sql("SELECT k, count(*), max(id), max(k) FROM parts GROUP BY k"))
@@ -252,7 +253,7 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("what bounds do not know is read") {
+  test("what bounds do not know is read", InRest) {
     val path = s"$dir/odd"
     spark.range(0, 400, 1, 4).selectExpr(
       "id",
@@ -289,7 +290,7 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     assert(asked(listed.agg(max("id"))) == (Seq(Row(5099)), 0, 9L))
   }
 
-  test("subqueries that Spark makes joins of") {
+  test("subqueries that Spark makes joins of", InRest) {
     table(indexed(partitionedBy = Seq("k"))).createOrReplaceTempView("parts")
     spark.range(8, 13).toDF("k").createOrReplaceTempView("o")
     def assertSame(query: String): Unit = {
@@ -320,7 +321,7 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     assert(files.size == 8 && files.count(_.getAs[Boolean]("kept")) == 1)
   }
 
-  test("random tables and queries") {
+  test("random tables and queries", InRest) {
     val random = new Random(7)
     for (round <- 0 until 6) {
       val path = s"$dir/random$round"

@@ -6,6 +6,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.{col, count, lit, min}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.memory.MemoryTables
 import org.sparkzorder.skipping.SkippingErrors
 
@@ -31,7 +32,7 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
     table(path, format)
   }
 
-  test("the first and the last rows are in few files") {
+  test("the first and the last rows are in few files", InRest) {
     for (format <- Seq("parquet", "orc")) {
       val t = indexed(format)
       assertReads(1)(t.orderBy("id").limit(10))
@@ -137,7 +138,7 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
     table(path, format)
   }
 
-  test("k files are read for k rows where the order does not follow the files") {
+  test("k files are read for k rows where the order does not follow the files", InRest) {
     for (format <- Seq("parquet", "orc")) {
       val t = scattered(s"scattered_$format", format)
       for (c <- Seq("l", "x", "d")) {
@@ -157,7 +158,7 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("NaN, zeros and ties at the bounds of files") {
+  test("NaN, zeros and ties at the bounds of files", InRest) {
     val path = s"$dir/bounds"
     val values =
       Seq("CAST('NaN' AS DOUBLE)", "-0.0D", "0.0D", "7.0D", "7.0D", "-7.0D", "NULL", "CAST('Infinity' AS DOUBLE)")
@@ -188,7 +189,7 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
     assertReads(1)(spark.sql("SELECT x FROM bounds WHERE x IS NOT NULL ORDER BY x LIMIT 1"))
   }
 
-  test("random tables and orders") {
+  test("random tables and orders", InRest) {
     val random = new Random(11)
     for (round <- 0 until 6) {
       val format = if (round < 4) "parquet" else "orc"

@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.memory.MemoryTables
 import org.sparkzorder.skipping.SkippingErrors
 
@@ -51,7 +52,7 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     spark.sql("SELECT * FROM VALUES (5L, 1), (720L, 2), (721L, 3), (5000L, 4), (NULL, 5) AS d(id, w)")
       .createOrReplaceTempView("d")
 
-  test("joins that drop rows without a partner") {
+  test("joins that drop rows without a partner", InRest) {
     for (format <- Seq("parquet", "orc"); aqe <- Seq("true", "false"); codegen <- Seq("true", "false"))
       withSettings("spark.sql.adaptive.enabled" -> aqe, "spark.sql.codegen.wholeStage" -> codegen) {
         val t = indexed(format)
@@ -73,7 +74,7 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
       }
   }
 
-  test("joins that keep rows without a partner, and sides that are not broadcast") {
+  test("joins that keep rows without a partner, and sides that are not broadcast", InRest) {
     val t = indexed()
     keys()
     assertReads(t, 8)("SELECT t.*, w FROM t LEFT JOIN d ON t.id = d.id")
@@ -92,7 +93,7 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
       withSettings(off -> "false")(assertReads(t, 8)("SELECT w FROM t JOIN d ON t.id = d.id"))
   }
 
-  test("several joins of one scan add up, through joins below and with filters") {
+  test("several joins of one scan add up, through joins below and with filters", InRest) {
     val t = indexed()
     keys()
     spark.sql("SELECT id AS b, id + 100 AS v FROM range(0, 3)").createOrReplaceTempView("e")
@@ -112,7 +113,7 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
       }
   }
 
-  test("through unions, aggregates, windows and generators") {
+  test("through unions, aggregates, windows and generators", InRest) {
     val t = indexed()
     keys()
     assertReads(t, 2)("SELECT * FROM (SELECT id, max(k) FROM t GROUP BY id) x JOIN d ON x.id = d.id")
@@ -128,7 +129,7 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     )("SELECT * FROM (SELECT id FROM t UNION ALL SELECT k FROM t WHERE id < 50) x JOIN d ON x.id = d.id")
   }
 
-  test("keys of other types") {
+  test("keys of other types", InRest) {
     val path = new java.io.File(dir, "typed").toString
     spark.sql(
       """SELECT id, cast(id AS INT) i, cast(id AS DECIMAL(12, 2)) dec, if(id = 0, -0.0D, cast(id AS DOUBLE)) f,
@@ -181,7 +182,7 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     assert(both.count() == 803)
   }
 
-  test("the plan is not worse than Spark's own") {
+  test("the plan is not worse than Spark's own", InRest) {
     val t = indexed(partitionedBy = Seq("k"))
     keys()
     spark.sql("SELECT id AS k FROM range(0, 10) WHERE id < 2").createOrReplaceTempView("parts")
@@ -233,7 +234,7 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     } finally spark.sparkContext.removeSparkListener(listener)
   }
 
-  test("plans that Spark copies, merges or does not broadcast") {
+  test("plans that Spark copies, merges or does not broadcast", InRest) {
     val t = indexed()
     keys()
     spark.sql("SELECT id AS x, id * 2 AS y FROM range(0, 3)").createOrReplaceTempView("e")
@@ -300,7 +301,7 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     finally spark.sql("DROP TABLE bucketed")
   }
 
-  test("many keys, and keys of a wider type") {
+  test("many keys, and keys of a wider type", InRest) {
     val path = new java.io.File(dir, "many").toString
     spark.range(0, 1000000, 1, 20).selectExpr("id", "cast(id AS INT) AS i").write.parquet(path)
     spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")

@@ -19,6 +19,7 @@ import org.apache.spark.sql.types._
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.TestRest
 import org.sparkzorder.implicits._
 import org.sparkzorder.layout.{BytesMapping, LayoutShape, LayoutSpec}
 import org.sparkzorder.stats.IndexedColumns
@@ -29,6 +30,7 @@ import org.sparkzorder.write.{FileGroup, KeyColumn}
  * Tasks fail half-way and run again. The result must be, byte for byte, that of tasks that do not
  * fail.
  */
+@TestRest
 class RetriesSuite extends AnyFunSuite with BeforeAndAfterAll {
   private var spark: SparkSession = _
   private val dir = Files.createTempDirectory("retries").toFile

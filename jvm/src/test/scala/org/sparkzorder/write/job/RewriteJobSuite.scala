@@ -11,9 +11,9 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types._
 import org.scalatest.concurrent.Eventually._
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tags.Slow
 import org.scalatest.time.{Seconds, Span}
 
+import org.sparkzorder.TestAll
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.commit.FileNames
 import org.sparkzorder.layout.{FileBounds, FilesTouched, FrameBudget, LayoutShape, LayoutSpec, UnitLayout}
@@ -21,7 +21,7 @@ import org.sparkzorder.stats.{ColumnKey, IndexableColumns, IndexedColumns, KeyEn
 import org.sparkzorder.write.rows.RowPlan
 import org.sparkzorder.write.{FileGroup, KeyColumn}
 
-@Slow
+@TestAll
 class RewriteJobSuite extends AnyFunSuite with LocalSpark {
   private val formats = Seq("parquet" -> new ParquetFileFormat, "orc" -> new OrcFileFormat)
   private var folders = 0

@@ -14,10 +14,12 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.unsafe.Platform
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.TestRest
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.write.rows.{PackedRowsExec, RowPacking, UnpackedRowsExec}
 
 /** The shuffle loses, doubles or mixes up rows. OPTIMIZE must end before it publishes anything. */
+@TestRest
 class RowFaultsSuite extends AnyFunSuite with LocalSpark {
 
   override protected def settings: Map[String, String] = Map(

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.memory.MemoryTables
 
 /** Puts a filter above each scan of a table with a column `filtered`, as extensions for rights do. */
@@ -37,7 +38,7 @@ class FilteringExtensionSuite extends AnyFunSuite with MemoryTables {
   override protected def settings: Map[String, String] = super.settings +
     ("spark.sql.extensions" -> "org.sparkzorder.write.rows.FilteringExtension,org.sparkzorder.ZOrderSparkExtension")
 
-  test("a filter of another extension that passes all rows changes no rewrite, and another one refuses it") {
+  test("a filter of another extension that passes all rows changes no rewrite, and another one refuses it", InRest) {
     val path = new File(dir, "t").toString
     spark.range(0, 800, 1, 4).selectExpr("id AS filtered", "id % 7 AS k").write.parquet(path)
     def rows = spark.read.parquet(path).collect().map(_.toString).toSeq.sorted

@@ -7,6 +7,7 @@ import org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.stats.RandomValues
 
 class RowPackingSuite extends AnyFunSuite {
@@ -34,7 +35,7 @@ class RowPackingSuite extends AnyFunSuite {
     length
   }
 
-  test("rows of all types come back byte by byte") {
+  test("rows of all types come back byte by byte", InRest) {
     val values = new RandomValues(5)
     (1 to 400).foreach { _ =>
       val schema = values.columns(nested: _*)

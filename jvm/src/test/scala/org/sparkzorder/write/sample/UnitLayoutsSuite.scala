@@ -5,6 +5,7 @@ import scala.util.Random
 import org.apache.spark.sql.types.StringType
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
 import org.sparkzorder.layout._
 import org.sparkzorder.stats.KeyEncoding
 
@@ -35,7 +36,7 @@ class UnitLayoutsSuite extends AnyFunSuite {
     }.sum / rows.head.size
   }
 
-  test("few boundaries of a large sample make files as good as all of them") {
+  test("few boundaries of a large sample make files as good as all of them", InRest) {
     val random = new Random(12)
     val files = 200
     val apart = IndexedSeq.fill(100 * files)(IndexedSeq.fill(2)(random.nextInt(1000000)))

@@ -1,0 +1,57 @@
+"""A line for each test file when it ends, in place of a dot for each test. `make test` sums them up."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import pytest
+
+
+class FileLines:
+    """Prints a line when all tests of a file have ended, wherever they ran."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._terminal = config.pluginmanager.get_plugin("terminalreporter")
+        self._left: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+        self._outcomes: defaultdict[str, Counter[str]] = defaultdict(Counter)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Count the tests of each file, if they run in this process."""
+        self._expect([item.nodeid for item in session.items])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: object, ids: list[str]) -> None:
+        """Count the tests of each file. Every process has found the same."""
+        self._expect(ids)
+
+    def _expect(self, ids: list[str]) -> None:
+        self._left = self._left or Counter(map(_file, ids))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """No dot for a test that passed."""
+        return ("passed", "", "") if report.passed and report.when == "call" else None
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note the end of one phase of a test."""
+        file = _file(report.nodeid)
+        self._seconds[file] += report.duration
+        if report.when == "call" or not report.passed:
+            self._outcomes[file][report.outcome] += 1
+        if report.when == "teardown":
+            self._left[file] -= 1
+            if self._left[file] == 0:
+                found = self._outcomes[file]
+                more = "".join(f", {found[kind]} {kind}" for kind in ("failed", "skipped") if found[kind])
+                self._terminal.write_line(f"{self._seconds[file]:6.1f} s  {file}, {found['passed']} passed{more}")
+
+
+def _file(nodeid: str) -> str:
+    return nodeid.split("::")[0]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Only the process that shows results prints lines."""
+    if not hasattr(config, "workerinput") and not config.option.collectonly:
+        config.pluginmanager.register(FileLines(config), "file-lines")
