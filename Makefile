@@ -27,9 +27,9 @@ help:
 demo: $(STAMPS)/installed
 	@$(BIN)/python python/demo/main.py --data $(DATA) --scale $(SCALE) --out build/demo
 
-# Every main behaviour, on the newest Spark. Building and testing each keep two cores busy.
+# Every main behaviour, on the newest Spark. One JVM and one session of Python keep two cores busy.
 test: built-newest
-	@$(call both,-l org.sparkzorder.TestRest -l org.sparkzorder.TestAll,not test_rest and not test_all,$(MOST))
+	@$(call both,$(call tags,-l,TestRest TestAll),-m "not test_rest and not test_all",$(MOST))
 
 check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
 	$(BIN)/ruff check python
@@ -51,7 +51,7 @@ wheel:
 
 # The downloads of the older Sparks go on while the newest compiles.
 wheel-all:
-	@$(MAKE) -j3 --output-sync --no-print-directory $(call jar,$(NEWEST)) $(addprefix $(STAMPS)/env-,$(OLDER))
+	@$(MAKE) -j3 --no-print-directory $(call jar,$(NEWEST)) $(addprefix $(STAMPS)/env-,$(OLDER))
 	@$(MAKE) --no-print-directory $(STAMPS)/jars-older
 	@$(MAKE) --no-print-directory wheel-of JARS_FOR="$(SPARKS)"
 

@@ -66,6 +66,9 @@ def clientsOf(minor: String): Seq[ModuleID] =
 // What programs in Scala and Java name.
 val documented = Set("package.scala", "implicits.scala", "ZOrderSparkExtension.scala")
 
+// What `java @file` takes to run tests without sbt, in build/test-arguments.
+val testArguments = taskKey[File]("Compiles the tests, and writes the arguments of java that run them.")
+
 // The project of a Spark minor: spark43.
 def projectName(minor: String): String = s"spark${minor.replace(".", "")}"
 
@@ -170,7 +173,17 @@ def sparkModule(minor: String, fullScala: String): Project =
       Compile / doc / dependencyClasspath := (Compile / fullClasspath).value,
       Test / fork := true,
       Test / javaOptions ++= openForSpark ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false", "-Djdk.reflect.useDirectMethodHandle=false"),
-      Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD")
+      Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD"),
+      testArguments := {
+        val file = (ThisBuild / baseDirectory).value / "build" / "test-arguments"
+        val classes = (Test / classDirectory).value
+        val words = (Test / javaOptions).value ++
+          Seq("-cp", (Test / fullClasspath).value.files.mkString(java.io.File.pathSeparator)) ++
+          Seq("org.scalatest.tools.Runner", "-R", classes.toString, "-C", "org.sparkzorder.SuiteLines")
+        // Spaces in a path need quotes.
+        IO.writeLines(file, words.map("\"" + _ + "\""))
+        file
+      }
     )
 
 lazy val sparkModules: CompositeProject = new CompositeProject {

@@ -18,7 +18,7 @@ format: $(SBT_JAR) $(STAMPS)/dev
 # `sql-tests/results` and the outputs on the pages: look at the diff.
 golden: $(STAMPS)/installed $(STAMPS)/dev
 	WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/statements/test_golden.py
-	WRITE_DOCS=1 $(BIN)/python -m pytest python/tests/docs/test_docs.py
+	WRITE_DOCS=1 $(BIN)/python -m pytest python/tests/docs/test_docs.py python/tests/statements/test_readme.py
 
 # The picture of the README, from real flights.
 picture: $(STAMPS)/installed $(STAMPS)/dev

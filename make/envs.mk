@@ -8,10 +8,12 @@ envs: $(addprefix $(STAMPS)/env-,$(SPARKS))
 
 comma := ,
 
+PIP := -m pip install -q --disable-pip-version-check
+
 # $(1): the folder of an environment. $(2): what pip installs into it.
 define environment
-	test -x $(1)/bin/python || $(PYTHON) -m venv $(1)
-	$(1)/bin/python -m pip install -q --disable-pip-version-check $(2)
+	@test -x $(1)/bin/python || $(PYTHON) -m venv $(1)
+	$(call step,install Python packages into $(1)) $(1)/bin/python $(PIP) $(2)
 	@mkdir -p $(@D) && touch $@
 endef
 

@@ -4,7 +4,7 @@
 
 # $(1): the Python that builds. $(2): the jars that go into the wheel. $(3): the wheel.
 define build_wheel
-	rm -rf python/src/spark_zorder/jars && mkdir -p python/src/spark_zorder/jars $(dir $(3))
+	@rm -rf python/src/spark_zorder/jars && mkdir -p python/src/spark_zorder/jars $(dir $(3))
 	$(1) tools/pack_jars.py python/src/spark_zorder/jars $(2)
 	$(1) -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps -w $(dir $(3)) ./python
 endef
@@ -16,8 +16,8 @@ wheel-of: $(call jars,$(JARS_FOR)) | $(STAMPS)/env-$(TOOLS)
 
 define build_and_install
 	$(call build_wheel,$(BIN)/python,$(1),$(OWN_WHEEL))
-	$(BIN)/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps $(OWN_WHEEL)
-	$(BIN)/python -m pip install -q --disable-pip-version-check "$(OWN_WHEEL)[demo]"
+	$(BIN)/python $(PIP) --force-reinstall --no-deps $(OWN_WHEEL)
+	$(call step,install what the demo needs) $(BIN)/python $(PIP) "$(OWN_WHEEL)[demo]"
 endef
 
 older_jars_that_are_there = $(if $(shell $(MAKE) -q -s $(STAMPS)/jars-older 2>/dev/null && echo yes),$(call jars,$(OLDER)))
@@ -32,15 +32,20 @@ $(STAMPS)/installed-all: $(PY_SOURCES) $(call jar,$(NEWEST)) $(STAMPS)/jars-olde
 	$(call build_and_install,$(call jars,$(SPARKS)))
 	@touch $(STAMPS)/installed $@
 
-$(STAMPS)/dev: python/pyproject.toml | $(STAMPS)/installed
-	$(BIN)/python -m pip install -q --disable-pip-version-check "$(OWN_WHEEL)[demo,dev]"
+# What the tests need, without the package itself, so that it is there before the jar is.
+DEV_NEEDS = sed -En 's/^(plot|test|demo|words|writers|dev) = \["(.*)"\]$$/\2/p' python/pyproject.toml \
+	| awk -F '", "' '{ for (i = 1; i <= NF; i++) if ($$i !~ /^spark_zorder/) print $$i }'
+
+$(STAMPS)/dev: python/pyproject.toml | $(STAMPS)/env-$(NEWEST)
+	@$(DEV_NEEDS) > build/dev-needs.txt
+	$(call step,install what the tests need) $(BIN)/python $(PIP) -r build/dev-needs.txt
 	@touch $@
 
 $(addprefix $(STAMPS)/installed-,$(OLDER)): $(STAMPS)/installed-%: $(STAMPS)/installed-all $(STAMPS)/env-%
-	$(call older_env,$*) -m pip install -q --disable-pip-version-check --force-reinstall --no-deps $(OWN_WHEEL)
-	$(call older_env,$*) -m pip install -q --disable-pip-version-check "$(OWN_WHEEL)[test]"
+	$(call older_env,$*) $(PIP) --force-reinstall --no-deps $(OWN_WHEEL)
+	$(call older_env,$*) $(PIP) "$(OWN_WHEEL)[test]"
 	@touch $@
 
 $(addprefix $(STAMPS)/installed-,connect notebook): $(STAMPS)/installed-%: $(STAMPS)/installed-all $(STAMPS)/env-%
-	build/envs/$*/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps $(OWN_WHEEL)
+	build/envs/$*/bin/python $(PIP) --force-reinstall --no-deps $(OWN_WHEEL)
 	@touch $@

@@ -12,7 +12,7 @@ URL ?=
 # The Python package's sources are built from a copy, in which links are files.
 release-files: $(STAMPS)/env-release
 	$(RELEASE_PYTHON) tools/release/begin.py $(RELEASE)
-	@$(MAKE) -j3 --output-sync --no-print-directory $(call jar,$(NEWEST)) $(addprefix $(STAMPS)/env-,$(OLDER))
+	@$(MAKE) -j3 --no-print-directory $(call jar,$(NEWEST)) $(addprefix $(STAMPS)/env-,$(OLDER))
 	@$(MAKE) --no-print-directory $(STAMPS)/jars-older
 	$(call build_wheel,$(BIN)/python,$(call jars,$(SPARKS)),$(RELEASE)/pypi/$(WHEEL_NAME))
 	rm -rf build/sdist && mkdir -p build/sdist/python && cp VERSION build/sdist

@@ -40,8 +40,11 @@ SBT = $(JAVA) -Xmx3g -Xss8m -Dsbt.server.autostart=false -Dsbt.supershell=false 
 	-Dsbt.repository.config=project/repositories -Dsbt.global.base=$(CURDIR)/build/sbt \
 	-Dsbt.boot.directory=$(HOME)/.sbt/boot $(SBT_FLAGS) -jar $(SBT_JAR)
 
-# Two at a time. A part prints its lines when it ends.
-TWO := $(MAKE) -j2 --output-sync --no-print-directory
+# Two at a time.
+TWO := $(MAKE) -j2 --no-print-directory
+
+# $(call step,name) before a command shows that it lives.
+step = @sh tools/step "$(1)"
 
 # Folders are listed beside files: that a file went away shows in its folder's time stamp only.
 BUILD_FILES  := VERSION spark-versions.txt build.sbt project/build.properties project/plugins.sbt project/repositories

@@ -6,15 +6,23 @@
 SUITE ?=
 TEST  ?=
 
-# Both runners side by side, with a line for each suite and file: tags of ScalaTest and marks of pytest to take and to
-# leave out, and the most seconds of a suite.
-both = $(BIN)/python tools/test_run.py $(3) \
-	-- $(SBT) "$(call sbt_name,$(NEWEST))/testOnly -- $(1) -C org.sparkzorder.SuiteLines" \
-	-- $(BIN)/python -m pytest python/tests -q -n 2 --dist loadfile -m "$(2)"
+# The JVM's tests, without sbt. $(1): options of ScalaTest.
+jvm_tests = mkdir -p jvm/target && cd jvm/target && exec $(JAVA) @$(CURDIR)/build/test-arguments $(1)
 
-# What `make test` leaves out since it takes long.
+# `-l` of ScalaTest leaves out a tag, and `-n` takes it.
+tags = $(foreach tag,$(2),$(1) org.sparkzorder.$(tag))
+
+# Tests of pages and of packaging are in `make check`.
+OF_THE_PRODUCT := python/tests $(addprefix --ignore=python/tests/,docs building)
+
+# Both runners side by side, with a line for each suite and file. $(1): options of ScalaTest. $(2): options of pytest. $(3):
+# options of tools/test_run.py.
+both = $(BIN)/python tools/test_run.py $(3) -- sh -c "$(call jvm_tests,$(1))" \
+	-- $(BIN)/python -m pytest $(OF_THE_PRODUCT) -q $(2)
+
+# What `make test` leaves out since it takes long. Much of its time it waits for processes, so Python has two.
 test-rest: built-newest
-	@$(call both,-n org.sparkzorder.TestRest -l org.sparkzorder.TestAll,test_rest and not test_all)
+	@$(call both,$(call tags,-n,TestRest) $(call tags,-l,TestAll),-n 2 --dist loadfile -m "test_rest and not test_all")
 
 # The main job on each older Spark, with the wheel for all of them.
 test-older: built
@@ -26,23 +34,21 @@ test-older: built
 test-all: test test-rest test-older fetched $(addprefix test-,$(OLDER)) \
 		$(addprefix test-store-,$(OLDER)) $(addprefix $(STAMPS)/env-,store readers airflow dbt) $(STAMPS)/javas \
 		$(addprefix $(STAMPS)/fetched-,iceberg store yarn parquet)
-	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly -- -n org.sparkzorder.TestAll"
-	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
-	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
+	$(call jvm_tests,$(call tags,-n,TestAll))
+	export EXHAUSTIVE=1 && $(call jvm_tests,-w org.sparkzorder.commit)
+	export FUZZ_FILES=100000 && $(call jvm_tests,-q FuzzSuite)
 	$(BIN)/python -m pytest python/tests -m test_all
 	QUERIES=2000 $(BIN)/python -m pytest python/tests/queries/test_differential.py -m test_all
 
-# `make test-jvm SUITE='*LockSuite'` runs one suite, with all of its tests.
-test-jvm: $(SBT_JAR)
-	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly $(or $(SUITE),-- -l org.sparkzorder.TestAll)"
-
-# sbt itself does little where all is compiled: the first compiler of the JVM starts it with a quarter of the work.
-test test-rest test-jvm: SBT_FLAGS += -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+# `make test-jvm SUITE='*LockSuite'` runs one suite, with all of its tests. `org.sparkzorder.commit.*` is a package.
+test-jvm: $(STAMPS)/compiled
+	@$(call jvm_tests,$(if $(SUITE),$(foreach s,$(SUITE),$(if $(filter %.*,$(s)),-w $(s:.*=),-q $(s:*%=%))),$(call \
+		tags,-l,TestAll)))
 
 # `make test-python TEST='python/tests/statements/test_golden.py -k pack'` runs one test. All of them run in two processes:
 # much of their time they wait for processes that they start.
 test-python: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
-	$(BIN)/python -m pytest $(or $(TEST),python/tests -n 2 --dist loadfile -m "not test_all")
+	$(BIN)/python -m pytest $(or $(TEST),$(OF_THE_PRODUCT) -n 2 --dist loadfile -m "not test_all")
 
 $(addprefix test-main-job-,$(OLDER)): test-main-job-%: $(STAMPS)/installed-%
 	$(call older_env,$*) -m pytest python/tests/statements/test_main_job.py
@@ -57,8 +63,8 @@ $(addprefix test-store-,$(OLDER)): test-store-%: $(STAMPS)/installed-% $(STAMPS)
 
 # All that `make test` needs. Two pips or two sbts never write into the same folder.
 built-newest: $(STAMPS)/env-$(NEWEST)
-	@$(TWO) $(STAMPS)/compiled $(STAMPS)/env-store $(STAMPS)/fetched-store
-	@$(MAKE) --no-print-directory $(STAMPS)/installed $(STAMPS)/dev
+	@$(TWO) $(STAMPS)/compiled $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
+	@$(MAKE) --no-print-directory $(STAMPS)/installed
 
 # All that the tests of every Spark need, made two at a time where possible.
 built:

@@ -3,12 +3,13 @@
     python tools/test_run.py [--most SECONDS] -- <command of the JVM's tests> -- <command of Python's tests>
 
 Both commands print lines such as `  3.2 s  CutsSuite, 12 passed, 1 skipped`. Everything else that they print goes to
-`build/test-logs`, but for what failed. With `--most`, the run fails if a suite or a file took longer. Ctrl-C ends all
-processes that were started.
+`build/test-logs`, but for what failed. With `--most`, the run fails if a suite or a file took longer, or, on a slow
+machine, more than `SHARE` of all. Ctrl-C ends all processes that were started.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -24,6 +25,7 @@ LINE = re.compile(r"^ *(\d+\.\d) s  (\S+), (\d+) passed(?:, (\d+) failed)?(?:, (
 ANSI = re.compile(r"\x1b\[[0-9;]*[mJK]")
 STEP = re.compile(r"^\[info\] (compiling .*|done compiling)|^\d+ workers \[(\d+) items\]")
 SILENT = 45
+SHARE = 0.025
 SECTION = re.compile(r"^=+ (FAILURES|ERRORS) =+$")
 
 
@@ -35,6 +37,16 @@ class Side:
     command: list[str]
     lines: list[tuple[float, str, int, int, int]] = field(default_factory=list)
     status: int = -1
+
+
+def descendants(roots: set[int]) -> set[int]:
+    """Processes, those that they started, and so on."""
+    printed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    pairs = [tuple(map(int, line.split())) for line in printed.splitlines()]
+    found = set(roots)
+    while more := {pid for pid, parent in pairs if parent in found} - found:
+        found |= more
+    return found
 
 
 class Run:
@@ -112,25 +124,26 @@ class Run:
             raise
 
     def end(self) -> None:
-        """End all processes that were started, and those that they started."""
+        """End all processes that were started, and those that they started, in whichever session."""
+        below = descendants({process.pid for process in self._processes})
         for wanted in (signal.SIGTERM, signal.SIGKILL):
-            for process in self._processes:
-                try:
-                    os.killpg(process.pid, wanted)
-                except ProcessLookupError:
-                    continue
+            for pid in below:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, wanted)
             time.sleep(2)
 
     def sum_up(self, most: float | None) -> int:
         """Print the last lines, and return the status of the run."""
         lines = [(side.name, *line) for side in self.sides for line in side.lines]
         passed, failed, skipped = (sum(line[n] for line in lines) for n in (3, 4, 5))
-        slow = [line for line in lines if most is not None and line[1] > most]
+        limit = max(most, SHARE * sum(line[1] for line in lines)) if most else float("inf")
+        slow = [line for line in lines if line[1] > limit]
         for _, seconds, name, *_ in sorted(slow, key=lambda line: -line[1]):
-            print(f"too slow: {name} took {seconds} s, more than {most:g} s")
+            print(f"too slow: {name} took {seconds} s, more than {limit:.1f} s")
         for side, _, name, _, wrong, _ in lines:
             if wrong:
-                again = f"test-jvm SUITE='*{name}'" if side == "jvm" else f"test-python TEST='{name}'"
+                golden = f"python/tests/statements/test_golden.py -k {Path(name).stem}" if name.endswith(".sql") else name
+                again = f"test-jvm SUITE='*{name}'" if side == "jvm" else f"test-python TEST='{golden}'"
                 print(f"again:    make {again}")
         broken = [side for side in self.sides if side.status != 0]
         for side in broken:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from fetched_jars import are_there, fetched_jars
 from local_session import local_session
+from s3_server import client_jars
 from spark_versions import SPARKS
 
 from spark_zorder import artifacts
@@ -31,7 +33,9 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSeria
 @pytest.fixture(scope="session")
 def spark_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that is started once. Tests take `spark`."""
-    session = local_session(tmp_path_factory.mktemp("spark"))
+    group = client_jars()
+    store = {"spark.driver.extraClassPath": ":".join(fetched_jars(group))} if are_there(group) else {}
+    session = local_session(tmp_path_factory.mktemp("spark"), settings=store)
     yield session
     session.stop()
 

@@ -76,6 +76,7 @@ def test_a_server_elsewhere_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None
     assert options(configure_spark(SparkSession.builder)) == {}
 
 
+@pytest.mark.test_rest
 def test_a_session_that_runs_without_the_extension_is_named() -> None:
     program = """
 import warnings

@@ -42,6 +42,7 @@ def test_pyspark_shell(tmp_path: Path, arguments: list[str]) -> None:
     assert "kept 1 rows 7" in run([str(BIN / "pyspark"), *arguments], tmp_path, SCRIPT + "\nexit()\n")
 
 
+@pytest.mark.test_rest
 def test_spark_submit(tmp_path: Path, arguments: list[str]) -> None:
     program = tmp_path / "program.py"
     program.write_text("from pyspark.sql import SparkSession\nspark = SparkSession.builder.getOrCreate()\n" + SCRIPT)

@@ -64,6 +64,7 @@ def test_checksums_and_attributes_of_macos_do_no_harm(spark: SparkSession, tmp_p
     assert spark.read.parquet(str(tmp_path / "t")).count() == 60
 
 
+@pytest.mark.test_rest
 def test_what_is_tied_to_another_partition_does_not_matter(spark: SparkSession, tmp_path: Path) -> None:
     for part in ("p=1", "p=2"):
         first = write(spark, tmp_path / "t" / part)[0]
@@ -75,6 +76,7 @@ def test_what_is_tied_to_another_partition_does_not_matter(spark: SparkSession, 
     assert spark.read.parquet(str(tmp_path / "t")).count() == 120
 
 
+@pytest.mark.test_rest
 def test_restore_and_vacuum_leave_a_file_with_something_tied_to_it(spark: SparkSession, tmp_path: Path) -> None:
     table = f"'{tmp_path / 't'}'"
     old = write(spark, tmp_path / "t")[0]
@@ -103,6 +105,7 @@ def late(root: Path, name: str) -> Path:
     return target
 
 
+@pytest.mark.test_rest
 def test_a_late_file_with_something_tied_to_it_is_not_copied(
     spark: SparkSession, database: Path, tmp_path: Path
 ) -> None:
@@ -130,6 +133,7 @@ def test_a_late_file_with_something_tied_to_it_is_not_copied(
     assert spark.table("tied").count() == rows
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize(
     "place", ["flat/t", *(pytest.param(place, marks=pytest.mark.test_all) for place in ("ev/p=1/t", "parts/t"))]
 )
@@ -170,6 +174,7 @@ def test_nothing_is_made_beside_a_folder_of_another_file_system(
         assert {*tmp_path.iterdir(), *Path(other).iterdir()} == before
 
 
+@pytest.mark.test_rest
 def test_tables_and_other_files_beside_a_table_do_no_harm(spark: SparkSession, database: Path, tmp_path: Path) -> None:
     root = tmp_path / "wh"
     for name in ("one", "two"):
@@ -182,6 +187,7 @@ def test_tables_and_other_files_beside_a_table_do_no_harm(spark: SparkSession, d
         assert spark.table(name).count() == 60
 
 
+@pytest.mark.test_rest
 def test_late_rows_stay_when_only_the_location_of_the_table_changes(
     spark: SparkSession, database: Path, tmp_path: Path
 ) -> None:
@@ -213,6 +219,7 @@ def test_late_rows_stay_when_only_the_location_of_the_table_changes(
     assert spark.table("parts").count() == 61
 
 
+@pytest.mark.test_rest
 def test_uninstall_of_a_table_that_moved_leaves_no_riddle(spark: SparkSession, database: Path, tmp_path: Path) -> None:
     root = tmp_path / "t"
     write(spark, root)

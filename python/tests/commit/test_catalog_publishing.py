@@ -90,6 +90,7 @@ def locations(spark: SparkProcess, name: str) -> list[str]:
     return found
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("kind", ["parts", *(pytest.param(k, marks=pytest.mark.test_all) for k in ("flat", "hive"))])
 def test_a_plain_reader_never_sees_a_wrong_count_and_restore_switches_back(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path, kind: str
@@ -126,6 +127,7 @@ def test_a_plain_reader_never_sees_a_wrong_count_and_restore_switches_back(
     assert ids(plain, name) == seen(ours, name) == (ROWS, ROWS)
 
 
+@pytest.mark.test_rest
 def test_rows_that_a_stale_session_appends_are_counted_and_copied_forward(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -152,6 +154,7 @@ def test_rows_that_a_stale_session_appends_are_counted_and_copied_forward(
     assert ids(plain, "stale") == seen(ours, "stale") == (ROWS + 2, ROWS + 2)
 
 
+@pytest.mark.test_rest
 def test_a_session_that_knows_the_first_folder_reads_the_present_one(
     ours: SparkProcess, settings: dict[str, str], tmp_path: Path
 ) -> None:
@@ -166,6 +169,7 @@ def test_a_session_that_knows_the_first_folder_reads_the_present_one(
         assert other.run("result = held.count()") == ROWS + 1
 
 
+@pytest.mark.test_rest
 def test_an_overwrite_from_an_old_plan_is_not_taken_for_an_append(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -224,6 +228,7 @@ def test_partitions_that_are_renamed_added_and_loaded_anew_have_their_own_rows(
     assert ours.sql("SELECT id FROM p_names WHERE p = 'ü %2'") == [{"id": 90002}]
 
 
+@pytest.mark.test_rest
 def test_an_overwrite_of_the_whole_table_begins_a_new_history(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -241,6 +246,7 @@ def test_an_overwrite_of_the_whole_table_begins_a_new_history(
     assert ids(plain, "p_whole") == ids(ours, "p_whole") == (30, 30)
 
 
+@pytest.mark.test_rest
 def test_a_restore_to_the_present_version_copies_files_forward(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -286,6 +292,7 @@ def test_a_late_file_counts_once_whichever_folder_the_table_goes_back_to(
         assert ids(ours, "p_back") == ids(plain, "p_back") == (ROWS + 2, ROWS + 2), statement
 
 
+@pytest.mark.test_rest
 def test_a_partition_that_is_overwritten_after_a_restore_is_not_unclear(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
@@ -305,6 +312,7 @@ def test_a_partition_that_is_overwritten_after_a_restore_is_not_unclear(
     assert ids(ours, "p_over") == ids(plain, "p_over") == (rest, rest)
 
 
+@pytest.mark.test_rest
 def test_a_second_table_over_the_folder_is_noticed_through_a_link(ours: SparkProcess, tmp_path: Path) -> None:
     make(ours, "p_linked", tmp_path / "t", "parts")
     (tmp_path / "link").symlink_to(tmp_path / "t")
@@ -315,6 +323,7 @@ def test_a_second_table_over_the_folder_is_noticed_through_a_link(ours: SparkPro
     ours.sql("DROP TABLE beside")
 
 
+@pytest.mark.test_rest
 def test_a_location_that_leads_back_through_a_link_is_refused(ours: SparkProcess, tmp_path: Path) -> None:
     (tmp_path / "other").symlink_to(tmp_path)
     for name, made, back in (("by_real", tmp_path, tmp_path / "other"), ("by_link", tmp_path / "other", tmp_path)):
@@ -350,6 +359,7 @@ def test_who_removes_all_new_folders_has_what_is_in_the_first_one(
         assert ids(ours, "removed") == ids(plain, "removed") == (ROWS, ROWS), statement
 
 
+@pytest.mark.test_rest
 def test_a_cached_table_stays_cached(ours: SparkProcess, tmp_path: Path) -> None:
     make(ours, "cached", tmp_path / "t", "flat")
     ours.sql("CACHE TABLE cached OPTIONS ('storageLevel' 'MEMORY_ONLY')")
@@ -370,6 +380,7 @@ def test_a_cached_table_stays_cached(ours: SparkProcess, tmp_path: Path) -> None
     assert ours.run(entries) == before[0] - 1
 
 
+@pytest.mark.test_rest
 def test_a_folder_that_is_read_by_its_path_has_the_files_that_are_in_it(ours: SparkProcess, tmp_path: Path) -> None:
     make(ours, "by_path", tmp_path / "t", "flat")
     optimize = "OPTIMIZE by_path ZORDER BY ({}) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')"
@@ -385,6 +396,7 @@ def test_a_folder_that_is_read_by_its_path_has_the_files_that_are_in_it(ours: Sp
     assert ids(ours, "by_path") == (ROWS + 2, ROWS + 2)
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("place", STEPS)
 def test_a_process_that_dies_while_it_publishes_loses_and_doubles_no_row(
     ours: SparkProcess, plain: SparkProcess, settings: dict[str, str], tmp_path: Path, place: str
@@ -407,6 +419,7 @@ def test_a_process_that_dies_while_it_publishes_loses_and_doubles_no_row(
     assert not [n for n in side if n.startswith(("_staging-", "_lock-", "_tmp-")) or n.endswith(".moving")]
 
 
+@pytest.mark.test_rest
 def test_what_cannot_be_published_so_is_refused(ours: SparkProcess, tmp_path: Path) -> None:
     ours.sql("CREATE TABLE managed USING parquet AS SELECT /*+ REPARTITION(3) */ id, id AS a FROM range(90)")
     by_catalog = "ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location')"
@@ -446,6 +459,7 @@ def test_what_cannot_be_published_so_is_refused(ours: SparkProcess, tmp_path: Pa
     assert "ZORDER_UNSUPPORTED_COMMIT_MODE.STREAM" in refused
 
 
+@pytest.mark.test_rest
 def test_new_folders_have_the_rights_of_the_old_ones(ours: SparkProcess, tmp_path: Path) -> None:
     root = tmp_path / "t"
     make(ours, "rights", root, "flat")

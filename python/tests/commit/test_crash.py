@@ -234,6 +234,7 @@ def assert_recovered(spark: SparkSession, case: Case, statement: str) -> None:
     assert len(list(table.root.rglob("*.retired"))) == 3 * exchanged
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize(
     ("died", "partitioned"), STEPS, ids=lambda value: value if isinstance(value, str) else kind(value)
 )
@@ -246,11 +247,13 @@ def test_one_statement_recovers_what_a_killed_process_left(
     assert_recovered(spark, case, STATEMENTS[turn % 3] if died in FORWARD else "SELECT")
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("twice", sampled(AGAIN, every=4), ids="-then-".join)
 def test_a_recovery_may_die_as_well(spark: SparkSession, crashes: Crashes, twice: tuple[str, str]) -> None:
     assert_recovered(spark, crashes.again[twice], "SELECT")
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("died", sampled(FORWARD, every=5))
 def test_an_optimize_of_a_part_dies_like_any_other(spark: SparkSession, crashes: Crashes, died: str) -> None:
     case = crashes.part[died]

@@ -148,7 +148,7 @@ def test_a_table_that_is_not_there_is_said_to_be_missing(answers: dict[str, Any]
     assert "nowhere" in error
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 @pytest.mark.parametrize(
     ("statement", "condition", "words"),
     [
@@ -172,7 +172,7 @@ def test_asked_first_delta_refuses_plain_tables(
     assert words in error
 
 
-@pytest.mark.extended
+@pytest.mark.test_all
 def test_asked_first_delta_leaves_rows_and_skipping_as_they_are(delta_first: dict[str, Any]) -> None:
     # WEIGHT, OPTIONS and indexes are of our grammar alone.
     assert delta_first["plain into 8"][0]["metrics"]["numFilesAdded"] == 8

@@ -1,4 +1,4 @@
-"""Every example of the README and of the documentation runs, and prints what the page shows.
+"""Every example of the documentation runs, and prints what the page shows. That of the README is in `make test`.
 
 `WRITE_DOCS=1` puts what was printed into the pages: look at the diff.
 """
@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,28 +20,14 @@ if TYPE_CHECKING:
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 
 
-def tables() -> dict[str, str]:
-    """The tables of the examples, by name, from the page that introduces them."""
-    text = (REPOSITORY / "docs" / "getting-started.md").read_text()
-    return {m[1]: m[2] for m in re.finditer(r"^<!-- defines: (\w+) -->\n```sql\n(.*?)^```$", text, re.M | re.S)}
-
-
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
+@pytest.mark.parametrize("path", PAGES[1:], ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_the_examples_of_a_page(
     spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch, path: Path
 ) -> None:
-    if not docs_pages.examples(path.read_text(), tables()):
+    if not docs_pages.examples(path.read_text(), docs_pages.tables()):
         pytest.skip("no examples")
     monkeypatch.chdir(database)
-    page = docs_pages.Page(spark, database, path, tables())
-    if os.environ.get("WRITE_DOCS"):
-        page.write()
-        return
-    different = [
-        f"{path.name}, line {example.line} shows\n{shown}\nbut prints\n{printed}"
-        for example, shown, printed in page.differences()
-    ]
-    assert not different, "\n\n".join(different)
+    docs_pages.check(docs_pages.Page(spark, database, path, docs_pages.tables()))
 
 
 def test_the_page_of_optimize_has_each_option() -> None:

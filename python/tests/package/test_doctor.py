@@ -74,6 +74,7 @@ def test_a_setting_that_turns_skipping_off(spark: SparkSession) -> None:
         assert f"WRONG  {check}: " in repr(found)
 
 
+@pytest.mark.test_rest
 def test_a_session_without_the_extension_and_one_without_the_jar() -> None:
     ok, found = of_session()
     assert not ok
@@ -86,6 +87,7 @@ def test_a_session_without_the_extension_and_one_without_the_jar() -> None:
     assert "add the jar" in found["extension"].remedy
 
 
+@pytest.mark.test_rest
 def test_a_jar_that_came_after_the_start_of_the_session_is_not_loaded() -> None:
     ok, found = of_session(late=True, spark__jars=str(jar_path()), spark__sql__extensions=EXTENSION)
     assert not ok

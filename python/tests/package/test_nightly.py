@@ -73,6 +73,7 @@ def rows(spark: SparkSession) -> dict[str, int]:
     return {name: spark.table(f"`{name}`").count() for name in names}
 
 
+@pytest.mark.test_rest
 def test_it_optimizes_what_needs_it_and_nothing_the_second_time(spark: SparkSession, database: Path) -> None:
     fill(spark)
     before = rows(spark)
@@ -101,6 +102,7 @@ def test_it_optimizes_what_needs_it_and_nothing_the_second_time(spark: SparkSess
     assert exit_code(again) == 0
 
 
+@pytest.mark.test_rest
 def test_a_dry_run_changes_nothing(spark: SparkSession, database: Path) -> None:
     fill(spark)
 
@@ -113,6 +115,7 @@ def test_a_dry_run_changes_nothing(spark: SparkSession, database: Path) -> None:
     assert files() == before
 
 
+@pytest.mark.test_rest
 def test_a_table_that_fails_does_not_stop_the_others(spark: SparkSession, database: Path) -> None:
     fill(spark)
     breaks(spark, database)
@@ -144,6 +147,7 @@ def test_a_locked_table_is_left_and_all_locked_is_told(spark: SparkSession, data
         rival.kill()
 
 
+@pytest.mark.test_rest
 def test_two_nightly_runs_at_once_lose_nothing(spark: SparkSession, database: Path) -> None:
     fill(spark)
     before = rows(spark)
@@ -160,6 +164,7 @@ def test_two_nightly_runs_at_once_lose_nothing(spark: SparkSession, database: Pa
     assert rows(spark) == before
 
 
+@pytest.mark.test_rest
 def test_budgets(spark: SparkSession, database: Path) -> None:
     fill(spark)
     ticks = iter([0.0, 1.0, 100.0, 200.0, 300.0, 400.0, 500.0])
@@ -171,6 +176,7 @@ def test_budgets(spark: SparkSession, database: Path) -> None:
     assert exit_code(small) == 0
 
 
+@pytest.mark.test_rest
 def test_the_most_gain_for_each_byte_comes_first(spark: SparkSession, database: Path) -> None:
     fill(spark)
     needy = [r for r in nightly.states(spark, Selected((database.name,))) if r.new_bytes and r.gain_bytes]
@@ -179,6 +185,7 @@ def test_the_most_gain_for_each_byte_comes_first(spark: SparkSession, database: 
     assert order == sorted(order, key=lambda t: -ratio[t])
 
 
+@pytest.mark.test_rest
 def test_vacuum(spark: SparkSession, database: Path) -> None:
     fill(spark)
     selected = Selected((database.name,))
@@ -259,6 +266,7 @@ for name in ("one", "two"):
     assert "SCHEMA_NOT_FOUND" in err
 
 
+@pytest.mark.test_rest
 def test_a_table_that_is_not_there_is_an_error_and_names_may_have_their_database(
     spark: SparkSession, database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,6 +283,7 @@ def test_a_table_that_is_not_there_is_an_error_and_names_may_have_their_database
     spark.sql(f"USE {database.name}")
 
 
+@pytest.mark.test_rest
 def test_an_error_of_java_itself_stops_no_other_table(
     spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -340,6 +349,7 @@ def test_no_table_in_a_catalog_in_memory_is_explained(
     assert ("--conf spark.sql.catalogImplementation=hive" in capsys.readouterr().err) == is_told
 
 
+@pytest.mark.test_rest
 def test_the_printed_table_has_a_line_for_each(
     spark: SparkSession, database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

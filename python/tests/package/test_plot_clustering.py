@@ -51,6 +51,7 @@ def test_an_axis_of_dates_shows_dates(spark: SparkSession, tmp_path: Path) -> No
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", label) for label in labels if label)
 
 
+@pytest.mark.test_rest
 def test_before_and_after(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     rows = spark.range(4000).selectExpr("id * 7919 % 1000 AS a", "concat('k', lpad(id * 104729 % 1000, 4, '0')) AS s")
@@ -88,6 +89,7 @@ def test_before_and_after(spark: SparkSession, tmp_path: Path) -> None:
     assert png(figure, tmp_path).startswith(b"\x89PNG")
 
 
+@pytest.mark.test_rest
 def test_the_map_of_before_shares_the_axes(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     spark.range(1000).selectExpr("id % 100 AS a", "DATE '2024-01-01' + int(id % 90) AS day").repartition(

@@ -57,6 +57,7 @@ RESULTS: dict[type, Callable[[ZOrderTable], Any]] = {
 }
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("kind", RESULTS)
 def test_a_result_is_plain_data_beside_its_data_frame(spark: SparkSession, tmp_path: Path, kind: type) -> None:
     table = make(spark, tmp_path / "t")
@@ -78,6 +79,7 @@ def test_a_result_is_plain_data_beside_its_data_frame(spark: SparkSession, tmp_p
     assert result._repr_html_().startswith("<")
 
 
+@pytest.mark.test_rest
 def test_the_data_frame_of_a_result_is_that_of_the_statement(spark: SparkSession, tmp_path: Path) -> None:
     result = make(spark, tmp_path / "t").optimize(["a"], num_files=8)
     assert result.df.columns == ["path", "metrics", "summary"]
@@ -106,6 +108,7 @@ def test_it_reads_as_sentences(spark: SparkSession, tmp_path: Path) -> None:
     assert "One file is left, so nothing can be skipped." in packed.summary
 
 
+@pytest.mark.test_rest
 def test_its_fields(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     result = make(spark, folder).optimize(["a", "b"], num_files=16)
@@ -121,6 +124,7 @@ def test_its_fields(spark: SparkSession, tmp_path: Path) -> None:
     assert told["summary"] == result.summary
 
 
+@pytest.mark.test_rest
 def test_notebooks_show_a_table(spark: SparkSession, tmp_path: Path) -> None:
     table = make(spark, tmp_path / "t")
     html = table.optimize(["a"], num_files=8)._repr_html_()
@@ -138,6 +142,7 @@ def test_a_name_with_dots_and_blanks_is_one_sentence(spark: SparkSession, tmp_pa
     assert "a. b &lt;c&gt;" in result._repr_html_()
 
 
+@pytest.mark.test_rest
 def test_a_restore_and_a_vacuum_say_what_they_did(spark: SparkSession, tmp_path: Path) -> None:
     table = make(spark, tmp_path / "t")
     table.optimize(["a"], num_files=1)
@@ -164,6 +169,7 @@ def test_a_restore_and_a_vacuum_say_what_they_did(spark: SparkSession, tmp_path:
     assert not any(Path(path.removeprefix("file:")).exists() for path in foreseen.files)
 
 
+@pytest.mark.test_rest
 def test_an_explanation_has_a_scan_for_each_table(spark: SparkSession, tmp_path: Path) -> None:
     table = make(spark, tmp_path / "t")
     table.optimize(["a", "s"], num_files=16)
@@ -183,6 +189,7 @@ def test_an_explanation_has_a_scan_for_each_table(spark: SparkSession, tmp_path:
     assert explain_skipping("SELECT 1").files_kept == 0
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 @pytest.mark.parametrize(
     ("columns", "options"),
@@ -214,6 +221,7 @@ def test_a_dry_run_changes_nothing_and_foresees_the_files(
         assert (c.meanFilesBefore, c.boundFiles) == (d.meanFilesBefore, d.boundFiles)
 
 
+@pytest.mark.test_rest
 def test_a_dry_run_of_partitions_and_of_new_rows(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     table = make(spark, folder, partitions=3)
@@ -231,6 +239,7 @@ def test_a_dry_run_of_partitions_and_of_new_rows(spark: SparkSession, tmp_path: 
         assert foreseen.mean_files[column] == pytest.approx(files, rel=0.1)
 
 
+@pytest.mark.test_rest
 def test_a_dry_run_knows_a_limit_of_rows(spark: SparkSession, tmp_path: Path) -> None:
     table = make(spark, tmp_path / "t")
     spark.conf.set("spark.sql.files.maxRecordsPerFile", "1000")
@@ -249,6 +258,7 @@ def test_a_file_of_one_row_has_no_halves(spark: SparkSession, tmp_path: Path) ->
     assert "half" not in summary
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("columns", [["a"], ["a", "b"], ["s", "near_a"]])
 def test_a_dry_run_says_what_half_the_size_would_bring(spark: SparkSession, tmp_path: Path, columns: list[str]) -> None:
     table = make(spark, tmp_path / "t")
@@ -264,6 +274,7 @@ def test_a_dry_run_says_what_half_the_size_would_bring(spark: SparkSession, tmp_
     assert sum(float(half) for *_, half, _ in found) < 2 * sum(float(whole) for _, whole, *_ in found)
 
 
+@pytest.mark.test_rest
 def test_a_dry_run_foresees_the_time_by_the_table_s_own_history(spark: SparkSession, tmp_path: Path) -> None:
     rows = spark.range(2_500_000).selectExpr("hash(id) a", "xxhash64(id) b")
     rows.repartition(4).write.parquet(str(tmp_path / "t"))

@@ -55,6 +55,7 @@ STATEMENTS = [
 ]
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("statement", STATEMENTS)
 @pytest.mark.parametrize(
     "script",
@@ -93,6 +94,7 @@ def test_a_script_returns_what_its_last_query_returns(scripts: SparkSession) -> 
     assert scripts.sql("DESCRIBE HISTORY t").count() == 1
 
 
+@pytest.mark.test_rest
 def test_a_table_of_the_script_itself(scripts: SparkSession) -> None:
     optimize = run("OPTIMIZE made ZORDER BY (a) OPTIONS ('num-files' = 4)")
     scripts.sql(f"BEGIN {create('made')}; {optimize}; {run('VACUUM made')}; END")
@@ -100,6 +102,7 @@ def test_a_table_of_the_script_itself(scripts: SparkSession) -> None:
     assert scripts.sql("SELECT count(*), count(DISTINCT id) FROM made").first() == (2000, 2000)
 
 
+@pytest.mark.test_rest
 def test_loops_branches_and_handlers(scripts: SparkSession) -> None:
     for name in ("looped", "chosen", "other", "handled"):
         scripts.sql(create(name))
@@ -123,6 +126,7 @@ def test_loops_branches_and_handlers(scripts: SparkSession) -> None:
     assert [files(scripts, name) for name in ("looped", "chosen", "other", "handled")] == [3, 2, 8, 2]
 
 
+@pytest.mark.test_rest
 def test_every_statement(scripts: SparkSession, database: Path) -> None:
     scripts.sql(create("t"))
     for statement in (

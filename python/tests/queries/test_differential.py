@@ -24,8 +24,12 @@ SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
 
 @pytest.mark.parametrize(
     "tables",
-    [pytest.param(5, marks=pytest.mark.older_sparks), pytest.param(12, marks=pytest.mark.test_all)],
-    ids=["few", "many"],
+    [
+        1,
+        pytest.param(5, marks=[pytest.mark.test_rest, pytest.mark.older_sparks]),
+        pytest.param(12, marks=pytest.mark.test_all),
+    ],
+    ids=["one", "few", "many"],
 )
 def test_skipping_never_changes_an_answer(
     spark_session: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], tables: int
@@ -37,7 +41,9 @@ def test_skipping_never_changes_an_answer(
             return tally.queries >= QUERIES
         return time.monotonic() - began >= SECONDS if SECONDS else tally.tables >= tables
 
-    tally = Campaign(spark_session, tmp_path, SEED, print).run(enough)
+    # The one table of a short run is optimized, has files to skip, and is read by DuckDB, too.
+    seed, short = ("47", True) if tables == 1 and "SEED" not in os.environ else (SEED, False)
+    tally = Campaign(spark_session, tmp_path, seed, print, short).run(enough)
     with capsys.disabled():
         print(f"\n{tally.summary()}")
     assert not tally.mismatches, "\n".join(tally.mismatches[:20])

@@ -95,6 +95,7 @@ def files_read(frame: DataFrame) -> int:
     return sum(int(m.apply("numFiles").value()) for m in metrics if m.contains("numFiles"))
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize(
     ("seeds", "tables"), [(range(1), 2), pytest.param(range(1, 26), 4, marks=pytest.mark.test_all)]
 )

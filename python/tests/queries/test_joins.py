@@ -45,7 +45,7 @@ def spark(spark_session: SparkSession, tmp_path_factory: pytest.TempPathFactory)
     return spark
 
 
-@pytest.mark.parametrize("adaptive", ["true", "false"])
+@pytest.mark.parametrize("adaptive", ["true", pytest.param("false", marks=pytest.mark.test_rest)])
 @pytest.mark.parametrize("query", [*SKIPPED, *WHOLE])
 def test_files_without_a_key_are_not_read(spark: SparkSession, query: str, adaptive: str) -> None:
     with settings(spark, **{"spark.sql.adaptive.enabled": adaptive}):

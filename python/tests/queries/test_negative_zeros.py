@@ -42,6 +42,7 @@ def write(spark: SparkSession, path: Path, kind: str, options: dict[str, str]) -
     rows.write.format(kind).options(**options).save(str(path))
 
 
+@pytest.mark.test_rest
 def test_columns_with_zeros_have_no_dictionary_and_no_bloom_filter_that_the_old_files_lack(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -66,6 +67,7 @@ def test_columns_with_zeros_have_no_dictionary_and_no_bloom_filter_that_the_old_
     assert counts(spark, path, "parquet", "false", LITERALS) == [43, 43]
 
 
+@pytest.mark.test_rest
 def test_columns_with_zeros_keep_the_dictionaries_of_all_old_files(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "t"
     write(spark, path, "parquet", {})
@@ -88,6 +90,7 @@ def chunks(metadata: parquet.FileMetaData) -> list[tuple[str, bool, float, float
     return found
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("bloom", ["", ", 'bloom-filter-columns' = 'd, f, s.x'"])
 def test_orc_files_with_negative_zeros_answer_right(spark: SparkSession, tmp_path: Path, bloom: str) -> None:
     path = tmp_path / "t"
@@ -98,6 +101,7 @@ def test_orc_files_with_negative_zeros_answer_right(spark: SparkSession, tmp_pat
     assert counts(spark, path, "orc", "true") == [100] * len(FILTERS)
 
 
+@pytest.mark.test_rest
 def test_orc_files_with_negative_zeros_keep_the_statistics_that_readers_answer_by(
     spark: SparkSession, tmp_path: Path
 ) -> None:

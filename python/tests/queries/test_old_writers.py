@@ -67,6 +67,7 @@ def assert_true_answers(spark: SparkSession, questions: Mapping[str, object], ta
         assert answer(spark, asked) == truth, question
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("writer", QUESTIONS)
 def test_wrong_footers_of_old_writers_are_not_believed(spark: SparkSession, tmp_path: Path, writer: str) -> None:
     folder = tmp_path / "t"
@@ -124,6 +125,7 @@ def outdated(spark: SparkSession, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.test_rest
 def test_queries_do_not_use_an_index_of_an_earlier_release(spark: SparkSession, outdated: Path) -> None:
     table = f"parquet.`{outdated}`"
     assert explained(spark, f"SELECT * FROM {table} WHERE id = 7") == (4, 4)
@@ -132,6 +134,7 @@ def test_queries_do_not_use_an_index_of_an_earlier_release(spark: SparkSession, 
     assert statuses(spark, table) == {"stale"}
 
 
+@pytest.mark.test_rest
 def test_refresh_makes_an_index_of_an_earlier_release_again(spark: SparkSession, outdated: Path) -> None:
     table = f"parquet.`{outdated}`"
     spark.sql(f"REFRESH SKIPPING INDEX ON {table}")
@@ -146,6 +149,7 @@ def test_refresh_makes_an_index_of_an_earlier_release_again(spark: SparkSession,
     assert index_of(outdated).name == before
 
 
+@pytest.mark.test_rest
 def test_optimize_makes_an_index_of_an_earlier_release_again(spark: SparkSession, outdated: Path) -> None:
     table = f"parquet.`{outdated}`"
     spark.range(4000, 4100).selectExpr("id", "id % 7 AS a").write.mode("append").parquet(str(outdated))
@@ -157,6 +161,7 @@ def test_optimize_makes_an_index_of_an_earlier_release_again(spark: SparkSession
     assert kept == 1 < total
 
 
+@pytest.mark.test_rest
 def test_restore_makes_an_index_of_an_earlier_release_again(spark: SparkSession, outdated: Path) -> None:
     table = f"parquet.`{outdated}`"
     spark.sql(f"RESTORE {table} TO VERSION AS OF 0")
@@ -164,6 +169,7 @@ def test_restore_makes_an_index_of_an_earlier_release_again(spark: SparkSession,
     assert statuses(spark, table) == {"indexed"}
 
 
+@pytest.mark.test_rest
 def test_a_column_list_lasts_when_the_index_is_made_again(spark: SparkSession, tmp_path: Path) -> None:
     table = f"parquet.`{tmp_path}/t`"
     spark.range(0, 4000, 1, 4).selectExpr("id", "id % 7 AS a").write.parquet(f"{tmp_path}/t")
@@ -201,6 +207,7 @@ def append_file(spark: SparkSession, source: Path, target: Path) -> None:
     writer.end(jvm.java.util.HashMap())
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("with_page_index", [False, True])
 def test_files_that_parquet_java_joined_are_not_its_own(
     spark: SparkSession, tmp_path: Path, with_page_index: bool
@@ -219,6 +226,7 @@ def test_files_that_parquet_java_joined_are_not_its_own(
     assert_true_answers(spark, JOINED, table)
 
 
+@pytest.mark.test_rest
 def test_row_groups_that_fastparquet_appended_are_not_those_of_spark(spark: SparkSession, tmp_path: Path) -> None:
     """The footer keeps the name of the first writer, and bounds of fastparquet leave NaN out."""
     folder = tmp_path / "t"
@@ -239,6 +247,7 @@ def test_row_groups_that_fastparquet_appended_are_not_those_of_spark(spark: Spar
     assert_true_answers(spark, truth, table)
 
 
+@pytest.mark.test_rest
 def test_chunks_of_parquet_java_are_known_as_its_own(spark: SparkSession, tmp_path: Path) -> None:
     """If not, the rows of every file of Spark would be read for the index."""
     columns = (

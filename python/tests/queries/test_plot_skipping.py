@@ -37,6 +37,7 @@ def drawn(figure: Figure, folder: Path) -> bytes:
     return (folder / "drawn.png").read_bytes()
 
 
+@pytest.mark.test_rest
 def test_the_files_are_those_that_hold_a_row(spark: SparkSession, table: ZOrderTable) -> None:
     files = explain_skipping(spark, QUERY).files()
     assert files.columns == ["scan", "target", "columns", "path", "bytes", "kept"]
@@ -51,6 +52,7 @@ def test_the_files_are_those_that_hold_a_row(spark: SparkSession, table: ZOrderT
     assert spark.sql(f"DESCRIBE SKIPPING INDEX ON {rows[0].target} (a)").count() == 16
 
 
+@pytest.mark.test_rest
 def test_a_picture_of_two_columns(spark: SparkSession, table: ZOrderTable, tmp_path: Path) -> None:
     figure = explain_skipping(spark, QUERY).plot()
     (axes,) = figure.axes
@@ -60,6 +62,7 @@ def test_a_picture_of_two_columns(spark: SparkSession, table: ZOrderTable, tmp_p
     assert drawn(figure, tmp_path).startswith(b"\x89PNG")
 
 
+@pytest.mark.test_rest
 def test_a_picture_of_one_column(spark: SparkSession, table: ZOrderTable, tmp_path: Path) -> None:
     figure = explain_skipping(spark.table("t").where("a = 7")).plot("a")
     (axes,) = figure.axes
@@ -68,6 +71,7 @@ def test_a_picture_of_one_column(spark: SparkSession, table: ZOrderTable, tmp_pa
     assert drawn(figure, tmp_path)
 
 
+@pytest.mark.test_rest
 def test_without_an_index_the_files_are_counted(spark: SparkSession, table: ZOrderTable, tmp_path: Path) -> None:
     table.drop_skipping_index()
     figure = explain_skipping(spark, QUERY).plot()
@@ -75,6 +79,7 @@ def test_without_an_index_the_files_are_counted(spark: SparkSession, table: ZOrd
     assert drawn(figure, tmp_path)
 
 
+@pytest.mark.test_rest
 def test_files_that_the_index_does_not_know_are_told(spark: SparkSession, table: ZOrderTable) -> None:
     spark.table("t").limit(1).coalesce(1).write.insertInto("t")
     figure = explain_skipping(spark, QUERY).plot()
@@ -82,6 +87,7 @@ def test_files_that_the_index_does_not_know_are_told(spark: SparkSession, table:
     assert title.endswith("reads 5 of 17 files (blue), 1 of them not drawn: the index does not know them.")
 
 
+@pytest.mark.test_rest
 def test_a_picture_for_each_scan(spark: SparkSession, table: ZOrderTable) -> None:
     explained = explain_skipping(spark, f"{QUERY} UNION ALL SELECT * FROM t WHERE s = 'k03'")
     assert repr(explained).splitlines()[1].endswith(".t: reads 6 of 16 files")

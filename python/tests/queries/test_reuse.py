@@ -78,6 +78,7 @@ SAME_CONDITIONS = [
 ]
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize(("one", "other"), SAME_CONDITIONS)
 def test_conditions_in_another_order_share_an_exchange(reuse: SparkSession, one: str, other: str) -> None:
     part = "SELECT a, count(*) AS n FROM t WHERE {} GROUP BY a"
@@ -102,12 +103,14 @@ def test_subqueries_in_another_order_are_one(reuse: SparkSession) -> None:
     assert same_nodes(reuse, query)["FileSourceScanExec"] == 1
 
 
+@pytest.mark.test_rest
 def test_subqueries_of_the_same_rows_are_merged(reuse: SparkSession) -> None:
     reuse.conf.set("spark.zorder.aggregates.enabled", "false")
     query = "SELECT (SELECT max(b) FROM t WHERE id < 40), (SELECT sum(a) FROM t WHERE id < 40), (SELECT min(a) FROM t)"
     same_nodes(reuse, query)
 
 
+@pytest.mark.test_rest
 def test_subqueries_with_other_filters_are_merged_and_read_the_files_of_both(reuse: SparkSession) -> None:
     prefix = "spark.sql.optimizer.mergeSubplans.filterPropagation"
     reuse.conf.set(f"{prefix}.enabled", "true")
@@ -119,6 +122,7 @@ def test_subqueries_with_other_filters_are_merged_and_read_the_files_of_both(reu
     assert [scan.metrics().apply("numFiles").value() for scan in run(frame)] == [2]
 
 
+@pytest.mark.test_rest
 def test_scans_of_other_files_share_nothing(reuse: SparkSession) -> None:
     part = "SELECT a, count(*) AS n FROM t WHERE id {} GROUP BY a"
     found = same_nodes(reuse, f"{part.format('< 40')} UNION ALL {part.format('< 41')}")
@@ -132,6 +136,7 @@ LATE = [
 ]
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("query", LATE)
 def test_a_subquery_is_pruned_by_filters_that_come_later(reuse: SparkSession, query: str) -> None:
     found = query.format("t")
@@ -142,6 +147,7 @@ def test_a_subquery_is_pruned_by_filters_that_come_later(reuse: SparkSession, qu
     same_rows(reuse, query.format("p"))
 
 
+@pytest.mark.test_rest
 def test_partitions_are_pruned_by_filters_that_come_later(reuse: SparkSession) -> None:
     query = (
         "SELECT id, (SELECT max(y.b) FROM p y WHERE y.id = x.id AND y.day = x.day AND y.a >= 0)"
@@ -158,6 +164,7 @@ def run(frame: DataFrame) -> list[Any]:
     return [n for n in every(plan) if n.getClass().getSimpleName() == "SkippingScanExec"]
 
 
+@pytest.mark.test_rest
 def test_the_metastore_is_asked_for_partitions_once(reuse: SparkSession, database: Path) -> None:
     reuse.sql("CREATE TABLE own USING parquet PARTITIONED BY (day) AS SELECT * FROM reuse.p")
     reuse.sql("OPTIMIZE own ZORDER BY (id)")

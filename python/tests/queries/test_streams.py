@@ -155,6 +155,7 @@ def test_each_row_arrives_once_while_the_stream_runs(
     assert running.catch_up() == once(ids)
 
 
+@pytest.mark.test_rest
 def test_rows_that_were_rewritten_before_the_stream_read_them_come_from_the_trash(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:
@@ -169,6 +170,7 @@ def test_rows_that_were_rewritten_before_the_stream_read_them_come_from_the_tras
     assert stopped.run_once() == once(ids)
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("begins", ["before the loss", "after the loss", "after the RESTORE"])
 def test_a_stream_and_a_restore_of_lost_files(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], begins: str
@@ -190,6 +192,7 @@ def test_a_stream_and_a_restore_of_lost_files(
         assert s.run_once() == once(table.ids)
 
 
+@pytest.mark.test_rest
 def test_a_stream_whose_rows_are_gone_from_the_trash_fails(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:
@@ -236,6 +239,7 @@ def test_a_batch_that_is_run_again_reads_the_same_rows(
     assert stopped.run_once() == once(table.ids)
 
 
+@pytest.mark.test_rest
 def test_a_name_that_an_operation_has_freed_is_new_data_when_it_is_used_again(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:
@@ -254,6 +258,7 @@ def test_a_name_that_an_operation_has_freed_is_new_data_when_it_is_used_again(
     assert stream(table.root).run_once() == once(ids)
 
 
+@pytest.mark.test_rest
 def test_a_running_stream_reads_a_load_under_old_names_once(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:
@@ -275,6 +280,7 @@ def shift(path: Path, seconds: float) -> None:
     os.utime(path, (times.st_atime, times.st_mtime + seconds))
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("seconds", [-3 * 86_400, -1, 5], ids=["backup", "whole seconds", "touch"])
 def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], seconds: float
@@ -291,6 +297,7 @@ def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
     assert stream(table.root).run_once() == once(ids)
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("seconds", [-86_400, pytest.param(86_400, marks=pytest.mark.test_all)])
 def test_files_that_came_back_and_were_touched_are_not_new(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], seconds: float
@@ -308,6 +315,7 @@ def test_files_that_came_back_and_were_touched_are_not_new(
     assert stopped.run_once() == once(ids)
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("is_fresh", [False, True])
 def test_loads_of_one_name_and_one_time_are_told_apart_by_their_lengths(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], is_fresh: bool
@@ -346,6 +354,7 @@ def test_a_stream_over_a_copied_table(spark: SparkSession, tmp_path: Path, strea
     assert running.catch_up() == once(table.ids)
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("pattern", ["*", "*.parquet"])
 def test_a_stream_over_all_that_is_in_the_folder(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], pattern: str
@@ -404,6 +413,7 @@ def test_a_stream_over_a_table_of_the_catalog(spark: SparkSession, database: Pat
     assert count() == 101
 
 
+@pytest.mark.test_rest
 def test_the_pattern_of_the_docs_leaves_out_what_optimize_writes(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:
@@ -440,6 +450,7 @@ def test_without_a_record_a_stream_fails_where_rows_could_arrive_twice(
     assert fresh.run_once() == once(table.ids)
 
 
+@pytest.mark.test_rest
 def test_a_used_name_does_not_hide_that_records_are_gone(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:

@@ -40,7 +40,7 @@ def table_of(spark: SparkSession, form: str, folder: Path) -> ZOrderTable:
 KEPT = ["n", "who", "d", "wide", "raw", "s.n", "s.t"]
 
 
-@pytest.fixture(scope="module", params=["parquet", "orc"])
+@pytest.fixture(scope="module", params=["parquet", pytest.param("orc", marks=pytest.mark.test_rest)])
 def table(request: pytest.FixtureRequest, spark_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder: Path = tmp_path_factory.mktemp("values") / "t"
     form = request.param
@@ -74,7 +74,10 @@ CONDITIONS = {
 }
 
 
-@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize(
+    "condition",
+    [pytest.param(text, marks=[pytest.mark.test_rest] if at % 2 else []) for at, text in enumerate(CONDITIONS)],
+)
 def test_files_without_the_value_are_not_read(spark_session: SparkSession, table: str, condition: str) -> None:
     query = f"SELECT id, n FROM {table} WHERE {condition}"
     same_rows(spark_session, query)
@@ -84,6 +87,7 @@ def test_files_without_the_value_are_not_read(spark_session: SparkSession, table
     assert any(r.startswith("MEMBERSHIP") for r in reasons) == (CONDITIONS[condition] < FILES)
 
 
+@pytest.mark.test_rest
 def test_joins_and_subqueries_look_up_values(spark_session: SparkSession, table: str) -> None:
     found = spark_session.sql(f"SELECT n, id FROM {table} WHERE id IN (1, 9999)").collect()
     keys = ", ".join(f"({r.n}L, {r.id})" for r in found)
@@ -97,6 +101,7 @@ def test_joins_and_subqueries_look_up_values(spark_session: SparkSession, table:
         assert explain_skipping(spark_session, query, analyze=True).files_kept in (1, 2, 3)
 
 
+@pytest.mark.test_rest
 def test_values_of_new_files(spark_session: SparkSession, tmp_path: Path) -> None:
     """REFRESH and OPTIMIZE keep the values of the same columns, and a changed file is read."""
     folder = tmp_path / "t"
@@ -122,6 +127,7 @@ def test_values_of_new_files(spark_session: SparkSession, tmp_path: Path) -> Non
     assert files_read(spark_session, who)[0] >= 6
 
 
+@pytest.mark.test_rest
 def test_a_forecast_says_what_an_index_takes_and_saves(spark_session: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     rows(spark_session).write.parquet(str(folder))

@@ -24,6 +24,7 @@ def refused(spark: SparkSession, statement: str) -> tuple[str, str]:
     return condition_of(caught.value), str(caught.value)
 
 
+@pytest.mark.test_rest
 @FORMATS
 def test_a_default_is_not_lost_by_a_rewrite_of_the_folder(
     spark: SparkSession, database: Path, file_format: str
@@ -53,6 +54,7 @@ def test_a_default_is_not_lost_by_a_rewrite_of_the_folder(
     assert (fives(), spark.table("t").count()) == (100, 120)
 
 
+@pytest.mark.test_rest
 def test_partitions_of_a_folder_whose_files_agree_are_rewritten(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     for p in range(2):

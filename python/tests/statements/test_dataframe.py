@@ -43,6 +43,7 @@ def test_partitions_are_boxes(spark: SparkSession, call: Call) -> None:
     assert clustered.exceptAll(grid).count() == 0
 
 
+@pytest.mark.test_rest
 @older_sparks
 @calls
 def test_columns_are_names_or_expressions_and_the_number_may_be_left_out(spark: SparkSession, call: Call) -> None:
@@ -54,6 +55,7 @@ def test_columns_are_names_or_expressions_and_the_number_may_be_left_out(spark: 
     assert boxes(call(struct, 16, "s.a", "s.b")) == [(64, 8, 8)] * 16
 
 
+@pytest.mark.test_rest
 @older_sparks
 @calls
 def test_a_file_for_each_partition(spark: SparkSession, tmp_path: Path, call: Call) -> None:
@@ -104,6 +106,7 @@ spark.stop()
     assert "refused ZORDER_INVALID_HINT.PARTITIONS" in printed
 
 
+@pytest.mark.test_rest
 def test_a_session_without_the_extension_is_told_so(tmp_path: Path) -> None:
     program = """
 from pyspark.sql import SparkSession

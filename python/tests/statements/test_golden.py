@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 
 RESULTS = REPOSITORY / "sql-tests" / "results"
 INPUTS = sorted((REPOSITORY / "sql-tests" / "inputs").glob("*.sql"))
+SLOW = ("bytes_mapping", "delta_forms")
+"""Options and old forms of statements that other files have."""
 
 
 @pytest.mark.older_sparks
-@pytest.mark.parametrize("source", INPUTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "source",
+    [pytest.param(path, marks=[pytest.mark.test_rest] if path.stem in SLOW else [], id=path.stem) for path in INPUTS],
+)
 def test_results_are_as_written_down(spark: SparkSession, database: Path, source: Path) -> None:
     minors = [known.minor for known in SPARKS]
     first = golden.first_spark(source.read_text())

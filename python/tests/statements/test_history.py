@@ -66,6 +66,7 @@ def test_a_file_rewritten_from_an_old_read_is_noticed(
     assert noticed(spark) == after
 
 
+@pytest.mark.test_rest
 def test_a_file_that_restore_brought_back_is_not_warned_of(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable
 ) -> None:
@@ -94,6 +95,7 @@ def prolong(side: Path, operations: int) -> None:
         )
 
 
+@pytest.mark.test_rest
 def test_after_vacuum_the_side_folder_is_small_and_the_history_whole(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable
 ) -> None:
@@ -117,6 +119,7 @@ def test_after_vacuum_the_side_folder_is_small_and_the_history_whole(
     assert folder.spark_ids(spark) == folder.plain_ids()
 
 
+@pytest.mark.test_rest
 def test_vacuum_forgets_operations_beyond_the_number_and_the_age(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable
 ) -> None:
@@ -167,6 +170,7 @@ def test_which_layout_wrote_a_file_is_known_however_many_operations_came_since(
     assert "nothing to do" in reason()
 
 
+@pytest.mark.test_rest
 def test_files_that_restore_brings_back_are_known_by_their_layout(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable
 ) -> None:

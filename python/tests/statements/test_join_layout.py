@@ -36,6 +36,7 @@ def files_read(spark: SparkSession, condition: str) -> int | None:
     return explain_skipping(spark, query, analyze=True).scans[0].files_kept
 
 
+@pytest.mark.test_rest
 def test_rows_are_placed_by_another_table(spark: SparkSession, sales: ZOrderTable) -> None:
     before = rows(spark)
     result = sales.optimize(["city"], joins={"customer": "customer = key"}, num_files=20)
@@ -47,6 +48,7 @@ def test_rows_are_placed_by_another_table(spark: SparkSession, sales: ZOrderTabl
     assert parameters["joins"].endswith('.customer ON customer = key"]')
 
 
+@pytest.mark.test_rest
 def test_a_bare_optimize_goes_on_in_another_database(spark: SparkSession, sales: ZOrderTable) -> None:
     sales.optimize(hilbert_by={"customer.s.x": 2, "id": 1}, joins={"customer": "key = sales.customer"}, num_files=8)
     database = spark.catalog.currentDatabase()
@@ -61,6 +63,7 @@ def test_a_bare_optimize_goes_on_in_another_database(spark: SparkSession, sales:
     assert rows(spark) == before
 
 
+@pytest.mark.test_rest
 def test_a_folder_and_a_dimension_that_is_a_folder(spark: SparkSession, sales: ZOrderTable, database: Path) -> None:
     before = rows(spark)
     folder = ZOrderTable.for_path(spark, database / "sales", "parquet")

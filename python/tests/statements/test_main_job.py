@@ -23,6 +23,7 @@ def names(folder: Path, file_format: str) -> set[str]:
     return {file.name for file in folder.glob(f"*.{file_format}")}
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 def test_a_table_is_clustered_queried_and_restored(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
     folder = tmp_path / "t"

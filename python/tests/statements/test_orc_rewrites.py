@@ -56,6 +56,7 @@ def schema(folder: Path) -> pa.Schema:
     return orc.read_table(next(folder.glob("*.orc"))).schema
 
 
+@pytest.mark.test_rest
 @KINDS
 def test_maps_keep_their_order_and_the_keys_that_they_have_twice(
     spark: SparkSession, database: Path, tmp_path: Path, kind: str
@@ -82,6 +83,7 @@ def test_maps_keep_their_order_and_the_keys_that_they_have_twice(
     assert not_kept(spark, name) is None
 
 
+@pytest.mark.test_rest
 @KINDS
 def test_instants_and_attributes_of_types_stay(spark: SparkSession, database: Path, tmp_path: Path, kind: str) -> None:
     utc = pa.timestamp("us", tz="UTC")
@@ -141,6 +143,7 @@ NULLS = [
 ]
 
 
+@pytest.mark.test_rest
 @KINDS
 @pytest.mark.parametrize("writer", ["pyarrow", "spark"])
 def test_fields_of_structs_that_are_null_are_found(
@@ -186,6 +189,7 @@ def test_batches_of_zeros_with_both_signs_are_rewritten(spark: SparkSession, tmp
         assert spark.sql(f"SELECT * FROM orc.`{tmp_path / 't'}` WHERE zeros = 0").count() == len(before)
 
 
+@pytest.mark.test_rest
 def test_orcs_reader_finds_characters_that_its_writer_orders_otherwise(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     for text in ("\uffee", "\U0001f600", "a"):

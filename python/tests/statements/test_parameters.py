@@ -31,6 +31,7 @@ def files(spark: SparkSession) -> dict[str, int]:
     return {str(day): count for day, count in rows}
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize(
     ("where", "args"),
     [

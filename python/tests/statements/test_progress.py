@@ -59,6 +59,7 @@ class Watch:
         self._thread.join()
 
 
+@pytest.mark.test_rest
 def test_a_second_thread_sees_how_far_a_statement_is(spark: SparkSession) -> None:
     create(spark, 1_000_000)
     other = spark.newSession()
@@ -83,6 +84,7 @@ def test_a_statement_that_fails_runs_no_longer(spark: SparkSession) -> None:
     assert spark.sql("SHOW OPERATIONS").collect() == []
 
 
+@pytest.mark.test_rest
 def test_jobs_have_the_name_of_their_statement(spark: SparkSession, tmp_path: Path) -> None:
     create(spark)
     folder = tmp_path / "folder"
@@ -130,6 +132,7 @@ NO_JOB = [
 ]
 
 
+@pytest.mark.test_rest
 def test_a_statement_that_needs_no_job_starts_none(spark: SparkSession, tmp_path: Path) -> None:
     create(spark)
     folder = tmp_path / "folder"
@@ -166,6 +169,7 @@ def nodes(spark: SparkSession) -> dict[str, dict[str, str]]:
     return found
 
 
+@pytest.mark.test_rest
 def test_the_sql_tab_shows_statements_with_numbers(spark: SparkSession) -> None:
     spark.sql("CREATE TABLE shown_in_ui USING parquet AS SELECT /*+ REPARTITION(8) */ id FROM range(1000)")
     for statement in (
@@ -232,6 +236,7 @@ class Picture:
         self.cleared += 1
 
 
+@pytest.mark.test_rest
 def test_the_client_draws_while_its_statement_runs(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     create(spark, 1_000_000)
     picture = Picture()

@@ -65,6 +65,7 @@ def states(table: ZOrderTable) -> list[str]:
     return [row.state for row in reversed(table.describe_history().collect())]
 
 
+@pytest.mark.test_rest
 def test_each_version_comes_back_byte_for_byte(spark: SparkSession, folder: SmallTable, table: ZOrderTable) -> None:
     versions = [contents(folder)]
     frame = spark.read.parquet(str(folder.root)).select("id")
@@ -84,6 +85,7 @@ def test_each_version_comes_back_byte_for_byte(spark: SparkSession, folder: Smal
     assert states(table) == ["committed", *["restored"] * 5, "committed"]
 
 
+@pytest.mark.test_rest
 def test_what_others_appended_stays(spark: SparkSession, folder: SmallTable, table: ZOrderTable) -> None:
     first = contents(folder)
     optimize(table, folder, 2)
@@ -115,6 +117,7 @@ def test_a_change_by_another_is_refused_by_name(spark: SparkSession, folder: Sma
     assert new <= folder.spark_ids(spark).keys()
 
 
+@pytest.mark.test_rest
 def test_a_file_whose_name_is_taken_comes_back_by_another(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable
 ) -> None:
@@ -147,6 +150,7 @@ def flip(file: Path, at: int) -> None:
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
+@pytest.mark.test_rest
 def test_a_damaged_footer_is_found_before_anything_moves(folder: SmallTable, table: ZOrderTable) -> None:
     optimize(table, folder, 2)
     damaged = trash(folder)[1]
@@ -177,6 +181,7 @@ def test_a_damaged_page_is_found_by_its_checksum(spark: SparkSession, tmp_path: 
     assert spark.read.parquet(str(root)).count() == 1000
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("deleted", ["one", "all"])
 def test_rows_of_deleted_files_come_back_with_the_option(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable, deleted: str
@@ -218,6 +223,7 @@ def test_rows_of_deleted_files_come_back_with_the_option(
     assert folder.leftovers(5) == []
 
 
+@pytest.mark.test_rest
 def test_with_nothing_lost_the_option_changes_nothing(folder: SmallTable, table: ZOrderTable) -> None:
     first = contents(folder)
     optimize(table, folder, 2)
@@ -230,6 +236,7 @@ def test_with_nothing_lost_the_option_changes_nothing(folder: SmallTable, table:
         table.restore(0, options={"num-files": 4})
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("mode", ["in-place", "new-location"])
 def test_a_table_of_the_catalog_goes_back_without_deleted_files(spark: SparkSession, tmp_path: Path, mode: str) -> None:
     spark.sql("DROP TABLE IF EXISTS lost_files")
@@ -258,6 +265,7 @@ def test_a_table_of_the_catalog_goes_back_without_deleted_files(spark: SparkSess
         spark.sql("DROP TABLE lost_files")
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("versions", [1, 2])
 @pytest.mark.parametrize("how", [shutil.copy2, shutil.copy])
 def test_a_lost_file_that_comes_back_to_a_folder_that_was_left_doubles_no_row(
@@ -291,6 +299,7 @@ def test_a_lost_file_that_comes_back_to_a_folder_that_was_left_doubles_no_row(
         spark.sql("DROP TABLE lost_files")
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("what", ["renamed", "overwritten", "appended"])
 def test_files_beside_a_lost_one_may_have_its_rows(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable, tmp_path: Path, what: str
@@ -316,6 +325,7 @@ def test_files_beside_a_lost_one_may_have_its_rows(
     assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
 
 
+@pytest.mark.test_rest
 def test_all_files_of_a_folder_were_deleted(spark: SparkSession, folder: SmallTable, table: ZOrderTable) -> None:
     optimize(table, folder, 2)
     for file in folder.files():
@@ -326,6 +336,7 @@ def test_all_files_of_a_folder_were_deleted(spark: SparkSession, folder: SmallTa
     assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
 
 
+@pytest.mark.test_rest
 def test_statistics_come_back_where_all_files_were_deleted(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable
 ) -> None:
@@ -344,6 +355,7 @@ def test_statistics_come_back_where_all_files_were_deleted(
     assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
 
 
+@pytest.mark.test_rest
 def test_a_file_that_was_retired_twice_is_no_way_back(folder: SmallTable, table: ZOrderTable, tmp_path: Path) -> None:
     optimize(table, folder, 2)
     lost = folder.files()[0]
@@ -367,6 +379,7 @@ def test_a_partition_overwritten_since_is_refused(tmp_path: Path, spark: SparkSe
         table.restore(0)
 
 
+@pytest.mark.test_rest
 def test_statistics_come_back_with_the_files(spark: SparkSession, folder: SmallTable, table: ZOrderTable) -> None:
     query = f"SELECT * FROM {folder.source} WHERE a = 50"
 
@@ -384,6 +397,7 @@ def test_statistics_come_back_with_the_files(spark: SparkSession, folder: SmallT
     assert kept() == first
 
 
+@pytest.mark.test_rest
 def test_the_history_is_shown_to_a_limit_newest_first(folder: SmallTable, table: ZOrderTable) -> None:
     for files in (2, 4, 1):
         optimize(table, folder, files)
@@ -391,6 +405,7 @@ def test_the_history_is_shown_to_a_limit_newest_first(folder: SmallTable, table:
         assert [row.version for row in table.describe_history(limit).collect()] == versions
 
 
+@pytest.mark.test_rest
 def test_the_history_tells_times_and_trash(folder: SmallTable, table: ZOrderTable) -> None:
     before = sum(f.stat().st_size for f in folder.files())
     optimize(table, folder, 2)
@@ -410,6 +425,7 @@ def test_the_history_tells_times_and_trash(folder: SmallTable, table: ZOrderTabl
     assert int(restored.operationMetrics["numRestoredFiles"]) == 3 * len(folder.folders)
 
 
+@pytest.mark.test_rest
 def test_vacuum_deletes_what_is_old_and_says_before_what(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable
 ) -> None:
@@ -438,6 +454,7 @@ def test_vacuum_deletes_what_is_old_and_says_before_what(
     assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
 
 
+@pytest.mark.test_rest
 def test_vacuum_retains_parts_of_an_hour_as_sql_does(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable
 ) -> None:
@@ -458,6 +475,7 @@ def test_vacuum_retains_parts_of_an_hour_as_sql_does(
     assert not trash(folder)
 
 
+@pytest.mark.test_rest
 def test_vacuum_keeps_as_long_as_optimize_was_told(folder: SmallTable, table: ZOrderTable) -> None:
     optimize(table, folder, 2, retain_hours=0)
     optimize(table, folder, 3)

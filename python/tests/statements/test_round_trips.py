@@ -54,6 +54,7 @@ def check(spark: SparkSession, folder: Path, writer: Writer) -> None:
     assert not any(changes.values()), "\n".join(f"{who}: {line}" for who, lines in changes.items() for line in lines)
 
 
+@pytest.mark.test_rest
 @each
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda w: f"{w.name}-{w.form}")
 def test_the_writer_and_spark_see_the_same_values(
@@ -63,6 +64,7 @@ def test_the_writer_and_spark_see_the_same_values(
     check(spark, tmp_path / "t", writer)
 
 
+@pytest.mark.test_rest
 @each
 @pytest.mark.parametrize("reader", [PARQUET[0], ORC], ids=lambda w: w.form)
 def test_files_of_spark_have_the_same_values(spark: SparkSession, tmp_path: Path, reader: Writer, each: int) -> None:

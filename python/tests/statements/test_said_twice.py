@@ -40,6 +40,7 @@ def files(folder: Path) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.test_rest
 def test_a_statement_about_one_day_does_not_capture_the_table(spark: SparkSession, tmp_path: Path) -> None:
     days = ["2024-01-01", "2024-01-02", "2024-01-03"]
     write(tmp_path, {day: [400] * 4 for day in days})
@@ -74,6 +75,7 @@ def test_a_statement_about_one_day_does_not_capture_the_table(spark: SparkSessio
     assert files(tmp_path)["day=2024-01-02"].isdisjoint(now["day=2024-01-02"])
 
 
+@pytest.mark.test_rest
 def test_after_a_restore_a_statement_does_its_work_again(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, {"1": [4000] * 6, "2": [4000] * 3})
     table = ZOrderTable.for_path(spark, str(tmp_path))
@@ -121,6 +123,7 @@ def test_new_files_of_a_partition_with_a_layout_of_its_own_are_no_work(spark: Sp
     assert row.new_bytes > 0
 
 
+@pytest.mark.test_rest
 def test_the_declared_layout_comes_before_that_of_the_last_statement(spark: SparkSession, database: Path) -> None:
     spark.sql("CREATE TABLE t (a INT, b INT, day INT) USING parquet PARTITIONED BY (day)")
     for _ in range(3):
@@ -140,6 +143,7 @@ def test_the_declared_layout_comes_before_that_of_the_last_statement(spark: Spar
     table.optimize(["a"])
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("options", [{"num_files": 10}, {"target_file_size": 8000}])
 def test_a_packed_table_keeps_its_size(spark: SparkSession, tmp_path: Path, options: dict[str, int]) -> None:
     write(tmp_path, {"1": [300] * 20}, by_day=False)
@@ -151,6 +155,7 @@ def test_a_packed_table_keeps_its_size(spark: SparkSession, tmp_path: Path, opti
     assert files(tmp_path) == packed
 
 
+@pytest.mark.test_rest
 def test_the_summary_counts_partitions_with_a_layout_of_their_own(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, {str(d): [300] * 3 for d in range(1, 5)})
     table = ZOrderTable.for_path(spark, str(tmp_path))
@@ -165,6 +170,7 @@ def test_the_summary_counts_partitions_with_a_layout_of_their_own(spark: SparkSe
     assert "of their own" not in table.optimize(full=True).summary
 
 
+@pytest.mark.test_rest
 def test_reasons_that_differ_name_their_partitions(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, {str(d): [300] * 3 for d in range(1, 7)})
     table = ZOrderTable.for_path(spark, str(tmp_path))
@@ -193,6 +199,7 @@ def said(table: ZOrderTable, r: random.Random) -> tuple[str, OptimizeResult, Opt
     return f"{columns} {options} {where}", first, table.optimize(columns or None, where=where, options=options)
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 300), marks=pytest.mark.test_all)])
 def test_any_statement_said_twice_finds_nothing_to_do(spark: SparkSession, tmp_path: Path, seeds: range) -> None:
     for seed in seeds:

@@ -97,6 +97,7 @@ KINDS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.test_rest
 @KINDS
 def test_statements_are_the_same_by_path_and_by_name(
     spark: SparkSession, database: Path, tmp_path: Path, file_format: str, int96: bool
@@ -134,6 +135,7 @@ def same_by_path_and_by_name(
         assert read(folder, file_format).schema.equals(stored)
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 def test_columns_of_a_folder_are_those_that_queries_see(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
     for n, columns in enumerate((["id"], ["id", "late"])):
@@ -200,6 +202,7 @@ def _write_interval(path: Path, table: pa.Table) -> None:
     path.write_bytes(data[: -8 - length] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize("inside", ["first", "second", "all"])
 def test_a_partition_column_inside_of_files(spark: SparkSession, database: Path, tmp_path: Path, inside: str) -> None:
     folder = tmp_path / "t"

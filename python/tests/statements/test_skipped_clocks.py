@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.test_rest
 @pytest.mark.parametrize(
     ("clock", "refused"), [("02:30", True), pytest.param("03:30", False, marks=pytest.mark.test_all)]
 )

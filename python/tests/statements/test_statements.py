@@ -69,6 +69,7 @@ def test_optimize_keeps_every_row_and_a_query_reads_fewer_files(
     assert kept <= total // 4
 
 
+@pytest.mark.test_rest
 def test_a_dataframe_is_explained_as_its_query_is(
     spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable
 ) -> None:
@@ -79,6 +80,7 @@ def test_a_dataframe_is_explained_as_its_query_is(
     assert not spark.catalog.listTables()
 
 
+@pytest.mark.test_rest
 def test_skipping_changes_no_answer(spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable) -> None:
     table.optimize(["a", "s"], num_files=16)
     for predicate in (
@@ -96,6 +98,7 @@ def test_skipping_changes_no_answer(spark: SparkSession, folder: Path, file_form
         assert spark.sql(query).collect() == expected, predicate
 
 
+@pytest.mark.test_rest
 def test_an_index_alone_skips_well_placed_files(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
     path = tmp_path / "t"
     rows(spark).repartitionByRange(8, "id").write.format(file_format).save(str(path))
@@ -107,6 +110,7 @@ def test_an_index_alone_skips_well_placed_files(spark: SparkSession, tmp_path: P
     assert files(spark, path, file_format, "id = 7") == (8, 8)
 
 
+@pytest.mark.test_rest
 def test_rows_of_another_writer_are_read_at_once(
     spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable
 ) -> None:
@@ -119,6 +123,7 @@ def test_rows_of_another_writer_are_read_at_once(
     assert files(spark, folder, file_format, "a >= 1000000")[0] == 1
 
 
+@pytest.mark.test_rest
 def test_optimize_tells_the_files_of_a_point_lookup_before_and_after(table: ZOrderTable) -> None:
     [clustering] = table.optimize(["a"], num_files=8).metrics.clustering
     assert clustering.column == "a"
@@ -126,6 +131,7 @@ def test_optimize_tells_the_files_of_a_point_lookup_before_and_after(table: ZOrd
     assert clustering.meanFilesAfter < 2
 
 
+@pytest.mark.test_rest
 def test_clustering_is_described_before_and_after(table: ZOrderTable) -> None:
     [before] = table.describe_clustering("b").collect()
     assert (before.column, before.files, before.max_files, before.bound_files) == ("b", 8, 8, 1)
@@ -142,6 +148,7 @@ def test_clustering_is_described_before_and_after(table: ZOrderTable) -> None:
     assert {row.column for row in table.describe_clustering().collect()} > {"a", "b"}
 
 
+@pytest.mark.test_rest
 def test_other_readers_find_the_rows(spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable) -> None:
     table.optimize(["a", "b"], num_files=16)
     expected = rows(spark).selectExpr("count(*)", "sum(a)", "sum(b)", "min(s)").first()
@@ -152,6 +159,7 @@ def test_other_readers_find_the_rows(spark: SparkSession, folder: Path, file_for
         assert duckdb.connect().execute(query).fetchone() == tuple(expected)
 
 
+@pytest.mark.test_rest
 def test_a_catalog_table_is_a_target_too(spark: SparkSession, file_format: str) -> None:
     name = f"statements_{file_format}"
     rows(spark).repartition(8).write.format(file_format).saveAsTable(name)

@@ -116,6 +116,7 @@ def test_optimize_restore_and_vacuum_keep_every_row_and_other_readers_read_them(
     assert left_over(ours, server, root) == []
 
 
+@pytest.mark.test_rest
 def test_a_catalog_table_is_optimized_without_a_setting(ours: SparkProcess, plain: SparkProcess) -> None:
     root = f"{ROOT}/warehouse/flights"
     ours.sql(f"CREATE TABLE flights (id BIGINT, a INT, day INT) USING parquet PARTITIONED BY (day) LOCATION '{root}'")

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import subprocess
 import sys
@@ -36,6 +37,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import golden
+from conftest import REPOSITORY
 from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
@@ -106,6 +108,24 @@ def examples(text: str, tables: dict[str, str]) -> list[Example]:
             end = part.end()
         passed = False
     return found
+
+
+def tables() -> dict[str, str]:
+    """The tables of the examples, by name, from the page that introduces them."""
+    text = (REPOSITORY / "docs" / "getting-started.md").read_text()
+    return {m[1]: m[2] for m in re.finditer(r"^<!-- defines: (\w+) -->\n```sql\n(.*?)^```$", text, re.M | re.S)}
+
+
+def check(page: Page) -> None:
+    """Compare what a page shows with what its examples print. With `WRITE_DOCS=1`, write what they print."""
+    if os.environ.get("WRITE_DOCS"):
+        page.write()
+        return
+    different = [
+        f"{page.path.name}, line {example.line} shows\n{shown}\nbut prints\n{printed}"
+        for example, shown, printed in page.differences()
+    ]
+    assert not different, "\n\n".join(different)
 
 
 def statements(code: str) -> Iterator[str]:

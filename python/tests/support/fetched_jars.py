@@ -13,11 +13,20 @@ _LIST = (_REPOSITORY / "tools" / "jars.txt").read_text()
 
 def fetched_jars(group: str) -> list[str]:
     """The files of a group of the list. The test fails when `make` did not fetch them."""
-    coordinates = re.findall(rf"^{re.escape(group)} +\S+?:(\S+):(\S+) ", _LIST, re.MULTILINE)
-    files = [_REPOSITORY / "build" / "fetched" / group / f"{name}-{version}.jar" for name, version in coordinates]
-    if not files or not all(file.exists() for file in files):
+    if not are_there(group):
         pytest.fail(f"jars are missing: make build/stamps/fetched-{group}")
-    return [str(file) for file in files]
+    return [str(file) for file in _files(group)]
+
+
+def are_there(group: str) -> bool:
+    """Whether `make` has fetched the files of a group."""
+    files = _files(group)
+    return bool(files) and all(file.exists() for file in files)
+
+
+def _files(group: str) -> list[Path]:
+    coordinates = re.findall(rf"^{re.escape(group)} +\S+?:(\S+):(\S+) ", _LIST, re.MULTILINE)
+    return [_REPOSITORY / "build" / "fetched" / group / f"{name}-{version}.jar" for name, version in coordinates]
 
 
 def is_group(group: str) -> bool:

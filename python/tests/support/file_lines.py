@@ -1,8 +1,15 @@
-"""A line for each test file when it ends, in place of a dot for each test. `make test` sums them up."""
+"""A line for each test file when it ends, in place of a dot for each test. `make test` sums them up.
+
+A golden file counts as a test file. The start of the session that all tests share counts for none.
+"""
 
 from __future__ import annotations
 
+import re
+import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,7 +18,7 @@ class FileLines:
     """Prints a line when all tests of a file have ended, wherever they ran."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._terminal = config.pluginmanager.get_plugin("terminalreporter")
+        self._plugins = config.pluginmanager
         self._left: Counter[str] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
         self._outcomes: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -30,8 +37,10 @@ class FileLines:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """No dot for a test that passed."""
-        return ("passed", "", "") if report.passed and report.when == "call" else None
+        """No letter for a test that passed or was left out."""
+        if report.failed or (report.passed and report.when != "call"):
+            return None
+        return report.outcome, "", ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the end of one phase of a test."""
@@ -44,11 +53,36 @@ class FileLines:
             if self._left[file] == 0:
                 found = self._outcomes[file]
                 more = "".join(f", {found[kind]} {kind}" for kind in ("failed", "skipped") if found[kind])
-                self._terminal.write_line(f"{self._seconds[file]:6.1f} s  {file}, {found['passed']} passed{more}")
+                terminal = self._plugins.get_plugin("terminalreporter")
+                terminal.write_line(f"{self._seconds[file]:6.1f} s  {file}, {found['passed']} passed{more}")
 
 
 def _file(nodeid: str) -> str:
-    return nodeid.split("::")[0]
+    golden = re.search(r"test_golden\.py::.*\[(\w+)\]$", nodeid)
+    return f"sql-tests/inputs/{golden[1]}.sql" if golden else "python/" + nodeid.split("::")[0]
+
+
+_starts: list[float] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+    """Time the start of the session."""
+    began = time.monotonic()
+    try:
+        return (yield)
+    finally:
+        if fixturedef.argname == "spark_session":
+            _starts.append(time.monotonic() - began)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Iterator[pytest.TestReport]:
+    """Leave the start of the session out of the time of the test that happened to be first."""
+    report: pytest.TestReport = yield
+    while _starts and report.when == "setup":
+        report.duration -= _starts.pop()
+    return report
 
 
 def pytest_configure(config: pytest.Config) -> None:

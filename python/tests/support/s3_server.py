@@ -37,8 +37,8 @@ _HEADERS = {
 }
 
 
-def _client() -> str:
-    """The group of jars with the S3A of the Hadoop that the Spark of this process has."""
+def client_jars() -> str:
+    """The group of jars with the S3A of the Hadoop of this process's Spark."""
     own = f"store-{PYSPARK_MINOR}"
     return own if is_group(own) else "store"
 
@@ -111,7 +111,7 @@ class S3Server:
     def spark(self, work: Path, *, extension: bool = True, settings: dict[str, str] | None = None) -> SparkProcess:
         """Start a Spark that uses this server."""
         # As `spark.jars` each process would copy 700 MB.
-        jars = {"spark.driver.extraClassPath": ":".join(fetched_jars(_client()))}
+        jars = {"spark.driver.extraClassPath": ":".join(fetched_jars(client_jars()))}
         return SparkProcess(work, {**self.settings(), **jars, **(settings or {})}, extension=extension)
 
     def ask(self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None) -> bytes:
@@ -150,6 +150,8 @@ def _kind(method: str, query: str, headers: dict[str, str]) -> str:
 def _handler(server: S3Server) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Else an answer of two writes waits 40 ms for the acknowledgement of the first.
+        disable_nagle_algorithm = True
 
         def log_message(self, *_: object) -> None:
             pass

@@ -109,14 +109,17 @@ class Tally:
 
 
 class Campaign:
-    """Runs the tables of a seed. `say` gets a line for each table."""
+    """Runs the tables of a seed. `say` gets a line for each table. A short run asks a few queries in one phase."""
 
-    def __init__(self, session: SparkSession, folder: Path, seed: str, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, session: SparkSession, folder: Path, seed: str, say: Callable[[str], None], short: bool = False
+    ) -> None:
         assert session._jvm is not None
         self._session = session
         self._errors = session._jvm.org.sparkzorder.skipping.SkippingErrors
         self._folder = folder
         self._say = say
+        self._phases_run, self._most = (1, 2) if short else (PHASES, BATCH)
         self.tally = Tally(seed)
 
     def run(self, enough: Callable[[Tally], bool]) -> Tally:
@@ -164,7 +167,7 @@ class Campaign:
             self.tally.strategies += history.strategies
 
     def _phases_of(self, history: History, table: FuzzTable, only: int | None) -> None:
-        for phase in range(PHASES):
+        for phase in range(self._phases_run):
             if phase == 0:
                 history.begin()
             else:
@@ -179,7 +182,7 @@ class Campaign:
                 copy = Copy(table)
                 try:
                     for at in range(first, numbers.stop, BATCH):
-                        batch = [q for q in range(at, at + BATCH) if only in (None, q)]
+                        batch = [q for q in range(at, at + self._most) if only in (None, q)]
                         if batch:
                             self._batch(table, copy, batch, shown=only is not None)
                 finally:

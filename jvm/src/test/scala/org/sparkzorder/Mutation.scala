@@ -7,7 +7,7 @@ import scala.util.Random
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
-import org.apache.logging.log4j.{Level, LogManager}
+import org.apache.logging.log4j.Level
 import org.apache.logging.log4j.core.config.Configurator
 
 import org.sparkzorder.index.LoadedClass
@@ -106,10 +106,9 @@ object Mutation {
 
   /** Without our warnings, of which there would be one for each file. */
   def silently[T](work: => T): T = {
-    val before = LogManager.getLogger("org.sparkzorder").getLevel
     Configurator.setLevel("org.sparkzorder", Level.OFF)
     try work
-    finally Configurator.setLevel("org.sparkzorder", before)
+    finally Configurator.setLevel("org.sparkzorder", null: Level)
   }
 
   /** How many files are changed: in all what `FUZZ_FILES` says, or as many as `make test` has time for. */

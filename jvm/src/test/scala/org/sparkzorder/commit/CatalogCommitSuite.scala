@@ -3,6 +3,8 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 import org.sparkzorder.commit.catalog.LocationHistory
 import org.sparkzorder.commit.log.TableState
 
@@ -42,7 +44,8 @@ class CatalogCommitSuite extends AnyFunSuite {
 
   for { partitions <- shapes; (name, statement) <- statements; fault <- faults }
     test(
-      s"$name of ${partitions.size} places with $fault at each call keeps each row once, for all readers at any time"
+      s"$name of ${partitions.size} places with $fault at each call keeps each row once, for all readers at any time",
+      (if (fault == Fault.DieBefore) Nil else Seq(InRest)): _*
     ) {
       var states = 0
       atEachCall { at =>
@@ -67,7 +70,8 @@ class CatalogCommitSuite extends AnyFunSuite {
 
   for { partitions <- shapes; (name, statement) <- statements; kills <- Seq(false, true) }
     test(
-      s"$name of ${partitions.size} places meets a stale appender at each call${if (kills) ", and dies there" else ""}"
+      s"$name of ${partitions.size} places meets a stale appender at each call${if (kills) ", and dies there" else ""}",
+      (if (kills) Seq(InRest) else Nil): _*
     ) {
       atEachCall { at =>
         val table = optimizedOnce(partitions)
@@ -94,7 +98,7 @@ class CatalogCommitSuite extends AnyFunSuite {
     }
 
   for { partitions <- shapes; (name, statement) <- statements }
-    test(s"$name of ${partitions.size} places meets an overwrite of the current folder at each call") {
+    test(s"$name of ${partitions.size} places meets an overwrite of the current folder at each call", InRest) {
       atEachCall { at =>
         val table = optimizedOnce(partitions)
         val partition = partitions.head
@@ -112,7 +116,7 @@ class CatalogCommitSuite extends AnyFunSuite {
     }
 
   for (partitions <- shapes)
-    test(s"a call to the catalog of ${partitions.size} places hangs and lands after others have gone on") {
+    test(s"a call to the catalog of ${partitions.size} places hangs and lands after others have gone on", InRest) {
       for (goesOn <- Seq("nothing", "next", "optimize", "optimize and append", "restore", "vacuum")) {
         val table = optimizedOnce(partitions)
         val hung = table.optimize(new MemoryOps(table.fs), "op-1", hangs = true)

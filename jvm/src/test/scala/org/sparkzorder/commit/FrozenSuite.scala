@@ -2,12 +2,15 @@ package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.TestRest
+
 import org.sparkzorder.commit.upkeep.Uninstall
 
 /**
  * An owner stands still right before any call, for so long that others take it for dead, recover, and go on.
  * Then it wakes up.
  */
+@TestRest
 class FrozenSuite extends AnyFunSuite with Explores {
   import FrozenSuite._
 

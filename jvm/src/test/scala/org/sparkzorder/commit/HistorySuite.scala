@@ -5,6 +5,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 import org.sparkzorder.commit.lock.Locking
 import org.sparkzorder.commit.log.{
   History,
@@ -161,7 +163,7 @@ class HistorySuite extends AnyFunSuite {
     }
   }
 
-  test("a history of many lines takes hardly longer than the reading of its file") {
+  test("a history of many lines takes hardly longer than the reading of its file", InRest) {
     val (t, lines) = (optimized(1), 60000)
     val record = t.history.head.record
     def put(name: String, bytes: Array[Byte]): Unit =

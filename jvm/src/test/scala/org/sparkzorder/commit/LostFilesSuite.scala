@@ -2,6 +2,8 @@ package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 /**
  * Somebody deletes many files at once while files are exchanged: the visible ones, or those in the
  * trash.
@@ -124,7 +126,7 @@ class LostFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("the same while the owner undoes its work, and dies: the new files are the rows, or the old ones are") {
+  test("the same while the owner undoes its work, and dies: the new files are the rows, or the old ones are", InRest) {
     var torn = 0
     for (k <- 1 to calls; later <- 1 to 30) {
       val t = table()

@@ -2,10 +2,13 @@ package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.TestRest
+
 /**
  * Somebody puts an older copy of the table's side folder back: the one of any moment of an operation that has long ended.
  * Newer files of the side folder stay beside it, or are gone.
  */
+@TestRest
 class OldSideFolderSuite extends AnyFunSuite with Explores {
   private val side = "/t/_zorder"
 

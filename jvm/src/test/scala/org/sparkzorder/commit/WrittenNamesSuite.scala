@@ -9,6 +9,8 @@ import org.apache.hadoop.fs.{GlobFilter, Path}
 import org.apache.spark.sql.execution.datasources.BucketingUtils
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 import org.sparkzorder.commit.upkeep.RestorePlan
 
 /** The names of new files, as patterns of other jobs and of streams see them. */
@@ -91,7 +93,7 @@ class WrittenNamesSuite extends AnyFunSuite {
     assert(Seq.fill(1000)(WrittenNames.newId()).distinct.size == 1000)
   }
 
-  test("the pattern of the docs takes all names but ours") {
+  test("the pattern of the docs takes all names but ours", InRest) {
     val takes = glob(ofDocs)(_)
     for (_ <- 1 to 500) {
       val name = ours()

@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types._
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.InRest
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.sparkzorder.stats.RandomValues
@@ -52,12 +54,12 @@ class NumberInterleaverSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def isFixed(t: DataType): Boolean = FixedInput.of(OrderedBytes(BothWays.input(0, t))).isDefined
 
-  test("zvalue is the same by bytes and by numbers, for all mixtures of types, with nulls") {
+  test("zvalue is the same by bytes and by numbers, for all mixtures of types, with nulls", InRest) {
     forAll(minSuccessful(300))((seed: Long) => agree(seed, _ => true)(c => new ZValue(c).replacement))
     forAll(minSuccessful(300))((seed: Long) => agree(seed, isFixed)(c => new ZValue(c).replacement))
   }
 
-  test("interleave_bits of ordered_bytes of numbers is null if one of them is null") {
+  test("interleave_bits of ordered_bytes of numbers is null if one of them is null", InRest) {
     forAll(minSuccessful(300))((seed: Long) => agree(seed, isFixed)(c => InterleaveBits(c.map(OrderedBytes(_)))))
     val e = InterleaveBits(Seq(OrderedBytes(BothWays.input(0, LongType)), OrderedBytes(BothWays.input(1, IntegerType))))
     assert(BothWays(e, null, 1) == null && BothWays(e, 1L, null) == null && BothWays(e, 1L, 1) != null)

@@ -2,6 +2,8 @@ package org.sparkzorder.index
 
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.InRest
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.sparkzorder.stats._
@@ -215,7 +217,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(seen.size == 1)
   }
 
-  test("100000 files of 42 columns: time and size") {
+  test("100000 files of 42 columns: time and size", InRest) {
     val n = 100000
     val random = new scala.util.Random(7)
     val types = Seq(LongType, DoubleType, DateType, StringType, DecimalType(12, 2), IntegerType)

@@ -8,6 +8,8 @@ import org.apache.spark.sql.types.LongType
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 import org.sparkzorder.stats._
 
 class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
@@ -111,7 +113,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(snapshot.ordinalOf("f0", 1, 1) == 0)
   }
 
-  test("only the newest index of each table stays in memory, however much room there is") {
+  test("only the newest index of each table stays in memory, however much room there is", InRest) {
     val store = new IndexStore(fs, big)
     val elsewhere = new Path(Files.createTempDirectory("index").toUri)
     fs.mkdirs(new Path(elsewhere, "_zorder"))

@@ -3,6 +3,8 @@ package org.sparkzorder.memory
 import org.apache.spark.sql.AnalysisException
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 /** What statements say about the memory, and do with it. */
 class MemoryStatementsSuite extends AnyFunSuite with MemoryTables {
 
@@ -25,7 +27,7 @@ class MemoryStatementsSuite extends AnyFunSuite with MemoryTables {
     assert(e.getCondition == "ZORDER_NOT_A_QUERY" && !spark.catalog.tableExists("x"))
   }
 
-  test("OPTIMIZE says how many filters had found something in the files that it replaced") {
+  test("OPTIMIZE says how many filters had found something in the files that it replaced", InRest) {
     val path = folder()
     def optimize() =
       spark.sql(s"OPTIMIZE parquet.`$path` FULL ZORDER BY (k) OPTIONS ('num-files' = '4')").head().getString(2)

@@ -27,7 +27,7 @@ class RangesSuite extends AnyFunSuite {
     }
   }
 
-  test("choices within choices are translated and evaluated in a short time") {
+  test("choices within choices are translated and evaluated in a short time", InRest) {
     val columns = (1 to 12).map(i => AttributeReference(s"c$i", LongType)())
     def more(i: Int) = GreaterThan(columns(i % 12), Literal(1L))
     val nested = Seq(

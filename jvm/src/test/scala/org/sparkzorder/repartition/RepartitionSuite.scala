@@ -105,7 +105,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     }
   }
 
-  test("a value with too many rows for a partition is in several, by the other columns of its rows") {
+  test("a value with too many rows for a partition is in several, by the other columns of its rows", InRest) {
     val rows = spark.range(0, 8000, 1, 3).selectExpr("id", "if(id < 6000, 5, id) as v", "map(id, id) as m")
     val found = partitions(rows.repartitionByZOrderRange(8, col("v")))
     assert(found.length == 8 && found.flatten.length == 8000)
@@ -116,7 +116,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     assert(same.count(_.exists(_.getLong(1) == 5)) == 1)
   }
 
-  test("the partition of a row depends on its values, not on the order of the rows") {
+  test("the partition of a row depends on its values, not on the order of the rows", InRest) {
     // There are so few rows that the sample is all of them.
     def placed(ids: DataFrame) = partitions(
       ids.selectExpr("id", "id * 2741 % 37 as a").repartitionByHilbertRange(9, col("a"), col("id"))
@@ -159,7 +159,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     assert(bag(computed.flatten) == expected)
   }
 
-  test("it works without rows, and with a key that is always null") {
+  test("it works without rows, and with a key that is always null", InRest) {
     val none = grid.filter("a < 0 and rand(1) < 2").repartitionByZOrderRange(4, col("a"), col("b"))
     // Adaptive execution sees that there are no rows, and makes no partitions.
     assert(none.collect().isEmpty)

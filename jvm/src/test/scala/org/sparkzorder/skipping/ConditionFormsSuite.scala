@@ -82,7 +82,7 @@ class ConditionFormsSuite extends AnyFunSuite with MemoryTables {
     unused.foreach { case (condition, _) => assert(read(spark.read.parquet(flat), condition) == 16, condition) }
   }
 
-  test("a table skips as well when its files are named by a pattern or one by one") {
+  test("a table skips as well when its files are named by a pattern or one by one", InRest) {
     val parts = files(flat).map(_.toString)
     val named = Seq(
       "a pattern" -> (() => spark.read.parquet(s"$flat/*.parquet")),
@@ -96,7 +96,7 @@ class ConditionFormsSuite extends AnyFunSuite with MemoryTables {
     named.foreach { case (name, frame) => assert(read(frame(), "id * 2 < 20") <= 2, name) }
   }
 
-  test("the page of conditions says what the forms read") {
+  test("the page of conditions says what the forms read", InRest) {
     val root = Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).takeWhile(_ != null)
       .find(folder => Files.exists(folder.resolve("build.sbt"))).get
     val page = root.resolve("docs/conditions.md")

@@ -2,10 +2,10 @@ package org.sparkzorder.skipping
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{LocalSpark, TestRest}
 
 /** Conditions that mix partition columns and columns of the files. */
+@TestRest
 class MixedConditionsSuite extends AnyFunSuite with LocalSpark {
 
   override protected def settings: Map[String, String] =
@@ -41,7 +41,7 @@ class MixedConditionsSuite extends AnyFunSuite with LocalSpark {
     assert(kept("NOT (day <> 3 OR id >= 12100) OR id < 10") == kept("day = 3 AND id < 12100") + kept("id < 10"))
   }
 
-  test("the values that files have leave out as many files as with a condition on the partition alone", InRest) {
+  test("the values that files have leave out as many files as with a condition on the partition alone") {
     // The values of the column are multiples of 10.
     assert(kept("day = 3 AND v = 705") == 0 && kept("day IN (2, 3) AND v = 700") > 0)
     assert(kept("day = 3 AND v = 705 OR id < 10") == kept("id < 10"))
@@ -50,7 +50,7 @@ class MixedConditionsSuite extends AnyFunSuite with LocalSpark {
     Seq("day = 3 AND v = 700 OR day = 2 AND v = 705", "day = 3 AND v = 705 OR id < 10").foreach(same)
   }
 
-  test("the curve leaves out as many files as with a condition on the partition alone", InRest) {
+  test("the curve leaves out as many files as with a condition on the partition alone") {
     val byCurve = for (from <- 12000 to 15000 by 750; a <- 100 to 900 by 200) yield {
       val box = s"id BETWEEN $from AND ${from + 400} AND a BETWEEN $a AND ${a + 60}"
       val mixed = s"day = 3 AND $box OR day = 5 AND id = $from AND a = $a"

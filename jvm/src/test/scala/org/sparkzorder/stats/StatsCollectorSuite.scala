@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.InRest
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -157,7 +159,7 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("time to collect a million rows of 42 columns") {
+  test("time to collect a million rows of 42 columns", InRest) {
     val values = new RandomValues(1)
     val types = Seq(LongType, IntegerType, DateType, DoubleType, StringType, DecimalType(12, 2))
     val schema = StructType((0 until 42).map(i => StructField(s"c$i", types(i % types.length))))

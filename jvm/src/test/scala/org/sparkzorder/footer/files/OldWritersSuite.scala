@@ -12,6 +12,8 @@ import org.apache.spark.SparkException
 import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 import org.sparkzorder.footer.{DataFormat, FileFooter, FooterFixture, NotDataFileException}
 
 /**
@@ -114,7 +116,7 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
       assert(Seq("s", "b", "wide").forall(c => f.untrusted(key(schema, c)) || !f.stats.contains(key(schema, c))))
     }
 
-    test(s"bounds of today by $writer") {
+    test(s"bounds of today by $writer", InRest) {
       check(s"today-${writers.indexOf(writer)}") { footer =>
         if (writer == null) footer.unsetCreated_by() else footer.setCreated_by(writer)
       }

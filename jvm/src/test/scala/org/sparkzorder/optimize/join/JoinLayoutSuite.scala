@@ -162,7 +162,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("a dry run changes nothing") {
+  test("a dry run changes nothing", InRest) {
     withTables() {
       val before = files(new File(dir, "warehouse/sales").toString)
       val result = optimize(s"$Join ZORDER BY (city, day) $Files DRY RUN")
@@ -347,7 +347,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("a part of what was read that is gone is an error, and is not read again") {
+  test("a part of what was read that is gone is an error, and is not read again", InRest) {
     withTables() {
       def kept = spark.sparkContext.getPersistentRDDs.values.toSeq
       kept.foreach(_.unpersist(blocking = true))

@@ -18,6 +18,8 @@ import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 import org.sparkzorder.LocalSpark
 
 /**
@@ -83,7 +85,7 @@ class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
     assert(data(folder).map(footer(_).getSchema).distinct == before)
   }
 
-  test("required columns, ids and Avro's schema stay") {
+  test("required columns, ids and Avro's schema stay", InRest) {
     val avro = """{"type":"record","name":"r","fields":[{"name":"a","type":"int"}]}"""
     val folder = parquet(
       "ids",
@@ -108,7 +110,7 @@ class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  test("lists in two levels and repeated fields stay") {
+  test("lists in two levels and repeated fields stay", InRest) {
     val folder = parquet(
       "lists",
       """message old {

@@ -68,7 +68,7 @@ class PlannedStatementsSuite extends AnyFunSuite with MemoryTables {
     } finally spark.sql("DROP TABLE limited")
   }
 
-  test("no bound is told that equal rows cannot reach") {
+  test("no bound is told that equal rows cannot reach", InRest) {
     val path = written(spark.sql("SELECT 7 AS a, 'x' AS b, id FROM range(0, 8000, 1, 2)"))
     val result = spark.sql(s"OPTIMIZE parquet.`$path` ZORDER BY (a, b) OPTIONS ('num-files' = '16')")
     val (found, summary) = (result.selectExpr("inline(metrics.clustering)").collect(), result.select("summary").head())

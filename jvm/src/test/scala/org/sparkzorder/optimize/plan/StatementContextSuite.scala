@@ -4,6 +4,8 @@ import scala.jdk.CollectionConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.command.OptimizeCommand
 import org.sparkzorder.optimize.options.OptionsOfTable
@@ -40,7 +42,7 @@ class StatementContextSuite extends AnyFunSuite with LocalSpark {
     AskedFs.paths.asScala.count(_.endsWith("/_zorder"))
   }
 
-  test("the options of a statement are parsed once") {
+  test("the options of a statement are parsed once", InRest) {
     spark.range(100).repartition(8).write.parquet(s"$dir/once")
     val sql = s"OPTIMIZE parquet.`$dir/once` ZORDER BY (id) OPTIONS ('num-files' = '2')"
     val written = statement(sql)

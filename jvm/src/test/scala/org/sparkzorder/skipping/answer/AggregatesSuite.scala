@@ -137,7 +137,7 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
   private def reuses(query: DataFrame): Boolean =
     collectWithSubqueries(query.queryExecution.executedPlan) { case e: ReusedExchangeExec => e }.nonEmpty
 
-  test("without groups the plan has no more exchanges than Spark's own, and none for few bytes") {
+  test("without groups the plan has no more exchanges than Spark's own, and none for few bytes", InRest) {
     val t = table(indexed())
     def exchanges(query: DataFrame) = {
       query.collect()

@@ -48,7 +48,7 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("a file of which all rows pass is read whole, though its reader would leave out rows by the filter") {
+  test("a file of which all rows pass is read whole, though its reader would leave out rows by the filter", InRest) {
     val zeros = new java.io.File(dir, "zeros").toString
     spark.range(0, 10, 1, 1).selectExpr("-0.0D AS x", "id AS c").write.parquet(zeros)
     spark.range(100, 110, 1, 1).selectExpr("1.0D AS x", "id AS c").write.mode("append").parquet(zeros)
@@ -99,7 +99,7 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
     assertReads(8)(t.selectExpr("id", "rand(3) AS n").orderBy(col("id").desc).limit(3))
   }
 
-  test("columns of partitions") {
+  test("columns of partitions", InRest) {
     val t = indexed(partitionedBy = Seq("k"))
     assertReads(8)(t.orderBy(col("k").desc, col("id")).limit(5))
     assertReads(1)(t.orderBy(col("id").desc).limit(1).select("id"))

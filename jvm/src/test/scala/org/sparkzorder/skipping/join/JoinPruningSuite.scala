@@ -163,7 +163,7 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     check(2)("(float('NaN')), (1.0F)", "typed.g = v")
   }
 
-  test("rows that depend on others are not dropped below") {
+  test("rows that depend on others are not dropped below", InRest) {
     indexed()
     keys()
     Seq(
@@ -285,7 +285,7 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     assert(exchanges == withSettings(Off)(exchanges))
   }
 
-  test("a side with buckets, of which a filter's copy would not be equal") {
+  test("a side with buckets, of which a filter's copy would not be equal", InRest) {
     val t = indexed()
     spark.sql(
       "CREATE TABLE bucketed USING parquet CLUSTERED BY (id) INTO 4 BUCKETS AS SELECT id, id % 7 AS w FROM range(40)"

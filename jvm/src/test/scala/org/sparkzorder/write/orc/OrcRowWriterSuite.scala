@@ -15,6 +15,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.InRest
+
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.write.preserve.KeptOrcSchema
 
@@ -174,7 +176,7 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
       }
     }
 
-  test("dates and timestamps of all times, in several time zones") {
+  test("dates and timestamps of all times, in several time zones", InRest) {
     val schema = schemaOf(identity, Seq(DateType, TimestampType, ArrayType(DateType), ArrayType(TimestampType)))
     for (zone <- Seq("UTC", "America/Los_Angeles", "Asia/Kolkata"); proleptic <- Seq(false, true))
       inZone(zone) {

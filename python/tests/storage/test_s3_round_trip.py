@@ -1,0 +1,41 @@
+"""A table on S3 in the session of all tests: OPTIMIZE, a lookup, RESTORE and VACUUM. `test_object_store.py` has the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from s3_server import s3_server
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TABLE = "parquet.`s3a://bucket/t`"
+ROWS = 2000
+
+
+def test_a_table_on_s3_is_optimized_queried_and_restored(spark: SparkSession, tmp_path: Path) -> None:
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()
+
+    def rows(condition: str = "true") -> tuple[int, int]:
+        count, ids = spark.sql(f"SELECT count(*), sum(id) FROM {TABLE} WHERE {condition}").first()
+        return count, ids
+
+    with s3_server() as server:
+        for key, value in server.settings().items():
+            hadoop.set(key.removeprefix("spark.hadoop."), value)
+        # Spark's own writer would take more requests than the statements.
+        frame = spark.range(ROWS).selectExpr("id", "hash(id) % 100 AS a")
+        frame.repartition(3).write.parquet(str(tmp_path / "t"))
+        for file in (tmp_path / "t").glob("part-*"):
+            server.ask("PUT", f"/bucket/t/{file.name}", file.read_bytes())
+        whole, some = rows(), rows("a = 5")
+        spark.sql(f"OPTIMIZE {TABLE} ZORDER BY (a) OPTIONS ('num-files' = '4')")
+        [scan] = spark.sql(f"EXPLAIN SKIPPING SELECT * FROM {TABLE} WHERE a = 5").collect()
+        assert (scan.files_total, scan.files_kept) == (4, 1)
+        assert (rows(), rows("a = 5")) == (whole, some)
+        spark.sql(f"RESTORE {TABLE} TO VERSION AS OF 0")
+        spark.sql(f"VACUUM {TABLE} RETAIN 0 HOURS")
+        assert (rows(), rows("a = 5")) == (whole, some)
+        assert not [key for key in server.keys("t/") if key.endswith(".retired")]
+        assert server.open_uploads() == []
