@@ -14,8 +14,9 @@ SCALE ?= 1
 help:
 	@echo "make demo               cluster 336,776 real flights: the files, MB and ms of five questions, and a picture"
 	@echo "make demo DATA=tpch     the same on TPC-H's wide table, six million rows (SCALE=1)"
-	@echo "make test               every main behaviour, on Spark $(NEWEST)"
-	@echo "make check              formatting, compiler warnings, types, and the words of the pages"
+	@echo "make test               every main behaviour once, on Spark $(NEWEST)"
+	@echo "make test-rest          what takes longer"
+	@echo "make check              formatting, compiler warnings, types, and the tests of pages and packaging"
 	@echo "make docs               the pages as a site, in build/site"
 	@echo "make wheel              a Python package for the Spark that is installed here, else for Spark $(NEWEST)"
 	@echo "make wheel SPARK=$(firstword $(SPARKS))    a Python package for another Spark: $(SPARKS)"
@@ -31,7 +32,7 @@ demo: $(STAMPS)/installed
 test: built-newest
 	@$(call both,$(call tags,-l,TestRest TestAll),-m "not test_rest and not test_all",$(MOST))
 
-check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
+check: $(SBT_JAR) $(STAMPS)/installed $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
 	$(BIN)/ruff check python
 	$(BIN)/ruff format --check python
 	$(BIN)/ruff check --config python/pyproject.toml tools bench
@@ -40,6 +41,7 @@ check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
 	$(BIN)/python tools/words.py
 	$(SBT) -Dfatal.warnings=true scalafmtCheckAll $(call sbt_name,$(NEWEST))/Test/compile \
 		$(foreach m,$(OLDER),$(call sbt_name,$(m))/compile)
+	$(BIN)/python -m pytest python/tests/docs python/tests/building -q -n 2 --dist loadfile -m "not test_all"
 
 docs: $(STAMPS)/env-docs
 	NO_MKDOCS_2_WARNING=1 build/envs/docs/bin/python -m mkdocs build --strict

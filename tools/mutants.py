@@ -2,8 +2,9 @@
 """Plants the bugs of tools/mutants.txt, one at a time, and checks whether the suite named for each finds it.
 
 Works in a copy of the sources and drives one sbt for all bugs. For each bug it compiles the changed file and runs one
-suite: first the tests that `make test` runs, then those of `make test-rest`, then all. The suite ends at its first failed test, or after `--limit`
-seconds. The table says which run found the bug. The exit code is 1 if any bug was not found in time.
+suite: first the tests that `make test` runs, then those of `make test-rest`, then all. The suite ends at its first
+failed test, or after `--limit` seconds. The table says which run found the bug. The exit code is 1 if any bug was not
+found in time.
 """
 
 import argparse
@@ -203,11 +204,8 @@ def try_out(suites: Suites, mutant: Mutant, limit: float) -> tuple[bool, str]:
     compiled = suites.compiled()
     compiling = time.monotonic() - began
     began = time.monotonic()
-    run, test = "", None
-    for run, left_out in RUNS.items() if compiled else ():
-        test = suites.failed([mutant.suite], limit, left_out)
-        if test:
-            break
+    tried = ((run, suites.failed([mutant.suite], limit, left_out)) for run, left_out in RUNS.items() if compiled)
+    run, test = next((found for found in tried if found[1]), ("", None))
     testing = time.monotonic() - began
     target.write_text(original)
     verdict = f"{run}, {mutant.suite}: {test}" if test else "NOT FOUND" if compiled else "DOES NOT COMPILE"

@@ -25,8 +25,20 @@ LINE = re.compile(r"^ *(\d+\.\d) s  (\S+), (\d+) passed(?:, (\d+) failed)?(?:, (
 ANSI = re.compile(r"\x1b\[[0-9;]*[mJK]")
 STEP = re.compile(r"^\[info\] (compiling .*|done compiling)|^\d+ workers \[(\d+) items\]")
 SILENT = 45
+GOLDEN = "python/tests/statements/test_golden.py"
 SHARE = 0.025
 SECTION = re.compile(r"^=+ (FAILURES|ERRORS) =+$")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A suite or a file, and its tests."""
+
+    seconds: float
+    name: str
+    passed: int
+    failed: int
+    skipped: int
 
 
 @dataclass
@@ -35,7 +47,7 @@ class Side:
 
     name: str
     command: list[str]
-    lines: list[tuple[float, str, int, int, int]] = field(default_factory=list)
+    ended: list[Ended] = field(default_factory=list)
     status: int = -1
 
 
@@ -75,7 +87,7 @@ class Run:
                 ended = LINE.match(line)
                 if ended:
                     seconds, name, passed, failed, skipped = ended.groups()
-                    side.lines.append((float(seconds), name, int(passed), int(failed or 0), int(skipped or 0)))
+                    side.ended.append(Ended(float(seconds), name, int(passed), int(failed or 0), int(skipped or 0)))
                     failing = False
                     self.say(line)
                 elif STEP.match(line):
@@ -91,8 +103,8 @@ class Run:
         while any(p.poll() is None for p in self._processes):
             time.sleep(1)
             if time.monotonic() - self._last > SILENT:
-                running = ", ".join(s.name for s, p in zip(self.sides, self._processes, strict=True) if p.poll() is None)
-                self.say(f"          {round(time.monotonic() - self._begin)} s, still running: {running}")
+                running = [s.name for s, p in zip(self.sides, self._processes, strict=True) if p.poll() is None]
+                self.say(f"          {round(time.monotonic() - self._begin)} s, still running: {', '.join(running)}")
 
     def go(self) -> None:
         """Run both to their ends."""
@@ -134,21 +146,21 @@ class Run:
 
     def sum_up(self, most: float | None) -> int:
         """Print the last lines, and return the status of the run."""
-        lines = [(side.name, *line) for side in self.sides for line in side.lines]
-        passed, failed, skipped = (sum(line[n] for line in lines) for n in (3, 4, 5))
-        limit = max(most, SHARE * sum(line[1] for line in lines)) if most else float("inf")
-        slow = [line for line in lines if line[1] > limit]
-        for _, seconds, name, *_ in sorted(slow, key=lambda line: -line[1]):
-            print(f"too slow: {name} took {seconds} s, more than {limit:.1f} s")
-        for side, _, name, _, wrong, _ in lines:
-            if wrong:
-                golden = f"python/tests/statements/test_golden.py -k {Path(name).stem}" if name.endswith(".sql") else name
-                again = f"test-jvm SUITE='*{name}'" if side == "jvm" else f"test-python TEST='{golden}'"
+        ended = [(side.name, line) for side in self.sides for line in side.ended]
+        limit = max(most, SHARE * sum(e.seconds for _, e in ended)) if most else float("inf")
+        slow = sorted((e for _, e in ended if e.seconds > limit), key=lambda e: -e.seconds)
+        for e in slow:
+            print(f"too slow: {e.name} took {e.seconds} s, more than {limit:.1f} s")
+        for side, e in ended:
+            if e.failed:
+                file = f"{GOLDEN} -k {Path(e.name).stem}" if e.name.endswith(".sql") else e.name
+                again = f"test-jvm SUITE='*{e.name}'" if side == "jvm" else f"test-python TEST='{file}'"
                 print(f"again:    make {again}")
         broken = [side for side in self.sides if side.status != 0]
-        for side in broken:
-            if not any(line[3] for line in side.lines):
-                print(f"failed:   {side.name}, with exit code {side.status}: see {LOGS / side.name}.log")
+        for each in broken:
+            if not any(e.failed for e in each.ended):
+                print(f"failed:   {each.name}, with exit code {each.status}: see {LOGS / each.name}.log")
+        passed, failed, skipped = (sum(getattr(e, of) for _, e in ended) for of in ("passed", "failed", "skipped"))
         seconds = round(time.monotonic() - self._begin)
         print(f"{passed:,} passed, {failed} failed, {skipped} skipped in {seconds // 60} min {seconds % 60} s")
         return 1 if broken or failed or slow else 0

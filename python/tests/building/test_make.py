@@ -12,7 +12,7 @@ import pytest
 from conftest import REPOSITORY
 from spark_versions import NEWEST, SPARKS
 
-FRONT = {"help", "demo", "test", "check", "docs", "wheel", "wheel-all", "release", "clean"}
+FRONT = {"help", "demo", "test", "test-rest", "check", "docs", "wheel", "wheel-all", "release", "clean"}
 
 
 def targets() -> set[str]:

@@ -246,7 +246,7 @@ def test_a_table_of_the_catalog_goes_back_without_deleted_files(spark: SparkSess
     try:
         table = ZOrderTable(spark, "lost_files")
         table.optimize(["a"], num_files=4, options={"commit.mode": mode})
-        optimized = table.history(1).first()
+        [optimized] = table.history(1).collect()
         location = Path(spark.table("lost_files").inputFiles()[0].removeprefix("file:")).parent
         sorted(location.glob("*.parquet"))[0].unlink()
         spark.sql("REFRESH TABLE lost_files")
@@ -255,7 +255,7 @@ def test_a_table_of_the_catalog_goes_back_without_deleted_files(spark: SparkSess
             table.restore(0)
         table.restore(timestamp="2020-01-01", options={"lost-files": "restore"})
         assert sorted(row.id for row in spark.table("lost_files").collect()) == list(range(100))
-        assert table.history(1).first().operationMetrics["numLostFiles"] == "1"
+        assert table.history(1).collect()[0].operationMetrics["numLostFiles"] == "1"
         with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.FILES_GONE"):
             table.restore(optimized.version, options={"lost-files": "restore"})
         table.optimize(["id"], num_files=3)

@@ -23,7 +23,9 @@ WRITERS = (*PARQUET, ORC)
 SOME = 1
 """The number of ways in which `make test` nests each type. The types take turns with the ways."""
 
-each = pytest.mark.parametrize("each", [SOME, pytest.param(len(SHAPES), marks=pytest.mark.test_all)], ids=["some", "all"])
+each = pytest.mark.parametrize(
+    "each", [SOME, pytest.param(len(SHAPES), marks=pytest.mark.test_all)], ids=["some", "all"]
+)
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""A table on S3 in the session of all tests: OPTIMIZE, a lookup, RESTORE and VACUUM. `test_object_store.py` has the rest."""
+"""A table on S3 in the session of all tests: OPTIMIZE, a lookup, RESTORE and VACUUM."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_table_on_s3_is_optimized_queried_and_restored(spark: SparkSession, tm
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()
 
     def rows(condition: str = "true") -> tuple[int, int]:
-        count, ids = spark.sql(f"SELECT count(*), sum(id) FROM {TABLE} WHERE {condition}").first()
+        [(count, ids)] = spark.sql(f"SELECT count(*), sum(id) FROM {TABLE} WHERE {condition}").collect()
         return count, ids
 
     with s3_server() as server:

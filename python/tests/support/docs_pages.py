@@ -122,7 +122,7 @@ def check(page: Page) -> None:
         page.write()
         return
     different = [
-        f"{page.path.name}, line {example.line} shows\n{shown}\nbut prints\n{printed}"
+        f"{page.name}, line {example.line} shows\n{shown}\nbut prints\n{printed}"
         for example, shown, printed in page.differences()
     ]
     assert not different, "\n\n".join(different)
@@ -160,6 +160,7 @@ class Page:
     def __init__(self, spark: SparkSession, folder: Path, path: Path, tables: dict[str, str]) -> None:
         self._spark = spark
         self._folder = folder
+        self.name = path.name
         self._path = path
         self._tables = tables
         self._names: dict[str, object] = {"spark": spark}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -53,7 +53,7 @@ class FileLines:
             if self._left[file] == 0:
                 found = self._outcomes[file]
                 more = "".join(f", {found[kind]} {kind}" for kind in ("failed", "skipped") if found[kind])
-                terminal = self._plugins.get_plugin("terminalreporter")
+                terminal: Any = self._plugins.get_plugin("terminalreporter")
                 terminal.write_line(f"{self._seconds[file]:6.1f} s  {file}, {found['passed']} passed{more}")
 
 
@@ -66,7 +66,7 @@ _starts: list[float] = []
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, Any, Any]:
     """Time the start of the session."""
     began = time.monotonic()
     try:
@@ -77,9 +77,9 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Iterator[pytest.TestReport]:
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Leave the start of the session out of the time of the test that happened to be first."""
-    report: pytest.TestReport = yield
+    report = yield
     while _starts and report.when == "setup":
         report.duration -= _starts.pop()
     return report
