@@ -91,7 +91,10 @@ class LinksSuite extends AnyFunSuite {
 
   private val expected = Seq("11", "12", "13", "21", "22", "23")
 
-  test("a table of links that is half published is finished or undone, wherever its owner and its recovery died", InRest) {
+  test(
+    "a table of links that is half published is finished or undone, wherever its owner and its recovery died",
+    InRest
+  ) {
     var k = 1
     var died = true
     while (died) {

@@ -96,7 +96,10 @@ class UninstallSuite extends AnyFunSuite with Explores {
       }
     }
 
-    test(s"$name: after it died at any call, a RESTORE refuses or brings back whole versions, and OPTIMIZE works", InRest) {
+    test(
+      s"$name: after it died at any call, a RESTORE refuses or brings back whole versions, and OPTIMIZE works",
+      InRest
+    ) {
       var k = 1
       var more = true
       while (more) {

@@ -98,7 +98,10 @@ class IncrementalPolicySuite extends AnyFunSuite {
     }
   }
 
-  test("ten rounds of 5 % new rows write at most 15 % of a full rewrite, with the files per lookup of the design", InRest) {
+  test(
+    "ten rounds of 5 % new rows write at most 15 % of a full rewrite, with the files per lookup of the design",
+    InRest
+  ) {
     val figures = for (columns <- Seq(2, 3, 4); files <- Seq(64, 100, 400)) yield {
       val table = new Table(columns, files, rowsOfFile = 40, seed = 11)
       val rounds = (1 to 10).map(_ => table.round(0.05))

@@ -504,7 +504,10 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     assert(filesRead(t.where("upper(name) = 'N250'")) == 1)
   }
 
-  test("plans are those without memory, as long as it knows nothing, and so is what Spark concludes from them", InRest) {
+  test(
+    "plans are those without memory, as long as it knows nothing, and so is what Spark concludes from them",
+    InRest
+  ) {
     val t = folder()
     def plans() = Seq(
       table(t).filter("name LIKE '%42'").select("id"),

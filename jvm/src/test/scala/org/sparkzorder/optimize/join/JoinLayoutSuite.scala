@@ -171,7 +171,10 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("new rows go to the same places, whatever the dimension has become, and a bare OPTIMIZE repeats the layout", InRest) {
+  test(
+    "new rows go to the same places, whatever the dimension has become, and a bare OPTIMIZE repeats the layout",
+    InRest
+  ) {
     withTables() {
       optimize(s"$Join ZORDER BY (city, day) $Files")
       assert(strategy(optimize("")) == "none")
@@ -238,7 +241,10 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
     }
   }
 
-  test("even a column with the path of an attribute, of which files have bounds, is not skipped by the attribute", InRest) {
+  test(
+    "even a column with the path of an attribute, of which files have bounds, is not skipped by the attribute",
+    InRest
+  ) {
     withTables() {
       val folder = new File(dir, "marked").toString
       val column = "named_struct('customer', named_struct('city', concat('city', id % 20)))"
