@@ -7,7 +7,7 @@ import org.scalatest.events._
 
 /** Prints a line for each suite when it ends, and the tests that failed. `make test` sums the lines up. */
 final class SuiteLines extends Reporter {
-  private final case class Counts(passed: Int, failed: Int, skipped: Int)
+  import SuiteLines.Counts
   private val counts = new ConcurrentHashMap[String, Counts]
 
   private def add(suite: String, more: Counts): Unit = {
@@ -45,4 +45,8 @@ final class SuiteLines extends Reporter {
     val more = Seq(c.failed -> "failed", c.skipped -> "skipped").collect { case (n, word) if n > 0 => s", $n $word" }
     println(f"${millis.getOrElse(0L) / 1000d}%6.1f s  $name, ${c.passed} passed${more.mkString}")
   }
+}
+
+private object SuiteLines {
+  final case class Counts(passed: Int, failed: Int, skipped: Int)
 }
