@@ -1,4 +1,4 @@
-"""A table on S3 in the session of all tests: OPTIMIZE, a lookup, RESTORE and VACUUM."""
+"""A table on S3 in the session of all tests: OPTIMIZE, a lookup and RESTORE."""
 
 from __future__ import annotations
 
@@ -35,7 +35,5 @@ def test_a_table_on_s3_is_optimized_queried_and_restored(spark: SparkSession, tm
         assert (scan.files_total, scan.files_kept) == (4, 1)
         assert (rows(), rows("a = 5")) == (whole, some)
         spark.sql(f"RESTORE {TABLE} TO VERSION AS OF 0")
-        spark.sql(f"VACUUM {TABLE} RETAIN 0 HOURS")
         assert (rows(), rows("a = 5")) == (whole, some)
-        assert not [key for key in server.keys("t/") if key.endswith(".retired")]
         assert server.open_uploads() == []
