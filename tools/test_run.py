@@ -26,7 +26,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*[mJK]")
 STEP = re.compile(r"^\[info\] (compiling .*|done compiling)|^\d+ workers \[(\d+) items\]")
 SILENT = 45
 GOLDEN = "python/tests/statements/test_golden.py"
-SHARE = 0.03
+SHARE = 0.05
 SECTION = re.compile(r"^=+ (FAILURES|ERRORS) =+$")
 
 
