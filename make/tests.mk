@@ -31,7 +31,7 @@ test-older: built
 
 # The long suites: rivals at every step, plans, every kind of target, Hive, Iceberg beside us, clusters, Java versions, and
 # all tests and S3 on each Spark.
-test-all: test test-rest test-older fetched $(addprefix test-,$(OLDER)) \
+test-all: test test-rest check test-older fetched $(addprefix test-,$(OLDER)) \
 		$(addprefix test-store-,$(OLDER)) $(addprefix $(STAMPS)/env-,store readers airflow dbt) $(STAMPS)/javas \
 		$(addprefix $(STAMPS)/fetched-,iceberg store yarn parquet)
 	$(call jvm_tests,$(call tags,-n,TestAll))

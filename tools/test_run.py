@@ -3,8 +3,8 @@
     python tools/test_run.py [--most SECONDS] -- <command of the JVM's tests> -- <command of Python's tests>
 
 Both commands print lines such as `  3.2 s  CutsSuite, 12 passed, 1 skipped`. Everything else that they print goes to
-`build/test-logs`, but for what failed. With `--most`, the run fails if a suite or a file took longer, or, on a slow
-machine, more than `SHARE` of all. Ctrl-C ends all processes that were started.
+`build/test-logs`, but for what failed. With `--most`, the run fails if a suite or a file took longer, and also more
+than `SHARE` of the time of all. Ctrl-C ends all processes that were started.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from pathlib import Path
 LOGS = Path("build/test-logs")
 LINE = re.compile(r"^ *(\d+\.\d) s  (\S+), (\d+) passed(?:, (\d+) failed)?(?:, (\d+) skipped)?\s*$")
 ANSI = re.compile(r"\x1b\[[0-9;]*[mJK]")
-STEP = re.compile(r"^\[info\] (compiling .*|done compiling)|^\d+ workers \[(\d+) items\]")
 SILENT = 45
 GOLDEN = "python/tests/statements/test_golden.py"
 SHARE = 0.05
@@ -90,9 +89,7 @@ class Run:
                     side.ended.append(Ended(float(seconds), name, int(passed), int(failed or 0), int(skipped or 0)))
                     failing = False
                     self.say(line)
-                elif STEP.match(line):
-                    self.say(f"          {line.removeprefix('[info] ')}")
-                elif line.startswith(("FAILED ", "[error]")) or SECTION.match(line):
+                elif line.startswith("FAILED ") or SECTION.match(line):
                     failing = True
                 if failing:
                     self.say(line)
@@ -173,7 +170,6 @@ def main(arguments: list[str]) -> int:
         most, arguments = float(arguments[1]), arguments[2:]
     if arguments[0] != "--":
         raise SystemExit(f"not an argument: {arguments[0]}")
-    # sbt has a `--` of its own, inside of an argument.
     second = arguments.index("--", 1)
     run = Run([Side("jvm", arguments[1:second]), Side("python", arguments[second + 1 :])])
     try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from s3_server import s3_server
 
 if TYPE_CHECKING:
@@ -14,7 +16,9 @@ TABLE = "parquet.`s3a://bucket/t`"
 ROWS = 2000
 
 
-def test_a_table_on_s3_is_optimized_queried_and_restored(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_table_on_s3_is_optimized_queried_and_restored(
+    spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()
 
     def rows(condition: str = "true") -> tuple[int, int]:
@@ -24,6 +28,7 @@ def test_a_table_on_s3_is_optimized_queried_and_restored(spark: SparkSession, tm
     with s3_server() as server:
         for key, value in server.settings().items():
             hadoop.set(key.removeprefix("spark.hadoop."), value)
+            request.addfinalizer(partial(hadoop.unset, key.removeprefix("spark.hadoop.")))
         # Spark's own writer would take more requests than the statements.
         frame = spark.range(ROWS).selectExpr("id", "hash(id) % 100 AS a")
         frame.repartition(3).write.parquet(str(tmp_path / "t"))

@@ -4,7 +4,6 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-
 import org.sparkzorder.commit.catalog.LocationHistory
 import org.sparkzorder.commit.log.TableState
 

@@ -3,7 +3,6 @@ package org.sparkzorder.commit
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.TestRest
-
 import org.sparkzorder.commit.upkeep.Uninstall
 
 /**

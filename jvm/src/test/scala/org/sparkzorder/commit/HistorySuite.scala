@@ -6,7 +6,6 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-
 import org.sparkzorder.commit.lock.Locking
 import org.sparkzorder.commit.log.{
   History,

@@ -10,7 +10,6 @@ import org.apache.spark.sql.execution.datasources.BucketingUtils
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-
 import org.sparkzorder.commit.upkeep.RestorePlan
 
 /** The names of new files, as patterns of other jobs and of streams see them. */

@@ -9,7 +9,6 @@ import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-
 import org.sparkzorder.stats._
 
 class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {

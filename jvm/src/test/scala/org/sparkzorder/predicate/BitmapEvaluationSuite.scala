@@ -6,7 +6,6 @@ import org.apache.spark.sql.types.{DoubleType, LongType, StringType}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, LongStatsColumn, OrderedValue}
 
 /** Compares bitmaps with the outcomes that they stand for. */

@@ -1,5 +1,7 @@
 package org.sparkzorder.predicate
 
+import java.time.{Instant, ZoneId}
+
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -63,6 +65,28 @@ class RangesSuite extends AnyFunSuite {
     def kept(n: Int, files: Int) =
       Evaluation.keep(CatalystTranslator.translate(sums(n), byName), new ModelTable(Seq.fill(files)(file))).cardinality
     assert(kept(10, 5000) == 0 && kept(100, 50) == 0 && kept(500, 5000) == 5000)
+  }
+
+  test("where the clock of a zone goes back, functions of instants have greater values than at the ends") {
+    val column = AttributeReference("a", TimestampType)()
+    for (zone <- Seq("Europe/Berlin", "America/New_York", "Australia/Lord_Howe")) {
+      val rules = ZoneId.of(zone).getRules
+      val back = Iterator.iterate(rules.nextTransition(Instant.parse("2020-01-01T00:00:00Z")))(t =>
+        rules.nextTransition(t.getInstant)
+      ).find(_.isOverlap).get.toEpochSecond * 1000000L
+      val rows = Seq(-600000000L, -1L, 600000000L).map(d => InternalRow(back + d))
+      val file = ModelFile(new StructType().add("a", TimestampType), rows).exact
+      Seq(
+        DateFormatClass(column, Literal("yyyy-MM-dd HH:mm:ss"), Some(zone)),
+        FromUTCTimestamp(column, Literal(zone))
+      ).foreach { f =>
+        val greatest = BindReferences.bindReference[Expression](f, Seq(column)).eval(rows(1))
+        val predicate = CatalystTranslator.translate(EqualTo(f, Literal(greatest, f.dataType)), byName)
+        assert(!predicate.isInstanceOf[Unknown])
+        val Array(mask) = Evaluation.outcomes(predicate, new ModelTable(Seq(file))).toArray: @unchecked
+        assert((mask & Outcomes.True) != 0, f)
+      }
+    }
   }
 
   private val types = RandomFunctions.columns.filter(_ != StringType)

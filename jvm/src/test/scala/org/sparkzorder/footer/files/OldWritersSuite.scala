@@ -13,7 +13,6 @@ import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-
 import org.sparkzorder.footer.{DataFormat, FileFooter, FooterFixture, NotDataFileException}
 
 /**

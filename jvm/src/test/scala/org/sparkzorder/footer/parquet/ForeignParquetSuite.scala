@@ -9,7 +9,6 @@ import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-
 import org.sparkzorder.footer.{
   DataFormat,
   EncodedOrder,

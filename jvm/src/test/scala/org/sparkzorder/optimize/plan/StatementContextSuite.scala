@@ -5,7 +5,6 @@ import scala.jdk.CollectionConverters._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.command.OptimizeCommand
 import org.sparkzorder.optimize.options.OptionsOfTable

@@ -14,7 +14,6 @@ import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-
 import org.sparkzorder.stats.RandomValues
 import org.sparkzorder.write.Batches.batchOf
 import org.sparkzorder.write.task.LeadingFields

@@ -16,7 +16,6 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.write.preserve.KeptOrcSchema
 
