@@ -5,6 +5,7 @@ import java.util.concurrent.{ConcurrentHashMap, Executors, ScheduledFuture, Time
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
+import com.google.common.util.concurrent.ThreadFactoryBuilder
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.zorder.SparkOwn
@@ -28,11 +29,7 @@ private[command] object RunningStatements extends Logging {
 
   private lazy val timer = Executors.newScheduledThreadPool(
     1,
-    (r: Runnable) => {
-      val thread = new Thread(r, "zorder-progress")
-      thread.setDaemon(true)
-      thread
-    }
+    new ThreadFactoryBuilder().setDaemon(true).setNameFormat("zorder-progress").build()
   )
 
   /** The statements that a session runs now, the oldest first. */

@@ -45,28 +45,22 @@ object FileScan {
   ): Map[Int, FileStats] = if (files.isEmpty) Map.empty
   else {
     val columns = indexed.keys
-    val session = strict(spark.asInstanceOf[ClassicSession])
+    val session = SessionCopy.of(spark.asInstanceOf[ClassicSession], strict)
     if (byRow) session.sessionState.conf.setConf(SQLConf.PARQUET_VECTORIZED_READER_ENABLED, false)
     // ORC may find columns by position, so it needs all of them. Parquet finds them by name, so
     // other fields can be left out.
     val visible = if (format == DataFormat.Parquet) pruned(schema, columns.map(_.path.toList)) else schema
-    val relation = HadoopFsRelation(
-      new OrdinalFileIndex(files),
-      OrdinalFileIndex.schema,
-      visible,
-      None,
-      reader(format, isWhole = indexed.members.nonEmpty),
-      strictOptions(options)
-    )(session)
+    val whole = reader(format, isWhole = indexed.members.nonEmpty)
+    val relation = FixedFileIndex.relation(session, whole, visible, options, files.map(_._2))
     val names = visible.fieldNames.filter(n => columns.exists(_.path.head == n)).toSeq
-    val rows = session.baseRelationToDataFrame(relation).select((names :+ OrdinalFileIndex.column).map(n =>
+    val rows = session.baseRelationToDataFrame(relation).select((names ++ relation.partitionSchema.fieldNames).map(n =>
       col(quoteIdentifier(n))
     ): _*)
-    val rowSchema = StructType(names.map(n => visible(n)) ++ OrdinalFileIndex.schema.fields)
+    val rowSchema = StructType(names.map(n => visible(n)) ++ relation.partitionSchema.fields)
     val unit = names.size
     val parts =
       rows.asInstanceOf[Dataset[_]].queryExecution.toRdd.mapPartitions(collect(_, rowSchema, indexed, unit)).collect()
-    parts.groupMapReduce(_._1)(_._2)(StatsMerge.merge)
+    parts.groupMapReduce { case (i, _) => files(i)._1 }(_._2)(StatsMerge.merge)
   }
 
   private def collect(
@@ -109,22 +103,9 @@ object FileScan {
     override def isSplitable(spark: SparkSession, options: Map[String, String], path: Path): Boolean = false
   }
 
-  private val ignored = Seq("ignoreCorruptFiles", "ignoreMissingFiles")
-
-  private def strictOptions(options: Map[String, String]): Map[String, String] =
-    ignored.foldLeft(CaseInsensitiveMap(options): Map[String, String])((m, k) => m + (k -> "false"))
-
-  /**
-   * A new session with the same settings, but without those that hide damaged files, or that show values as they are
-   * not stored.
-   */
-  private def strict(spark: ClassicSession): ClassicSession = {
-    val session = spark.newSession()
-    spark.sessionState.conf.getAllConfs.foreach { case (k, v) => session.sessionState.conf.setConfString(k, v) }
-    ignored.foreach(k => session.sessionState.conf.setConfString(s"spark.sql.files.$k", "false"))
-    session.sessionState.conf.setConfString("spark.sql.readSideCharPadding", "false")
-    session
-  }
+  // What would hide damaged files, or show values as they are not stored.
+  private val strict = Seq("files.ignoreCorruptFiles", "files.ignoreMissingFiles", "readSideCharPadding")
+    .map(key => s"spark.sql.$key" -> "false").toMap
 
   /** The schema with nothing but the columns and fields on these paths. */
   private[sparkzorder] def pruned(schema: StructType, paths: Seq[List[String]]): StructType = {

@@ -32,8 +32,4 @@ object Evaluation {
 
   /** Each takes a microsecond or a few. */
   private val MostFunctions = 100000L
-
-  /** The predicate's columns for which the table has no statistics. */
-  def withoutStatistics(predicate: StatsPredicate, table: StatsTable): Set[Column] =
-    predicate.columns.filter(c => table.column(c.path, c.dataType).isEmpty)
 }

@@ -3,6 +3,7 @@ package org.sparkzorder.scan
 import java.io.IOException
 import java.util.concurrent.{ArrayBlockingQueue, RejectedExecutionException, ThreadPoolExecutor, TimeUnit}
 
+import com.google.common.util.concurrent.ThreadFactoryBuilder
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 
@@ -28,11 +29,7 @@ private[scan] object ReappearedFiles extends Logging {
       IdleSeconds,
       TimeUnit.SECONDS,
       new ArrayBlockingQueue[Runnable](MostWaiting),
-      (task: Runnable) => {
-        val thread = new Thread(task, "zorder-reappeared-files")
-        thread.setDaemon(true)
-        thread
-      }
+      new ThreadFactoryBuilder().setDaemon(true).setNameFormat("zorder-reappeared-files").build()
     )
     made.allowCoreThreadTimeOut(true)
     made

@@ -1,5 +1,6 @@
 package org.sparkzorder.scan
 
+import com.google.common.cache.CacheBuilder
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.datasources.FileIndex
 
@@ -42,11 +43,14 @@ private[scan] object SeenOperations {
  * 1 again.
  */
 private[scan] final class SeenListings {
-  private val seen = new ListingCache[Map[Path, SeenOperations]]
+  // By identity, since Spark's own listings are equal whenever they are of the same folder.
+  private val seen = CacheBuilder.newBuilder().weakKeys().build[FileIndex, Map[Path, SeenOperations]]()
 
   def get(listing: FileIndex, table: Path): SeenOperations =
-    seen.get(listing).flatMap(_.get(table)).getOrElse(SeenOperations.none)
+    Option(seen.getIfPresent(listing)).flatMap(_.get(table)).getOrElse(SeenOperations.none)
 
-  def put(listing: FileIndex, table: Path, operations: SeenOperations): Unit =
-    seen.put(listing, Map(table -> operations))(_ ++ _)
+  def put(listing: FileIndex, table: Path, operations: SeenOperations): Unit = {
+    seen.asMap.merge(listing, Map(table -> operations), (before, added) => before ++ added)
+    ()
+  }
 }

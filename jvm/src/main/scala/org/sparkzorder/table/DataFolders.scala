@@ -3,13 +3,13 @@ package org.sparkzorder.table
 import java.io.{FileNotFoundException, IOException}
 import java.nio.file.{Files, Path => LocalPath, Paths}
 import java.nio.file.attribute.BasicFileAttributes
-import java.util.concurrent.{Callable, ExecutionException, Executors}
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
+import org.sparkzorder.commit.WorkerThreads
 import org.sparkzorder.commit.storage.ObjectStores
 import org.sparkzorder.compat._
 
@@ -73,11 +73,7 @@ object DataFolders {
       try if (isLocal(path) || ObjectStores.storeOf(fs).isDefined) path else fs.resolvePath(path)
       // The folder's files are gone as well; reading them will report that.
       catch { case _: FileNotFoundException => path }
-    val pool = Executors.newFixedThreadPool(math.min(Threads, paths.size))
-    val calls = paths.map { case (p, fs) => (() => resolve(p, fs)): Callable[Path] }
-    try pool.invokeAll(calls.asJava).asScala.toVector.map(_.get())
-    catch { case e: ExecutionException => throw e.getCause }
-    finally pool.shutdownNow()
+    WorkerThreads.map(paths, Threads) { case (p, fs) => resolve(p, fs) }
   }
 
   /**

@@ -9,6 +9,8 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.conf.SessionCopy
+
 /**
  * The relations that statements read tables by. They always have Spark's own reader of files. Which
  * reader the session's queries use (V2 sources, Hive's readers) is no concern of a statement.
@@ -72,13 +74,7 @@ private[table] object OwnRelations {
   private def withSettings(session: classic.SparkSession, settings: Map[String, String]): classic.SparkSession = {
     val conf = session.sessionState.conf
     if (settings.forall { case (key, value) => valueOf(conf, key).forall(_ == value) }) session
-    else {
-      val own = session.newSession()
-      (conf.getAllConfs ++ settings).foreach { case (key, value) =>
-        if (!SQLConf.isStaticConfigKey(key)) own.sessionState.conf.setConfString(key, value)
-      }
-      own
-    }
+    else SessionCopy.of(session, settings)
   }
 
   /** None for a setting of Hive's in a session without Hive. */

@@ -2,7 +2,8 @@ package org.sparkzorder.write
 
 import org.apache.spark.sql.{SparkSession => Session}
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.internal.SQLConf
+
+import org.sparkzorder.conf.SessionCopy
 
 /**
  * Sessions for rewrites: with the caller's settings, except those that could change rows or the
@@ -25,14 +26,13 @@ object RewriteSession {
 
   /** @param overrides settings that win over the caller's, but not over the fixed ones */
   def of(caller: SparkSession, overrides: Map[String, String]): SparkSession = {
-    val session = caller.newSession()
-    val conf = session.sessionState.conf
     // The two jobs must see the same splits, even when executors come and go in between.
     val splits = "spark.sql.files.minPartitionNum"
     val parallelism = splits -> caller.sparkContext.defaultParallelism.toString
-    val settings = Map(parallelism) ++ caller.sessionState.conf.getAllConfs ++ overrides ++ fixed
-    settings.foreach { case (key, value) => if (!SQLConf.isStaticConfigKey(key)) conf.setConfString(key, value) }
-    session
+    SessionCopy.of(
+      caller,
+      Map(parallelism).filterNot(s => caller.sessionState.conf.contains(s._1)) ++ overrides ++ fixed
+    )
   }
 
   /** Runs the body with this session as the thread's active one. */

@@ -45,6 +45,6 @@ trait OptimizedConditions extends BeforeAndAfterAll with PredicateHelper { this:
 
   protected def predicate(schema: StructType, condition: String): StatsPredicate =
     conjuncts(schema, condition).fold[StatsPredicate](Const.False) { parts =>
-      Filters.conjunction(Filters.translate(parts, byName).map(_._2))
+      Filters.conjunction(parts.map(CatalystTranslator.translate(_, byName)))
     }
 }

@@ -24,7 +24,8 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
 
   /** The conjuncts without the null tests that the optimizer adds. */
   private def translated(condition: String): Seq[StatsPredicate] =
-    Filters.translate(conjuncts(schema, condition).getOrElse(fail(s"$condition is never true")), byName)
+    conjuncts(schema, condition).getOrElse(fail(s"$condition is never true"))
+      .map(c => c -> CatalystTranslator.translate(c, byName))
       .map(_._2).filterNot(_.isInstanceOf[IsNotNull])
 
   import Operator._
@@ -141,7 +142,7 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
 
   test("the caller's reason is the reason") {
     val outside = Reason(ReasonCode.MetadataColumn, "`i` is not in the files")
-    val parts = Filters.translate(conjuncts(schema, "i = 3 AND i + 1 = 4").get, _ => Left(outside)).map(_._2)
+    val parts = conjuncts(schema, "i = 3 AND i + 1 = 4").get.map(CatalystTranslator.translate(_, _ => Left(outside)))
     assert(parts.flatMap(_.reasons).distinct == Seq(outside))
   }
 

@@ -6,14 +6,12 @@ import org.apache.spark.sql.types.{DataType, DoubleType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.TestAll
 import org.sparkzorder.index.{IndexContents, Indexes}
 import org.sparkzorder.layout._
 import org.sparkzorder.predicate._
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats, KeyEncoding}
 
 /** Rows placed as OPTIMIZE places them, files by their intervals, against the rows that pass. */
-@TestAll
 class CurvePruningSuite extends AnyFunSuite {
   private val types: IndexedSeq[DataType] = IndexedSeq(LongType, StringType, DoubleType)
 
@@ -43,11 +41,13 @@ class CurvePruningSuite extends AnyFunSuite {
     val random = new Random(31)
     var out = 0
     var beyondBounds = 0
-    for (_ <- 1 to 400) {
+    for (_ <- 1 to 60) {
       val encodings = types.map(new KeyEncoding(_))
       def row() = types.map(value(random, _))
       // The sample is of fewer rows than there are: values lie between those sampled, and beyond them.
-      val rows = IndexedSeq.fill(300)(row())
+      // With few different rows, files are cut within a point of the curve.
+      val different = IndexedSeq.fill(if (random.nextBoolean()) 300 else 5 + random.nextInt(20))(row())
+      val rows = IndexedSeq.fill(300)(different(random.nextInt(different.size)))
       val sample = rows.take(40 + random.nextInt(260))
       val distributions = types.indices.map { c =>
         val column = sample.map(r => encoded(encodings(c), r(c)))
@@ -107,7 +107,7 @@ class CurvePruningSuite extends AnyFunSuite {
       }
     }
     info(s"$out files left out, $beyondBounds of them kept by the bounds of their columns")
-    assert(out > 5000 && beyondBounds > 500)
+    assert(out > 1000 && beyondBounds > 100)
   }
 
   test("an interval is believed of a file of which the index has bounds, and of no other") {

@@ -1,9 +1,10 @@
 package org.sparkzorder.footer.files
 
 import java.io.FileNotFoundException
-import java.util.concurrent.{Callable, ExecutionException, Executors, Future, ThreadFactory}
+import java.util.concurrent.{Callable, ExecutionException, Executors, Future}
 import java.util.concurrent.atomic.AtomicInteger
 
+import com.google.common.util.concurrent.ThreadFactoryBuilder
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{EtagSource, FileStatus}
 import org.apache.spark.{SparkContext, TaskContext}
@@ -155,18 +156,8 @@ object Footers {
   private[footer] def onDriver[A, B](items: IndexedSeq[A])(work: A => B): IndexedSeq[B] =
     if (items.isEmpty) IndexedSeq.empty
     else {
-      val loader = Thread.currentThread.getContextClassLoader
-      val pool = Executors.newFixedThreadPool(
-        math.min(Threads, items.size),
-        new ThreadFactory {
-          override def newThread(r: Runnable): Thread = {
-            val thread = new Thread(r, "zorder-footers")
-            thread.setDaemon(true)
-            thread.setContextClassLoader(loader)
-            thread
-          }
-        }
-      )
+      val threads = new ThreadFactoryBuilder().setDaemon(true).setNameFormat("zorder-footers").build()
+      val pool = Executors.newFixedThreadPool(math.min(Threads, items.size), threads)
       try {
         val futures: IndexedSeq[Future[B]] =
           items.map(item => pool.submit(new Callable[B] { override def call(): B = work(item) }))

@@ -1,6 +1,6 @@
 package org.sparkzorder.optimize.run
 
-import org.sparkzorder.commit.{FileNames, OpenUpload, OutputFile, TableFolder}
+import org.sparkzorder.commit.{FileNames, OutputFile, TableFolder}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.index.IndexSnapshot
@@ -26,7 +26,7 @@ private[optimize] final case class NewFile(staged: StagedFile, name: String, pub
     staged.length,
     staged.modificationTime,
     staged.rows,
-    upload = staged.upload.map(u => OpenUpload(u.id, u.parts))
+    upload = staged.upload
   )
 }
 

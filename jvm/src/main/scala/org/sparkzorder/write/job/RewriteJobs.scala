@@ -4,6 +4,7 @@ import java.util.UUID
 import java.util.concurrent.{ExecutionException, ExecutorService, Executors, Future, TimeUnit, TimeoutException}
 import java.util.concurrent.atomic.AtomicReference
 
+import com.google.common.util.concurrent.ThreadFactoryBuilder
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SQLExecution
 
@@ -23,7 +24,8 @@ object RewriteJobs {
   def run(session: SparkSession, jobs: Seq[RewriteJob], maxConcurrent: Int): RewriteResult =
     if (jobs.size == 1) jobs.head.run()
     else {
-      val threads = Executors.newFixedThreadPool(math.min(maxConcurrent, jobs.size), daemon(_))
+      val daemons = new ThreadFactoryBuilder().setDaemon(true).setNameFormat("spark-zorder-rewrite").build()
+      val threads = Executors.newFixedThreadPool(math.min(maxConcurrent, jobs.size), daemons)
       try merged(all(session, jobs, threads))
       finally threads.shutdown()
     }
@@ -92,11 +94,5 @@ object RewriteJobs {
       drifts = results.flatMap(_.drifts),
       read = results.flatMap(_.read).toIndexedSeq
     )
-  }
-
-  private def daemon(work: Runnable): Thread = {
-    val thread = new Thread(work, "spark-zorder-rewrite")
-    thread.setDaemon(true)
-    thread
   }
 }

@@ -2,11 +2,11 @@ package org.sparkzorder.write.job
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.commit.OpenUpload
 import org.sparkzorder.compat._
 import org.sparkzorder.layout.{CurveInterval, DistributionDrift, ValueDistribution}
 import org.sparkzorder.stats.FileStats
 import org.sparkzorder.write.check.{ReadBackRows, RowSum}
-import org.sparkzorder.write.task.StagedUpload
 
 /**
  * A complete file in the staging folder.
@@ -31,7 +31,7 @@ final case class StagedFile(
     stats: FileStats,
     interval: Option[CurveInterval] = None,
     rowHash: Long = 0,
-    upload: Option[StagedUpload] = None,
+    upload: Option[OpenUpload] = None,
     readBack: Option[ReadBackRows] = None,
     isColumnwise: Boolean = false
 )

@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.{FileNames, WrittenNames}
+import org.sparkzorder.commit.{FileNames, OpenUpload, WrittenNames}
 import org.sparkzorder.stats.{FileStats, IndexedColumns, StatsCollector}
 import org.sparkzorder.write.encode.OwnEncodings
 import org.sparkzorder.write.check.{ReadBack, ReadBackRows}
@@ -35,7 +35,7 @@ private[write] final case class WrittenFile(
     length: Long,
     modificationTime: Long,
     stats: FileStats,
-    upload: Option[StagedUpload] = None,
+    upload: Option[OpenUpload] = None,
     readBack: Option[ReadBackRows] = None,
     isColumnwise: Boolean = false
 )
@@ -52,7 +52,7 @@ private[write] final case class WrittenFile(
  * @param keepEmpty slots that get a file even when they have no rows
  * @param limits set when files have a limit of rows
  * @param uploads set when the folders are such that S3A leaves uploads open there, see
- *   [[StagedUpload]]
+ *   [[StagedUpload$]]
  * @param readBack set to read the files back
  * @param zeros how files with -0.0 are written; None when no column can have it
  * @param zone of the driver, if it matters

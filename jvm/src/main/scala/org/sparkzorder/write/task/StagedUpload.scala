@@ -7,16 +7,13 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.codec.Json
+import org.sparkzorder.commit.OpenUpload
 
 /**
  * The parts of a file that are on an object store, while the upload is open. S3A leaves an upload
  * open when a file is written below a folder that is named `__magic_job-..`, and writes what is
  * needed to complete it into a small file beside it. See Hadoop's page on the magic committer.
- *
- * @param parts their etags, in order; with checksums `etag;algorithm;checksum`
  */
-final case class StagedUpload(id: String, parts: Seq[String])
-
 object StagedUpload {
   private val Suffix = ".pending"
 
@@ -26,7 +23,7 @@ object StagedUpload {
    * @param bytes of a small file
    * @throws java.io.IOException if there is none: this version of S3A does not leave uploads open
    */
-  private[write] def read(path: Path, bytes: Path => Array[Byte]): (StagedUpload, Long) = {
+  private[write] def read(path: Path, bytes: Path => Array[Byte]): (OpenUpload, Long) = {
     val pending = path.suffix(Suffix)
     try {
       val root = Json.read(bytes(pending))
@@ -34,7 +31,7 @@ object StagedUpload {
       val id = root.path("uploadId").asText
       if (id.isEmpty || parts.isEmpty || parts.exists(_.isEmpty) || !root.path("length").isNumber)
         throw new IOException(s"no upload in $pending")
-      (StagedUpload(id, parts), root.path("length").asLong)
+      (OpenUpload(id, parts), root.path("length").asLong)
     } catch { case e: JsonProcessingException => throw new IOException(s"cannot read $pending", e) }
   }
 

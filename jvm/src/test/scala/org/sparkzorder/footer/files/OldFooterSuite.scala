@@ -33,27 +33,38 @@ class OldFooterSuite extends AnyFunSuite with FooterFixture {
     statusOf(other)
   }
 
+  private def createdBy(status: FileStatus): String = {
+    var by = ""
+    changed(status)(m => by = m.getCreated_by)
+    by
+  }
+
   private def bytes(text: String) = ByteBuffer.wrap(text.getBytes("UTF-8"))
 
   test("deprecated bounds of strings are in the order of signed bytes, and never used") {
     val df = spark.sql("SELECT * FROM VALUES ('a'), ('c\u00e9'), ('cz') AS t(s)")
-    val old = changed(written(df, DataFormat.Parquet, "signed")) { metadata =>
-      metadata.setCreated_by("parquet-mr version 1.8.2 (build c6522788629e590a53eb79874b95f6c3ff11f16c)")
-      metadata.unsetColumn_orders()
-      metadata.getRow_groups.asScala.flatMap(_.getColumns.asScala).foreach { column =>
-        val s = column.getMeta_data.getStatistics
-        s.unsetMin_value()
-        s.unsetMax_value()
-        s.setMin(bytes("a"))
-        s.setMax(bytes("cz"))
-      }
-    }
+    val today = written(df, DataFormat.Parquet, "signed")
     val schema = StructType.fromDDL("s string")
-    // With this setting, Spark's own reader uses these bounds for row groups.
-    under("parquet.strings.signed-min-max.enabled" -> "true") {
-      assert(footer(old, DataFormat.Parquet, schema).untrusted == Set(key(schema, "s")))
+    def isUnused(by: String): Unit = {
+      val old = changed(today) { metadata =>
+        metadata.setCreated_by(by)
+        metadata.unsetColumn_orders()
+        metadata.getRow_groups.asScala.flatMap(_.getColumns.asScala).foreach { column =>
+          val s = column.getMeta_data.getStatistics
+          s.unsetMin_value()
+          s.unsetMax_value()
+          s.setMin(bytes("a"))
+          s.setMax(bytes("cz"))
+        }
+      }
+      val read = footer(old, DataFormat.Parquet, schema)
+      assert(!read.stats.get(key(schema, "s")).exists(_.hasBounds), by)
     }
-    assert(footer(old, DataFormat.Parquet, schema).untrusted == Set(key(schema, "s")))
+    // The second is believed otherwise. With the setting, Spark's own reader uses these bounds for row groups.
+    for (by <- Seq("parquet-mr version 1.8.2 (build c6522788629e590a53eb79874b95f6c3ff11f16c)", createdBy(today))) {
+      under("parquet.strings.signed-min-max.enabled" -> "true")(isUnused(by))
+      isUnused(by)
+    }
   }
 
   test("bounds of binary decimals are used only if the writer is known to order them by value") {
