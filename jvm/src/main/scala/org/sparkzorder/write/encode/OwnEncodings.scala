@@ -29,15 +29,15 @@ private[write] object OwnEncodings {
    * when it has seen some rows, so it stays as it is.
    *
    * @param schema of the rows
-   * @param isColumnwise whether our own dictionaries are used, and rows are taken column by column
+   * @param own set if our own dictionaries are used, and rows are taken column by column
    */
-  def of(writer: OutputWriter, schema: StructType, isColumnwise: Boolean): RowWriter = writer match {
+  def of(writer: OutputWriter, schema: StructType, own: Option[FloatDictionaries]): RowWriter = writer match {
     case one: ParquetOutputWriter =>
       try {
         val records = new InternalRecordWriter(one)
         // The writers of the first row group were made by the shared factory.
-        records.begin(dictionaries(records.properties, isColumnwise))
-        val fields = if (isColumnwise) FieldWriters.of(schema, records.schema) else None
+        records.begin(dictionaries(records.properties, own))
+        val fields = own.flatMap(_ => FieldWriters.of(schema, records.schema))
         fields.fold(RowWriter.of(writer))(new ColumnwiseWriter(one, records, _))
       } catch {
         case e @ (_: NoSuchFieldException | _: NoSuchMethodException) =>
@@ -47,12 +47,12 @@ private[write] object OwnEncodings {
     case other => RowWriter.of(other)
   }
 
-  private def dictionaries(settings: ParquetProperties, isOwn: Boolean): ValuesWriterFactory = {
+  private def dictionaries(settings: ParquetProperties, own: Option[FloatDictionaries]): ValuesWriterFactory = {
     val factory =
       if (settings.getWriterVersion == PARQUET_1_0) new DefaultV1ValuesWriterFactory
       else new DefaultV2ValuesWriterFactory
     factory.initialize(settings)
-    if (isOwn) new OwnDictionaries(factory, settings) else factory
+    own.fold[ValuesWriterFactory](factory)(new OwnDictionaries(factory, settings, _))
   }
 
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
