@@ -1,5 +1,8 @@
 package org.sparkzorder.write.encode
 
+import java.lang.reflect.InaccessibleObjectException
+import java.util.concurrent.atomic.AtomicBoolean
+
 import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.column.ParquetProperties.WriterVersion.PARQUET_1_0
 import org.apache.parquet.column.values.factory.{
@@ -20,7 +23,8 @@ import org.slf4j.LoggerFactory
  * the settings of the file that was begun last. So a column for which this file turned the
  * dictionary off may get one as soon as another task begins a file.
  *
- * All this needs private fields of parquet-java. Where a version has others, Spark's writer writes the file alone.
+ * All this needs private fields of parquet-java. Where a version has others, or a Java does not let them be set, Spark's
+ * writer writes the file alone. The log of each executor has one line about it.
  */
 private[write] object OwnEncodings {
 
@@ -40,8 +44,12 @@ private[write] object OwnEncodings {
         val fields = own.flatMap(_ => FieldWriters.of(schema, records.schema))
         fields.fold(RowWriter.of(writer))(new ColumnwiseWriter(one, records, _))
       } catch {
-        case e @ (_: NoSuchFieldException | _: NoSuchMethodException) =>
-          log.warn(s"Spark's own writer writes ${one.path}, since parquet-java is not as expected: $e")
+        case e @ (_: NoSuchFieldException | _: NoSuchMethodException | _: IllegalAccessException |
+            _: InaccessibleObjectException) =>
+          if (isTold.compareAndSet(false, true))
+            log.warn(
+              s"Spark's own writer writes ${one.path} and all other files, since parquet-java is not as expected: $e"
+            )
           RowWriter.of(writer)
       }
     case other => RowWriter.of(other)
@@ -55,5 +63,6 @@ private[write] object OwnEncodings {
     own.fold[ValuesWriterFactory](factory)(new OwnDictionaries(factory, settings, _))
   }
 
+  private val isTold = new AtomicBoolean
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 }

@@ -218,16 +218,23 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
     val (own, data) = (conf(new Random(5), schema), rows(new Random(6), schema))
     val file = Files.createTempDirectory("columnwise").resolve("a.parquet")
     val spark = withCorrected(written(file, own, data)(RowWriter.of))
-    val others = Seq[AnyRef](new Object, Holder("no writer"), Holder(NoStore(0L, 0L)), Holder(OtherType(0, 0L)))
+    val others = Seq[AnyRef](
+      null,
+      new Object,
+      Holder(null),
+      Holder("no writer"),
+      Holder(NoStore(0L, 0L)),
+      Holder(OtherType(0, 0L))
+    )
     others.foreach { internals =>
       withCorrected {
         val writer = new OtherInternals(file, context(own), internals)
         val found = writtenBy(file, writer, data) { w =>
           val made = OwnEncodings.of(w, schema, Some(likeSpark(schema)))
-          assert(!made.isColumnwise, internals)
+          assert(!made.isColumnwise, s"$internals")
           made
         }
-        assert(found == spark, internals)
+        assert(found == spark, s"$internals")
       }
     }
   }
