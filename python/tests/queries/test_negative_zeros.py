@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyarrow import orc, parquet
+from pyspark.errors import AnalysisException
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +26,6 @@ COLUMNS = """
 FILTERS = ("d = 0", "d >= 0", "d IN (0, 5)", "f = 0", "s.x = 0", "a[0] = 0", "m['k'] = 0", "`dotted.name` = 0")
 ZEROS = {"d", "f", "s.x", "a.list.element", "m.key_value.value", "dotted.name"}
 
-
 LITERALS = ("clean = -0.0D", "s.clean IN (-0.0D, 5.5D)")
 """They look for the bits of -0.0 where only 0.0 is."""
 
@@ -43,16 +43,18 @@ def write(spark: SparkSession, path: Path, kind: str, options: dict[str, str]) -
 
 
 @pytest.mark.test_rest
-def test_columns_with_zeros_have_no_dictionary_and_no_bloom_filter_that_the_old_files_lack(
-    spark: SparkSession, tmp_path: Path
+@pytest.mark.parametrize("columnwise", ["true", "false"])
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_columns_with_zeros_have_no_dictionary_that_the_old_files_lack(
+    spark: SparkSession, tmp_path: Path, columnwise: str, version: str
 ) -> None:
     path = tmp_path / "t"
-    write(spark, path, "parquet", {"parquet.enable.dictionary": "false"})
+    write(spark, path, "parquet", {"parquet.enable.dictionary": "false", "parquet.writer.version": version})
     assert counts(spark, path, "parquet", "false") == [100] * len(FILTERS)
-    blooms = "d, f, s.x, s.clean, clean"
-    spark.sql(
-        f"OPTIMIZE parquet.`{path}` ZORDER BY (d, n) OPTIONS ('num-files' = '2', 'bloom-filter-columns' = '{blooms}')"
-    ).collect()
+    own = spark.newSession()
+    own.conf.set("spark.zorder.write.columnwise", columnwise)
+    own.conf.set("parquet.bloom.filter.enabled", "true")
+    own.sql(f"OPTIMIZE parquet.`{path}` ZORDER BY (d, n) OPTIONS ('num-files' = '2')").collect()
     assert counts(spark, path, "parquet", "false") == [100] * len(FILTERS)
     assert counts(spark, path, "parquet", "true") == [100] * len(FILTERS)
     files = sorted(path.glob("*.parquet"))
@@ -60,9 +62,10 @@ def test_columns_with_zeros_have_no_dictionary_and_no_bloom_filter_that_the_old_
     with_zeros = 0
     for file in files:
         for name, has_dictionary, least, most in chunks(parquet.read_metadata(file)):
-            zero = name in ZEROS | {"clean", "s.clean"} and least <= 0 <= most
+            number = name in ZEROS | {"clean", "s.clean"}
+            zero = number and least <= 0 <= most
             with_zeros += zero
-            assert has_dictionary != zero, (file, name)
+            assert has_dictionary == (not zero and (columnwise == "true" or not number)), (file, name)
     assert with_zeros >= len(ZEROS) + 2
     assert counts(spark, path, "parquet", "false", LITERALS) == [43, 43]
 
@@ -79,6 +82,22 @@ def test_columns_with_zeros_keep_the_dictionaries_of_all_old_files(spark: SparkS
     assert counts(spark, path, "parquet", "true") == [100] * len(FILTERS)
 
 
+@pytest.mark.test_rest
+@pytest.mark.parametrize("kind", ["parquet", "orc"])
+def test_floating_point_columns_lose_their_bloom_filters(spark: SparkSession, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "t"
+    filters = {f"parquet.bloom.filter.enabled#{c}": "true" for c in ("d", "s.x", "n")}
+    plain = {"parquet.enable.dictionary": "false", "orc.bloom.filter.columns": "d,s.x,n"}
+    write(spark, path, kind, filters | plain)
+    spark.sql(f"OPTIMIZE {kind}.`{path}` ZORDER BY (n) OPTIONS ('num-files' = '2')").collect()
+    history = spark.sql(f"DESCRIBE HISTORY {kind}.`{path}`").first()
+    assert history is not None
+    assert history.operationMetrics["notKept"] == "Bloom filter of `d`; Bloom filter of `s`.`x`"
+    assert counts(spark, path, kind, "false") == [100] * len(FILTERS)
+    with pytest.raises(AnalysisException, match="columns of other types than BOOLEAN, FLOAT and DOUBLE"):
+        spark.sql(f"OPTIMIZE {kind}.`{path}` FULL ZORDER BY (n) OPTIONS ('bloom-filter-columns' = 's.x')")
+
+
 def chunks(metadata: parquet.FileMetaData) -> list[tuple[str, bool, float, float]]:
     """Of each chunk: its column, whether it has a dictionary, and its bounds if they are numbers."""
     groups = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
@@ -91,12 +110,14 @@ def chunks(metadata: parquet.FileMetaData) -> list[tuple[str, bool, float, float
 
 
 @pytest.mark.test_rest
-@pytest.mark.parametrize("bloom", ["", ", 'bloom-filter-columns' = 'd, f, s.x'"])
+@pytest.mark.parametrize("bloom", ["", "d, f, s.x"])
 def test_orc_files_with_negative_zeros_answer_right(spark: SparkSession, tmp_path: Path, bloom: str) -> None:
     path = tmp_path / "t"
     write(spark, path, "orc", {"orc.row.index.stride": "0"})
     assert counts(spark, path, "orc", "false") == [100] * len(FILTERS)
-    spark.sql(f"OPTIMIZE orc.`{path}` ZORDER BY (d, n) OPTIONS ('num-files' = '2'{bloom})").collect()
+    own = spark.newSession()
+    own.conf.set("orc.bloom.filter.columns", bloom)
+    own.sql(f"OPTIMIZE orc.`{path}` ZORDER BY (d, n) OPTIONS ('num-files' = '2')").collect()
     assert counts(spark, path, "orc", "false") == [100] * len(FILTERS)
     assert counts(spark, path, "orc", "true") == [100] * len(FILTERS)
 

@@ -78,7 +78,7 @@ def all_answers(spark: SparkSession, questions: list[Question], folders: list[Pa
 def rewritten(spark: SparkSession, before: Path, columns: list[Content], form: str) -> list[Path]:
     """Copies of a folder, each rewritten in its way."""
     ways = [way for way in WAYS if way != "index" or form == "parquet"]
-    with_filter = ",".join(c.name + ".x" * c.nested for c in columns if c.type != "bool")
+    with_filter = ",".join(c.name + ".x" * c.nested for c in columns if c.type not in ("bool", "float", "double"))
     for way in ways:
         folder = before.with_name(way)
         shutil.copytree(before, folder)

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from pyspark.errors import AnalysisException
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -402,6 +403,26 @@ def test_lists_and_decimals_that_old_readers_need_stay(spark: SparkSession, tmp_
     assert ("fixed_len_byte_array" in next(iter(before))) == (legacy == "true")
     assert optimize(spark, folder, "a") == ""
     assert schemas(folder) == before
+
+
+@pytest.mark.parametrize("element", ["id", "named_struct('x', id)"])
+def test_lists_of_two_levels_beside_others(spark: SparkSession, tmp_path: Path, element: str) -> None:
+    """They become lists of three levels. If Spark reads them as another type, the statement is refused."""
+    folder = tmp_path / "mixed"
+    numbers = spark.range(60).selectExpr("CAST(id * 7919 % 101 AS INT) AS a", f"array({element}) AS l", "id")
+    spark.conf.set("spark.sql.parquet.writeLegacyFormat", "true")
+    numbers.coalesce(1).write.parquet(str(folder))
+    spark.conf.unset("spark.sql.parquet.writeLegacyFormat")
+    numbers.selectExpr("a", "array(id) AS l", "id").coalesce(1).write.mode("append").parquet(str(folder))
+    if element == "id":
+        assert optimize(spark, folder, "a") == "list encoding of `l`"
+        assert all(" group field_id=-1 list {" in schema for schema in schemas(folder))
+        assert optimize(spark, folder, "a") == ""
+    else:
+        before = [f.name for f in files(folder)]
+        with pytest.raises(AnalysisException, match=r"SCHEMA_DRIFT.* column l\.element: .* by hand"):
+            spark.sql(f"OPTIMIZE parquet.`{folder}` ZORDER BY (a)").collect()
+        assert [f.name for f in files(folder)] == before
 
 
 def test_columns_of_nothing_stay(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 package org.sparkzorder.optimize.keep
 
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
-import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.sql.types.{BooleanType, DataType, DoubleType, FloatType}
 
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
@@ -38,7 +38,7 @@ private[sparkzorder] object BloomFilters {
         model: LayoutModel
     ): Map[String, String] = {
       val wanted = keys.indices.filter { k =>
-        keys(k).isOfFiles && canHave(keys(k).path, keys(k).dataType == BooleanType) && units.zip(model.units).exists {
+        keys(k).isOfFiles && canBeNamed(keys(k).path) && !misleads(keys(k).dataType) && units.zip(model.units).exists {
           case (unit, layout) =>
             layout.keys.nonEmpty &&
             DistinctValues.wantBloomFilter(layout.keys(k), unit.rows, layout.cuts.slots, keys.length)
@@ -64,9 +64,10 @@ private[sparkzorder] object BloomFilters {
     case Some(t) if t.equalsIgnoreCase("none") => Off
     case Some(t) if t.equalsIgnoreCase("auto") => Auto
     case Some(names)                           =>
-      val columns = ColumnLists.parse(table, option, names).map { case (path, t) => path -> (t == BooleanType) }
-      columns.find { case (path, isBoolean) => !canHave(path, isBoolean) }.foreach { case (path, isBoolean) =>
-        val why = if (isBoolean) "of a type with more than two values" else "without dots in their names"
+      val columns = ColumnLists.parse(table, option, names)
+      columns.find { case (path, t) => !canBeNamed(path) || misleads(t) }.foreach { case (path, t) =>
+        val why =
+          if (misleads(t)) "of other types than BOOLEAN, FLOAT and DOUBLE" else "without dots in their names"
         throw ZOrderErrors.invalidOptionValue(option.key, quoteNameParts(path), s"columns $why")
       }
       Of(columns.map(_._1))
@@ -74,9 +75,15 @@ private[sparkzorder] object BloomFilters {
 
   /**
    * The writers take a column as its path with dots between the names, so a name with a dot would be
-   * another path. Parquet's puts no boolean into a filter.
+   * another path.
    */
-  def canHave(path: Seq[String], isBoolean: Boolean): Boolean = !isBoolean && !path.exists(_.contains("."))
+  def canBeNamed(path: Seq[String]): Boolean = !path.exists(_.contains("."))
+
+  /** Whether readers that ask a filter lose rows, see [[org.sparkzorder.write.encode.MisleadingFilters]]. */
+  private def misleads(t: DataType): Boolean = t == BooleanType || t == FloatType || t == DoubleType
+
+  /** That a filter of the old files is not kept, in words. */
+  def lost(column: Seq[String]): String = s"Bloom filter of ${quoteNameParts(column)}"
 
   /** Options for the file writer that give these columns Bloom filters. */
   def settings(formatName: String, columns: Seq[Seq[String]]): Map[String, String] = {

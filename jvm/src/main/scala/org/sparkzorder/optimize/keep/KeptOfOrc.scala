@@ -9,7 +9,7 @@ import org.sparkzorder.footer.orc.WholeOrcFooter
 import org.sparkzorder.footer.traits.{FileTraits, KeptKeys}
 import org.sparkzorder.optimize.Input
 import org.sparkzorder.table.PlainTable
-import org.sparkzorder.write.orc.OrcFileSettings
+import org.sparkzorder.write.orc.{OrcFileSettings, OrcFloats}
 import org.sparkzorder.write.preserve.{KeptOrc, KeptOrcSchema}
 
 /** What new ORC files take over from the inputs. */
@@ -28,13 +28,22 @@ private final class KeptOfOrc(table: PlainTable, inputs: IndexedSeq[Input], trai
     val kept = KeptOrcSchema.of(table.dataSchema, schemas)
     val texts = new KeptOfOrc.Texts(i => read(i).keyValues)
     val keys = KeptKeys.of(traits, texts, sameSchema = schemas.forall(_ == kept.schema), sameCalendar = true)
+    val (misleading, blooms) = traits.flatMap(_.bloomFilters).distinct.partition(isFloat(_, kept.schema +: schemas))
     val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
     KeptFromInputs(
       files = Some(KeptOrc(OrcFileSettings(kept.schema, proleptic, keys.values, batch), kept.respelled)),
       options = Map.empty,
-      bloomFilters = traits.flatMap(_.bloomFilters).distinct,
-      lost = kept.lost ++ calendars ++ keys.lost ++ KeptFromInputs.mixedCodecs(traits)
+      bloomFilters = blooms,
+      lost = kept.lost ++ calendars ++ keys.lost ++ misleading.map(BloomFilters.lost) ++
+        KeptFromInputs.mixedCodecs(traits)
     )
+  }
+
+  /** Whether a column holds floating-point numbers by one of these schemas. */
+  private def isFloat(column: Seq[String], schemas: Seq[TypeDescription]): Boolean = schemas.exists { schema =>
+    (1 to schema.getMaximumId).map(schema.findSubtype(_)).exists { t =>
+      OrcFloats.areIn(t) && t.getFullFieldName.split('.').toSeq == column
+    }
   }
 
   /** Of the files with dates or times: for others it makes no difference. */

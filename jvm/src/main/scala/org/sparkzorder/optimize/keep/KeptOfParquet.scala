@@ -5,8 +5,6 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.schema.MessageType
-import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
-import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
@@ -18,6 +16,7 @@ import org.sparkzorder.optimize.Input
 import org.sparkzorder.shim.SparkShim.VariantType
 import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.NullableSchema
+import org.sparkzorder.write.encode.MisleadingFilters
 import org.sparkzorder.write.preserve.{KeptParquet, KeptSchema, KnownEncodings}
 
 /** What new Parquet files take over from the inputs. */
@@ -44,8 +43,7 @@ private final class KeptOfParquet(
       sparkSchema,
       schema.map(_.schema),
       keys.values,
-      dictionaries = inAll(bySchema)((_, i, file) => file.dictionaries(i)),
-      bloomFilters = inAll(bySchema)((path, _, file) => file.bloomFilters(path)),
+      dictionaries = inDictionaries(bySchema),
       encodings = traits.flatMap(_.encodings).toSet
     )
     val (blooms, lostBlooms) = bloomFilters(schema.map(_.schema).getOrElse(sparkSchema))
@@ -59,19 +57,13 @@ private final class KeptOfParquet(
     )
   }
 
-  /**
-   * The leaves for which something is true in all files that have them.
-   *
-   * @param test of the leaf's path, its number in the schema, and a file
-   */
-  private def inAll(bySchema: Seq[(MessageType, Seq[FileTraits])])(
-      test: (Seq[String], Int, FileTraits) => Boolean
-  ): Set[Seq[String]] = {
+  /** The leaves that are wholly in dictionaries in all files that have them. */
+  private def inDictionaries(bySchema: Seq[(MessageType, Seq[FileTraits])]): Set[Seq[String]] = {
     val judged = for {
       (schema, files) <- bySchema
       (leaf, i) <- schema.getColumns.asScala.toVector.zipWithIndex
       path = leaf.getPath.toSeq
-    } yield path -> files.forall(test(path, i, _))
+    } yield path -> files.forall(_.dictionaries(i))
     judged.groupMap(_._1)(_._2).collect { case (path, all) if all.forall(identity) => path }.toSet
   }
 
@@ -85,11 +77,11 @@ private final class KeptOfParquet(
     def fold(path: Seq[String]) = path.map(_.toLowerCase(java.util.Locale.ROOT))
     val leaves = KeptSchema.leaves(schema, schema)
     val wanted = traits.flatMap(_.bloomFilters).distinct
-    def isBoolean(leaf: Seq[String]) =
-      schema.getColumnDescription(leaf.toArray).getPrimitiveType.getPrimitiveTypeName == PrimitiveTypeName.BOOLEAN
+    def misleads(leaf: Seq[String]) =
+      MisleadingFilters.isOf(schema.getColumnDescription(leaf.toArray).getPrimitiveType.getPrimitiveTypeName)
     val (can, cannot) =
-      wanted.partition(p => leaves.get(fold(p)).exists(leaf => BloomFilters.canHave(p, isBoolean(leaf))))
-    (can.map(p => leaves(fold(p))).distinct, cannot.map(p => s"Bloom filter of ${quoteNameParts(p)}"))
+      wanted.partition(p => leaves.get(fold(p)).exists(leaf => BloomFilters.canBeNamed(p) && !misleads(leaf)))
+    (can.map(p => leaves(fold(p))).distinct, cannot.map(BloomFilters.lost))
   }
 
   private def pageVersion(kept: KeptParquet): (Map[String, String], Seq[String]) = {

@@ -67,6 +67,9 @@ private[encode] abstract class DictionaryValues(
     !isPlain
   }
 
+  /** Makes this page plain, and all others of the row group. */
+  protected final def giveUp(): Unit = if (!isPlain) fallBack()
+
   private def fallBack(): Unit = {
     var i = 0
     while (i < count) {

@@ -29,7 +29,8 @@ private[encode] final class InternalRecordWriter(writer: ParquetOutputWriter) {
 
   /** The most rows of a row group. Before parquet-java 1.16, there is no limit. */
   private val mostRows: Long =
-    find(records.getClass, "rowGroupRecordCountThreshold").fold(Long.MaxValue)(_.getLong(records))
+    if (find(records.getClass, "rowGroupRecordCountThreshold").isEmpty) Long.MaxValue
+    else field(records, "rowGroupRecordCountThreshold", Integer.TYPE).getInt(records).toLong
 
   val properties: ParquetProperties = valueOf(records, "props", classOf[ParquetProperties])
   val schema: MessageType = valueOf(records, "schema", classOf[MessageType])
@@ -79,11 +80,14 @@ private object InternalRecordWriter {
   private val LongType = java.lang.Long.TYPE
 
   private def valueOf[T](of: AnyRef, name: String, dataType: Class[T]): T =
-    dataType.cast(field(of, name, dataType).get(of))
+    Option(field(of, name, dataType).get(of)).map(dataType.cast(_)).getOrElse(throw lacks(of, name, dataType))
 
   private def field(of: AnyRef, name: String, dataType: Class[_]): Field =
     find(of.getClass, name).filter(f => dataType.isAssignableFrom(f.getType))
-      .getOrElse(throw new NoSuchFieldException(s"$name, a ${dataType.getName} of ${of.getClass.getName}"))
+      .getOrElse(throw lacks(of, name, dataType))
+
+  private def lacks(of: AnyRef, name: String, dataType: Class[_]) =
+    new NoSuchFieldException(s"$name, a ${dataType.getName} of ${of.getClass.getName}")
 
   private def find(in: Class[_], name: String): Option[Field] =
     if (in == null) None

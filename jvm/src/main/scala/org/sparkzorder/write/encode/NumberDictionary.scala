@@ -10,7 +10,7 @@ import org.apache.parquet.column.values.ValuesWriter
 import org.apache.parquet.column.values.plain.PlainValuesWriter
 
 /**
- * A dictionary of numbers, by their bits. So -0.0 is not 0.0, and each NaN is a value of its own.
+ * A dictionary of numbers, by their bits. So each NaN is a value of its own.
  *
  * @param width bytes of a number
  */
@@ -92,16 +92,34 @@ private[encode] final class LongDictionary(plain: ValuesWriter, ofPages: Encodin
   override protected def writePlain(number: Int, to: ValuesWriter): Unit = to.writeLong(value(number))
 }
 
-private[encode] final class FloatDictionary(plain: ValuesWriter, ofPages: Encoding, properties: ParquetProperties)
-    extends NumberDictionary(4, plain, ofPages, properties) {
-  override def writeFloat(v: Float): Unit = if (!isWritten(floatToRawIntBits(v).toLong)) plain.writeFloat(v)
+/** @param mayHaveZero whether 0.0 may be in the dictionary; -0.0 never is, see [[FloatDictionaries]] */
+private[encode] final class FloatDictionary(
+    plain: ValuesWriter,
+    ofPages: Encoding,
+    properties: ParquetProperties,
+    mayHaveZero: Boolean
+) extends NumberDictionary(4, plain, ofPages, properties) {
+  override def writeFloat(v: Float): Unit = {
+    val bits = floatToRawIntBits(v)
+    if (v == 0f && !(mayHaveZero && bits == 0)) giveUp()
+    if (!isWritten(bits.toLong)) plain.writeFloat(v)
+  }
   override protected def writePlain(number: Int, to: ValuesWriter): Unit =
     to.writeFloat(intBitsToFloat(value(number).toInt))
 }
 
-private[encode] final class DoubleDictionary(plain: ValuesWriter, ofPages: Encoding, properties: ParquetProperties)
-    extends NumberDictionary(8, plain, ofPages, properties) {
-  override def writeDouble(v: Double): Unit = if (!isWritten(doubleToRawLongBits(v))) plain.writeDouble(v)
+/** @param mayHaveZero whether 0.0 may be in the dictionary; -0.0 never is, see [[FloatDictionaries]] */
+private[encode] final class DoubleDictionary(
+    plain: ValuesWriter,
+    ofPages: Encoding,
+    properties: ParquetProperties,
+    mayHaveZero: Boolean
+) extends NumberDictionary(8, plain, ofPages, properties) {
+  override def writeDouble(v: Double): Unit = {
+    val bits = doubleToRawLongBits(v)
+    if (v == 0d && !(mayHaveZero && bits == 0L)) giveUp()
+    if (!isWritten(bits)) plain.writeDouble(v)
+  }
   override protected def writePlain(number: Int, to: ValuesWriter): Unit =
     to.writeDouble(longBitsToDouble(value(number)))
 }

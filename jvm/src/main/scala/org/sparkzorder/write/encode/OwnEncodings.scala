@@ -1,5 +1,8 @@
 package org.sparkzorder.write.encode
 
+import java.lang.reflect.InaccessibleObjectException
+import java.util.concurrent.atomic.AtomicBoolean
+
 import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.column.ParquetProperties.WriterVersion.PARQUET_1_0
 import org.apache.parquet.column.values.factory.{
@@ -20,7 +23,8 @@ import org.slf4j.LoggerFactory
  * the settings of the file that was begun last. So a column for which this file turned the
  * dictionary off may get one as soon as another task begins a file.
  *
- * All this needs private fields of parquet-java. Where a version has others, Spark's writer writes the file alone.
+ * All this needs private fields of parquet-java. Where a version has others, or a Java does not let them be set, Spark's
+ * writer writes the file alone. The log of each executor has one line about it.
  */
 private[write] object OwnEncodings {
 
@@ -29,31 +33,36 @@ private[write] object OwnEncodings {
    * when it has seen some rows, so it stays as it is.
    *
    * @param schema of the rows
-   * @param isColumnwise whether our own dictionaries are used, and rows are taken column by column
+   * @param own set if our own dictionaries are used, and rows are taken column by column
    */
-  def of(writer: OutputWriter, schema: StructType, isColumnwise: Boolean): RowWriter = writer match {
+  def of(writer: OutputWriter, schema: StructType, own: Option[FloatDictionaries]): RowWriter = writer match {
     case one: ParquetOutputWriter =>
       try {
         val records = new InternalRecordWriter(one)
         // The writers of the first row group were made by the shared factory.
-        records.begin(dictionaries(records.properties, isColumnwise))
-        val fields = if (isColumnwise) FieldWriters.of(schema, records.schema) else None
+        records.begin(dictionaries(records.properties, own))
+        val fields = own.flatMap(_ => FieldWriters.of(schema, records.schema))
         fields.fold(RowWriter.of(writer))(new ColumnwiseWriter(one, records, _))
       } catch {
-        case e @ (_: NoSuchFieldException | _: NoSuchMethodException) =>
-          log.warn(s"Spark's own writer writes ${one.path}, since parquet-java is not as expected: $e")
+        case e @ (_: NoSuchFieldException | _: NoSuchMethodException | _: IllegalAccessException |
+            _: InaccessibleObjectException) =>
+          if (isTold.compareAndSet(false, true))
+            log.warn(
+              s"Spark's own writer writes ${one.path} and all other files, since parquet-java is not as expected: $e"
+            )
           RowWriter.of(writer)
       }
     case other => RowWriter.of(other)
   }
 
-  private def dictionaries(settings: ParquetProperties, isOwn: Boolean): ValuesWriterFactory = {
+  private def dictionaries(settings: ParquetProperties, own: Option[FloatDictionaries]): ValuesWriterFactory = {
     val factory =
       if (settings.getWriterVersion == PARQUET_1_0) new DefaultV1ValuesWriterFactory
       else new DefaultV2ValuesWriterFactory
     factory.initialize(settings)
-    if (isOwn) new OwnDictionaries(factory, settings) else factory
+    own.fold[ValuesWriterFactory](factory)(new OwnDictionaries(factory, settings, _))
   }
 
+  private val isTold = new AtomicBoolean
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 }

@@ -25,8 +25,9 @@ import org.sparkzorder.layout._
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.stats.{ColumnKey, IndexedColumns, KeyEncoding}
 import org.sparkzorder.write.check.{HashedRowsStrategy, ListedInputs, ReadBack, ReadRows, RowSum}
-import org.sparkzorder.write.encode.{BloomFilterSize, BooleanFilters}
-import org.sparkzorder.write.preserve.{KeptParquet, KnownEncodings, PreservedMetadata}
+import org.sparkzorder.write.encode.{BloomFilterSize, FloatDictionaries, MisleadingFilters}
+import org.sparkzorder.write.orc.OrcFloats
+import org.sparkzorder.write.preserve.{KeptOrc, KeptParquet, KnownEncodings, PreservedMetadata}
 import org.sparkzorder.write.rows.{ColumnsToRowsStrategy, PackedRowsStrategy, RowPlan}
 import org.sparkzorder.write.sample.{
   JoinedCurve,
@@ -40,7 +41,6 @@ import org.sparkzorder.write.sample.{
   WidthProbe
 }
 import org.sparkzorder.write.task.{FileTask, OpenUploads, OrcZone, SlotLimits, WrittenFile}
-import org.sparkzorder.write.zeros.{FloatLeaf, NotedZerosStrategy, OrcZeros, ZeroSettings}
 import org.sparkzorder.write.{
   Dimension,
   FileGroup,
@@ -106,7 +106,7 @@ final class RewriteJob(
   private val session = {
     val own = RewriteSession.of(spark, sessionConf)
     own.experimental.extraStrategies = own.experimental.extraStrategies ++
-      Seq(ColumnsToRowsStrategy, HashedRowsStrategy, PackedRowsStrategy, NotedZerosStrategy)
+      Seq(ColumnsToRowsStrategy, HashedRowsStrategy, PackedRowsStrategy)
     own
   }
   private val queries = new RewriteQueries(session, description)
@@ -298,7 +298,7 @@ final class RewriteJob(
     val listed = listedFiles
     try {
       val sums = Option.when(hashed)(read -> listed)
-      val query = queries.planned(scan(files).ordered(plan, model.slots, shape, sums, zeros.isDefined))
+      val query = queries.planned(scan(files).ordered(plan, model.slots, shape, sums))
       val task = fileTask(model, plan)
       def ended(tasks: Int, files: Seq[WrittenFile]): Unit = progress.written(tasks, files.size)
       val written = queries.run("write", query, ended)(task.write)
@@ -376,7 +376,7 @@ final class RewriteJob(
     }
     val ofSpark =
       RewriteSession.active(session)(format.prepareWrite(session, job, CaseInsensitiveMap(options), written))
-    if (format.isInstanceOf[ParquetFileFormat]) keepReadable(job.getConfiguration)
+    val dictionaries = keepReadable(job.getConfiguration)
     val factory = kept.fold(ofSpark)(_.install(job, ofSpark))
     // Rows in the order of their arrival have no borders between them.
     val curveField = Option.when(keys.nonEmpty)(RewriteScan.curveField(schema, bytes))
@@ -392,26 +392,26 @@ final class RewriteJob(
       limits = Option.when(maxRecords > 0)(new SlotLimits(maxRecords, curveField, shape, plan)),
       uploads,
       readBack = Option.when(hashed)(ReadBack.of(spark, sessionConf, format, schema, readOptions)),
-      zeros = zeros,
       zone = Option.when(format.isInstanceOf[OrcFileFormat] && OrcZone.isUsedBy(schema))(OrcZone.here),
-      isColumnwise = session.sessionState.conf.getConf(ZOrderConf.columnwise)
+      columnwise = Option.when(session.sessionState.conf.getConf(ZOrderConf.columnwise))(dictionaries)
     )
   }
 
-  private def keepReadable(conf: Configuration): Unit = {
-    KnownEncodings.keepTo(conf, keptParquet)
-    BloomFilterSize.limit(conf)
-    BooleanFilters.turnOff(conf, parquetSchema)
+  /**
+   * Takes out of the writer's settings what makes some readers fail or lose rows. Returns the dictionaries that only our own
+   * writer may make.
+   */
+  private def keepReadable(conf: Configuration): FloatDictionaries = format match {
+    case _: ParquetFileFormat =>
+      KnownEncodings.keepTo(conf, keptParquet)
+      BloomFilterSize.limit(conf)
+      MisleadingFilters.turnOff(conf, parquetSchema)
+      FloatDictionaries.takeFrom(conf, parquetSchema, keptParquet.fold(Set.empty[Seq[String]])(_.dictionaries))
+    case _: OrcFileFormat =>
+      OrcFloats.turnOffFilters(conf, kept.collect { case orc: KeptOrc => orc.file.schema })
+      FloatDictionaries.none
+    case _ => FloatDictionaries.none
   }
-
-  /** None when no column can have a zero with a sign. */
-  private lazy val zeros: Option[ZeroSettings] =
-    if (FloatLeaf.of(schema).isEmpty) None
-    else format match {
-      case _: ParquetFileFormat => Some(ZeroSettings.parquet(schema, parquetSchema, keptParquet))
-      case _: OrcFileFormat     => Some(OrcZeros.of(schema))
-      case _                    => None
-    }
 
   private def parquetSchema: MessageType = keptParquet.flatMap(_.schema)
     .getOrElse(new SparkToParquetSchemaConverter(session.sessionState.conf).convert(schema))

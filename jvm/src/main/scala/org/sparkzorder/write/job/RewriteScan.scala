@@ -23,7 +23,6 @@ import org.sparkzorder.write.rows.{
   RowPlan,
   SlotKey
 }
-import org.sparkzorder.write.zeros.NotedZeros
 
 /**
  * The query plans that read the files of a rewrite. Each row comes with the ordinal of its file and
@@ -86,14 +85,12 @@ private[write] final class RewriteScan(
    * has the data columns, then those that it was placed by, see [[RewriteScan.curveField]].
    *
    * @param sums set to count and hash the rows before the shuffle, and to look at their files
-   * @param zeros whether to note for each task which columns have -0.0
    */
   def ordered(
       plan: Broadcast[RowPlan],
       slots: Int,
       shape: LayoutShape,
-      sums: Option[(ReadRows, ListedInputs)],
-      zeros: Boolean
+      sums: Option[(ReadRows, ListedInputs)]
   ): LogicalPlan = {
     // Rows are hashed as soon as they are read, so that a change made by anything after it is noticed.
     def hashed(rows: LogicalPlan) = sums.fold(rows) { case (sums, listed) =>
@@ -116,8 +113,7 @@ private[write] final class RewriteScan(
         PackedRows.shuffled(placed, RowPlacing(None, slot), slots)
       }
     val order = (z.toAttribute +: within :+ tie).map(SortOrder(_, Ascending))
-    val noted = if (zeros) NotedZeros(relation.dataSchema, exchanged) else exchanged
-    Sort(order, global = false, noted)
+    Sort(order, global = false, exchanged)
   }
 
   private def withBytesKey(rows: LogicalPlan): LogicalPlan = bytesKey.fold(rows) { key =>

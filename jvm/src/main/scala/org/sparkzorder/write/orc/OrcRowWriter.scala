@@ -79,13 +79,13 @@ private[write] final class OrcRowWriter(
   }
 
   /**
-   * Only ORC's own code can write encrypted columns. Such a file gets no index if it has structs
+   * Only ORC's own code can write encrypted columns. Such a file gets no index if it has structs or floating-point columns,
    * whose index would be wrong.
    */
   private def withStatistics(file: Path, options: OrcFile.WriterOptions): Option[PhysicalWriter] =
     if (!OrcStatisticsWriter.concern(settings.schema)) None
     else if (Option(options.getEncryption).exists(_.nonEmpty)) {
-      if (OrcStatisticsWriter.hasStructs(settings.schema)) options.rowIndexStride(0)
+      if (OrcStatisticsWriter.hasStructs(settings.schema) || OrcFloats.areIn(settings.schema)) options.rowIndexStride(0)
       None
     } else {
       val fs = file.getFileSystem(context.getConfiguration)

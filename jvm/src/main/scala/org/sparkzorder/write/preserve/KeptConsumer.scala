@@ -143,8 +143,11 @@ private[write] object KeptNode {
 
   private def node(spark: Type, kept: Type, index: Int): KeptNode = {
     val required = kept.isRepetition(REQUIRED)
-    if (!spark.isRepetition(REPEATED) && isList(spark)) list(spark.asGroupType, kept, index, required)
-    else if (spark.isPrimitive != kept.isPrimitive || spark.isRepetition(REPEATED) != kept.isRepetition(REPEATED))
+    if (!spark.isRepetition(REPEATED) && EntryShape.of(kept, 1).exists(_.levels == 2)) {
+      val element = spark.asGroupType.getType(0).asGroupType.getType(0)
+      val entries = repeated(element, EntryShape.of(kept, 1).get.parts.head)
+      new KeptNode(kept.getName, index, required, Conversion.Same, Array(entries))
+    } else if (spark.isPrimitive != kept.isPrimitive || spark.isRepetition(REPEATED) != kept.isRepetition(REPEATED))
       mismatch(spark, kept)
     else if (spark.isPrimitive)
       new KeptNode(kept.getName, index, required, conversion(spark, kept), Array.empty)
@@ -152,43 +155,16 @@ private[write] object KeptNode {
       new KeptNode(kept.getName, index, required, Conversion.Same, children(spark.asGroupType, kept.asGroupType))
   }
 
-  private def list(spark: GroupType, kept: Type, index: Int, required: Boolean): KeptNode = {
-    val element = spark.getType(0).asGroupType.getType(0)
-    ListShape.of(kept) match {
-      case Some((ListShape.ThreeLevels, _)) =>
-        new KeptNode(kept.getName, index, required, Conversion.Same, children(spark, kept.asGroupType))
-      case Some((ListShape.TwoLevels, stored)) =>
-        val entries = repeated(element, stored, 0)
-        new KeptNode(kept.getName, index, required, Conversion.Same, Array(entries))
-      case Some((ListShape.Bare, stored)) =>
-        // An empty list is written as no field at all. The kept schema has no null lists, which
-        // would look the same.
-        val entries = repeated(element, stored, index)
-        new KeptNode(
-          kept.getName,
-          index,
-          required = true,
-          Conversion.Same,
-          Array(entries),
-          silentField = true,
-          silentGroup = true
-        )
-      case None => mismatch(spark, kept)
-    }
-  }
-
   /** Leaves out Spark's group around each element, since the element itself is repeated. */
-  private def repeated(element: Type, stored: Type, index: Int): KeptNode = {
+  private def repeated(element: Type, stored: Type): KeptNode = {
     val value = node(element, stored, 0)
     val inner = new KeptNode(value.name, 0, required = true, value.conversion, value.children, silentField = true)
-    new KeptNode(stored.getName, index, required = false, Conversion.Same, Array(inner), silentGroup = true)
+    new KeptNode(stored.getName, 0, required = false, Conversion.Same, Array(inner), silentGroup = true)
   }
 
   private def conversion(spark: Type, kept: Type): Conversion =
     if (!kept.isPrimitive) mismatch(spark, kept)
     else Conversion.between(spark.asPrimitiveType, kept.asPrimitiveType).getOrElse(mismatch(spark, kept))
-
-  private def isList(t: Type): Boolean = !t.isPrimitive && ListShape.of(t).isDefined
 
   private def mismatch(spark: Type, kept: Type): Nothing =
     throw new IllegalStateException(s"Spark writes\n$spark\nwhere the files are to have\n$kept")

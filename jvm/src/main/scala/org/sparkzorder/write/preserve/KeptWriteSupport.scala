@@ -29,7 +29,7 @@ final class KeptWriteSupport extends ParquetWriteSupport {
     metadata.putAll(own.getExtraMetaData)
     kept.foreach { schema =>
       val key = ParquetReadSupport.SPARK_METADATA_KEY
-      Option(metadata.get(key)).foreach(json => metadata.put(key, SparkNames.of(json, spark, schema)))
+      Option(metadata.get(key)).foreach(json => metadata.put(key, SparkNames.of(json, schema)))
     }
     new WriteContext(kept.getOrElse(spark), metadata)
   }
@@ -45,32 +45,26 @@ final class KeptWriteSupport extends ParquetWriteSupport {
  */
 private[write] object SparkNames {
 
-  def of(json: String, spark: GroupType, kept: GroupType): String = DataType.fromJson(json) match {
+  def of(json: String, kept: GroupType): String = DataType.fromJson(json) match {
     case s: StructType =>
-      val renamed = struct(s, spark, kept)
+      val renamed = struct(s, kept)
       if (renamed == s) json else renamed.json
     case _ => json
   }
 
-  private def struct(s: StructType, spark: GroupType, kept: GroupType): StructType =
-    if (s.length != spark.getFieldCount) s
+  private def struct(s: StructType, kept: GroupType): StructType =
+    if (s.length != kept.getFieldCount) s
     else StructType(s.fields.zipWithIndex.map { case (f, i) =>
-      f.copy(name = kept.getType(i).getName, dataType = dataType(f.dataType, spark.getType(i), kept.getType(i)))
+      f.copy(name = kept.getType(i).getName, dataType = dataType(f.dataType, kept.getType(i)))
     })
 
-  private def dataType(t: DataType, spark: Type, kept: Type): DataType = t match {
-    case s: StructType => struct(s, spark.asGroupType, kept.asGroupType)
+  private def dataType(t: DataType, kept: Type): DataType = t match {
+    case s: StructType => struct(s, kept.asGroupType)
     case a: ArrayType  =>
-      (ListShape.of(spark), ListShape.of(kept)) match {
-        case (Some((_, s)), Some((_, k))) => a.copy(elementType = dataType(a.elementType, s, k))
-        case _                            => a
+      EntryShape.of(kept, 1).fold(a)(e => a.copy(elementType = dataType(a.elementType, e.parts.head)))
+    case m: MapType => EntryShape.of(kept, 2).fold(m) { e =>
+        m.copy(keyType = dataType(m.keyType, e.parts.head), valueType = dataType(m.valueType, e.parts(1)))
       }
-    case m: MapType =>
-      def pair(of: Type) = of.asGroupType.getType(0).asGroupType
-      m.copy(
-        keyType = dataType(m.keyType, pair(spark).getType(0), pair(kept).getType(0)),
-        valueType = dataType(m.valueType, pair(spark).getType(1), pair(kept).getType(1))
-      )
     case other => other
   }
 }

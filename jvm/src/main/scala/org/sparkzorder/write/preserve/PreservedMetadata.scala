@@ -34,7 +34,6 @@ trait PreservedMetadata extends Serializable {
  * @param schema of the new files; None for Spark's own
  * @param keyValues metadata to add to that of Spark
  * @param dictionaries leaves, by their paths in the old files, that are wholly in dictionaries in all of them
- * @param bloomFilters leaves that have a Bloom filter in all old files
  * @param encodings of the old files, by the types of their columns, without those that every reader knows
  */
 final case class KeptParquet(
@@ -43,7 +42,6 @@ final case class KeptParquet(
     columns: Map[Seq[String], Seq[String]],
     namesInAnyCase: Boolean,
     dictionaries: Set[Seq[String]],
-    bloomFilters: Set[Seq[String]],
     encodings: Set[(PrimitiveTypeName, Encoding)]
 ) extends PreservedMetadata {
 
@@ -66,7 +64,6 @@ object KeptParquet {
       schema: Option[MessageType],
       keyValues: Map[String, String],
       dictionaries: Set[Seq[String]],
-      bloomFilters: Set[Seq[String]],
       encodings: Set[(PrimitiveTypeName, Encoding)] = Set.empty
   ): KeptParquet =
     KeptParquet(
@@ -75,7 +72,6 @@ object KeptParquet {
       schema.fold(Map.empty[Seq[String], Seq[String]])(KeptSchema.leaves(spark, _)),
       schema.exists(respells(spark, _)),
       dictionaries,
-      bloomFilters,
       encodings
     )
 

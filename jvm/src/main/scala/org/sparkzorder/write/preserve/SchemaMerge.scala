@@ -46,8 +46,7 @@ private[write] final class SchemaMerge {
         idOf(spark, inputs, path)
       )
       if (spark.isPrimitive) primitive(head, spark.asPrimitiveType, inputs, everywhere, path)
-      else if (isList(spark)) list(head, spark.asGroupType, inputs, everywhere, path)
-      else if (isMap(spark)) map(head, spark.asGroupType, inputs, path)
+      else if (EntryShape.hasEntries(spark)) entries(head, spark.asGroupType, inputs, path)
       else struct(head, spark.asGroupType, inputs, path)
     }
 
@@ -110,60 +109,28 @@ private[write] final class SchemaMerge {
       spark
     }
 
-  private def list(
-      head: FieldHead,
-      spark: GroupType,
-      inputs: Seq[Type],
-      everywhere: Boolean,
-      path: Seq[String]
-  ): Type = {
-    val found = inputs.map(ListShape.of)
-    if (found.exists(_.isEmpty)) {
+  /** A list or a map. The parts of an entry are found by their places. Lists of one level become lists of three. */
+  private def entries(head: FieldHead, spark: GroupType, inputs: Seq[Type], path: Seq[String]): Type = {
+    val middle = spark.getType(0).asGroupType
+    val shapes = inputs.flatMap(EntryShape.of(_, middle.getFieldCount))
+    if (shapes.size < inputs.size) {
       lose(path, "type")
       spark
     } else {
-      val (shapes, elements) = found.flatten.unzip
-      val middle = spark.getType(0).asGroupType
-      val element = inner(middle.getType(0), elements, path :+ "element")
-      val groups = inputs.filter(f => !f.isPrimitive && !f.isRepetition(REPEATED)).map(_.asGroupType)
-      agreed(shapes).filter(_ != ListShape.Bare || everywhere) match {
-        case Some(ListShape.Bare) => ListShape.as(element, REPEATED, head.name, ListShape.id(element))
-        // In a list of two levels the element itself is the repeated field.
-        case Some(ListShape.TwoLevels) =>
-          group(head, spark, groups, Seq(ListShape.as(element, REPEATED, element.getName, ListShape.id(element))))
-        case Some(ListShape.ThreeLevels) =>
-          val repeated = groups.map(_.getType(0).asGroupType)
-          val name = agreed(repeated.map(_.getName)).getOrElse(middle.getName)
-          group(head, spark, groups, Seq(group(FieldHead(REPEATED, name, None), middle, repeated, Seq(element))))
-        case None =>
-          lose(path, "list encoding")
-          ofSparkShape(head, spark, element)
+      val levels = agreed(shapes.map(_.levels)).filter(_ > 1)
+      if (levels.isEmpty) lose(path, "list encoding")
+      val parts = EntryShape.partNames(middle.getFieldCount).zipWithIndex.map { case (name, i) =>
+        inner(middle.getType(i), shapes.map(_.parts(i)), levels.isDefined, path :+ name)
       }
-    }
-  }
-
-  /** A list as Spark would write it: three levels, where list and element may be null. */
-  private def ofSparkShape(head: FieldHead, spark: GroupType, element: Type): Type = {
-    val middle = spark.getType(0).asGroupType
-    val nullable = ListShape.as(element, OPTIONAL, middle.getType(0).getName, None)
-    val repeated =
-      ListShape.group(REPEATED, middle.getLogicalTypeAnnotation, Seq(nullable), middle.getName, None)
-    ListShape.group(OPTIONAL, spark.getLogicalTypeAnnotation, Seq(repeated), head.name, head.id)
-  }
-
-  private def map(head: FieldHead, spark: GroupType, inputs: Seq[Type], path: Seq[String]): Type = {
-    val middle = spark.getType(0).asGroupType
-    val pairs = inputs.collect {
-      case g: GroupType if !g.isRepetition(REPEATED) && g.getFieldCount == 1 => g.getType(0)
-    }.collect { case r: GroupType if r.isRepetition(REPEATED) && r.getFieldCount == 2 => r }
-    if (pairs.size < inputs.size) {
-      lose(path, "type")
-      spark
-    } else {
-      def part(i: Int, what: String) = inner(middle.getType(i), pairs.map(_.getType(i)), path :+ what)
-      val name = agreed(pairs.map(_.getName)).getOrElse(middle.getName)
-      val repeated = group(FieldHead(REPEATED, name, None), middle, pairs, Seq(part(0, "key"), part(1, "value")))
-      group(head, spark, inputs.map(_.asGroupType), Seq(repeated))
+      val repeated =
+        // In a list of two levels the element itself is the repeated field.
+        if (levels.contains(2)) EntryShape.as(parts.head, REPEATED, parts.head.getName, EntryShape.id(parts.head))
+        else {
+          val groups = shapes.flatMap(_.repeated)
+          val name = agreed(groups.map(_.getName)).getOrElse(middle.getName)
+          group(FieldHead(REPEATED, name, None), middle, groups, parts)
+        }
+      group(head, spark, inputs.collect { case g: GroupType if !g.isRepetition(REPEATED) => g }, Seq(repeated))
     }
   }
 
@@ -171,10 +138,10 @@ private[write] final class SchemaMerge {
    * An element, key or value. Users do not choose its name, so Spark's name is taken where files
    * differ.
    */
-  private def inner(spark: Type, inputs: Seq[Type], path: Seq[String]): Type = {
+  private def inner(spark: Type, inputs: Seq[Type], keepsName: Boolean, path: Seq[String]): Type = {
     val alike =
-      if (agreed(inputs.map(_.getName)).isDefined) inputs
-      else inputs.map(t => ListShape.as(t, t.getRepetition, spark.getName, ListShape.id(t)))
+      if (keepsName && agreed(inputs.map(_.getName)).isDefined) inputs
+      else inputs.map(t => EntryShape.as(t, t.getRepetition, spark.getName, EntryShape.id(t)))
     field(spark, alike, everywhere = true, path)
   }
 }
@@ -183,26 +150,19 @@ private object SchemaMerge {
 
   /** What every field of a Parquet schema has, whatever its type. */
   private final case class FieldHead(repetition: Repetition, name: String, id: Option[Int]) {
-    def of(t: Type): Type = ListShape.as(t, repetition, name, id)
+    def of(t: Type): Type = EntryShape.as(t, repetition, name, id)
   }
 
   private def group(head: FieldHead, spark: Type, inputs: Seq[GroupType], fields: Seq[Type]): GroupType = {
     val annotation = agreed(inputs.map(g => Option(g.getLogicalTypeAnnotation)))
       .getOrElse(Option(spark.getLogicalTypeAnnotation))
-    ListShape.group(head.repetition, annotation.orNull, fields, head.name, head.id)
+    EntryShape.group(head.repetition, annotation.orNull, fields, head.name, head.id)
   }
 
   /** The value that all have; None when they differ. */
   private def agreed[T](all: Seq[T]): Option[T] = all.distinct match {
     case Seq(one) => Some(one)
     case _        => None
-  }
-
-  private def isList(t: Type): Boolean = t.getLogicalTypeAnnotation.isInstanceOf[ListLogicalTypeAnnotation]
-
-  private def isMap(t: Type): Boolean = t.getLogicalTypeAnnotation match {
-    case _: MapLogicalTypeAnnotation | _: MapKeyValueTypeAnnotation => true
-    case _                                                          => false
   }
 
   private def unit(t: PrimitiveType): Option[String] = t.getLogicalTypeAnnotation match {

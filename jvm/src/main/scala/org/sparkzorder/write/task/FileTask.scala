@@ -18,9 +18,8 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit.{FileNames, OpenUpload, WrittenNames}
 import org.sparkzorder.stats.{FileStats, IndexedColumns, StatsCollector}
-import org.sparkzorder.write.encode.OwnEncodings
+import org.sparkzorder.write.encode.{FloatDictionaries, OwnEncodings}
 import org.sparkzorder.write.check.{ReadBack, ReadBackRows}
-import org.sparkzorder.write.zeros.{FloatLeaf, NotedZeros, ZeroSettings, ZerosFound}
 
 /**
  * A file that a task has written and closed.
@@ -54,9 +53,8 @@ private[write] final case class WrittenFile(
  * @param uploads set when the folders are such that S3A leaves uploads open there, see
  *   [[StagedUpload$]]
  * @param readBack set to read the files back
- * @param zeros how files with -0.0 are written; None when no column can have it
  * @param zone of the driver, if it matters
- * @param isColumnwise whether Parquet files are written column by column where they can be
+ * @param columnwise set to write Parquet files column by column where they can be, with our own dictionaries
  */
 private[write] final class FileTask(
     factory: OutputWriterFactory,
@@ -69,9 +67,8 @@ private[write] final class FileTask(
     limits: Option[SlotLimits],
     uploads: Option[OpenUploads],
     readBack: Option[ReadBack],
-    zeros: Option[ZeroSettings],
     zone: Option[String],
-    isColumnwise: Boolean
+    columnwise: Option[FloatDictionaries]
 ) extends Serializable {
 
   /** Returns the files in the order of their rows. */
@@ -105,7 +102,7 @@ private[write] final class FileTask(
       // The writer is closed after an error, too. An error of closing is then added to the first
       // one instead of hiding it.
       Using.resource(new AutoCloseable { def close(): Unit = file.close() }) { _ =>
-        val writer = OwnEncodings.of(file, schema, isColumnwise)
+        val writer = OwnEncodings.of(file, schema, columnwise)
         wasColumnwise = writer.isColumnwise
         val leading = new LeadingFields(schema)
         rows.foreach { row =>
@@ -125,12 +122,6 @@ private[write] final class FileTask(
       local.foreach(_.delete())
       if (!complete) discard(path)
     }
-  }
-
-  /** All rows of the slot are sorted by now, and so they were looked at. */
-  private def zerosOf(task: TaskContext): ZerosFound = NotedZeros.of(task).getOrElse {
-    val all = FloatLeaf.of(schema).map(_ => true)
-    ZerosFound(all, all)
   }
 
   private def stored(path: Path, stats: FileStats): WrittenFile = {
@@ -183,7 +174,6 @@ private[write] final class FileTask(
     own.set("mapreduce.task.attempt.id", id.toString)
     own.setBoolean("mapreduce.task.ismap", true)
     own.setInt("mapreduce.task.partition", slot)
-    zeros.foreach(_.put(own, zerosOf(task)))
     new TaskAttemptContextImpl(own, id)
   }
 }

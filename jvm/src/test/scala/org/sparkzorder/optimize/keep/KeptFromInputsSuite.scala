@@ -16,6 +16,7 @@ import org.apache.parquet.hadoop.example.ExampleParquetWriter
 import org.apache.parquet.hadoop.metadata.FileMetaData
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
+import org.apache.parquet.schema.Type.Repetition
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
@@ -109,7 +110,7 @@ class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  test("lists in two levels and repeated fields stay", InRest) {
+  test("lists in two levels stay, and repeated fields become lists of three levels", InRest) {
     val folder = parquet(
       "lists",
       """message old {
@@ -118,8 +119,6 @@ class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
         optional group t (LIST) { repeated group t_tuple { required int32 x; optional binary y (STRING); } }
         optional group n (LIST) { repeated group array (LIST) { repeated int32 array; } }
         optional group hive (LIST) { repeated group bag { optional binary array_element (STRING); } }
-        repeated int64 bare;
-        repeated group groups { optional int32 x; }
         optional group m (MAP) { repeated group map (MAP_KEY_VALUE) { required binary key (STRING); optional int32 value; } }
       }"""
     ) { (group, i) =>
@@ -139,10 +138,14 @@ class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
         )
         group.addGroup("m").addGroup("map").append("key", s"k$i").append("value", i)
       }
-      (0 until i % 3).foreach(n => group.add("bare", n.toLong))
-      (0 until i % 2).foreach(n => group.addGroup("groups").append("x", n))
     }
     keepsSchema(folder)
+    val bare = parquet("bare", "message p { required int32 a; repeated group groups { repeated int64 x; } }") {
+      (group, i) =>
+        (0 until i % 3).foreach(n => group.addGroup("groups").append("x", n.toLong))
+    }
+    assert(optimize("parquet", bare) == "list encoding of `groups`; list encoding of `groups`.`element`.`x`")
+    assert(data(bare).map(footer(_).getSchema.getType(1).isRepetition(Repetition.OPTIONAL)).distinct == Seq(true))
   }
 
   test("decimals stay in the type that the files have") {

@@ -2,16 +2,24 @@ package org.sparkzorder.write.encode
 
 import java.nio.file.{Files, Path}
 
+import scala.jdk.CollectionConverters._
 import scala.util.Random
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{Path => HadoopPath}
 import org.apache.hadoop.mapreduce.{TaskAttemptContext, TaskAttemptID}
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
-import org.apache.parquet.hadoop.ParquetOutputFormat
+import org.apache.parquet.hadoop.{ParquetFileReader, ParquetOutputFormat}
+import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.datasources.OutputWriter
-import org.apache.spark.sql.execution.datasources.parquet.{ParquetOutputWriter, ParquetWriteSupport}
+import org.apache.spark.sql.catalyst.util.GenericArrayData
+import org.apache.spark.sql.execution.datasources.parquet.{
+  ParquetOutputWriter,
+  ParquetWriteSupport,
+  SparkToParquetSchemaConverter
+}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -45,10 +53,10 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
       case StringType =>
         UTF8String.fromString(if (n == 7) "long" * (1 + random.nextInt(30000)) else "é" * (n % 9) + n)
       case BinaryType    => Array.fill(n % 20)(n.toByte)
-      case DoubleType    => Seq(-0d, Double.NaN, n / 3d, n.toDouble)(n % 4)
-      case FloatType     => Seq(-0f, Float.NaN, n / 3f)(n % 3)
+      case DoubleType    => Seq(0d, Double.NaN, n / 3d, n.toDouble)(n % 4)
+      case FloatType     => Seq(0f, Float.NaN, n / 3f)(n % 3)
       case BooleanType   => n % 2 == 0
-      case _: ArrayType  => new org.apache.spark.sql.catalyst.util.GenericArrayData(Array.fill(n % 3)(n))
+      case _: ArrayType  => new GenericArrayData(Array.fill(n % 3)(n))
       case _: StructType => InternalRow(n.toLong)
       case _             => n * 7919L * 1000003L
     }
@@ -108,6 +116,9 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
     }
   }
 
+  /** Dictionaries as Spark's writer has them. */
+  private def likeSpark(schema: StructType) = FloatDictionaries(Set.empty, schema.fieldNames.map(Seq(_)).toSet)
+
   private def withCorrected[T](test: => T): T = {
     val own = new SQLConf
     Seq(SQLConf.PARQUET_REBASE_MODE_IN_WRITE.key, SQLConf.PARQUET_INT96_REBASE_MODE_IN_WRITE.key)
@@ -130,7 +141,7 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
       val (own, data) = (conf(random, schema), rows(random, schema))
       val spark = written(folder.resolve(s"spark-$n.parquet"), own, data)(RowWriter.of)
       val ours = written(folder.resolve(s"ours-$n.parquet"), own, data) { w =>
-        val made = OwnEncodings.of(w, schema, isColumnwise = true)
+        val made = OwnEncodings.of(w, schema, Some(likeSpark(schema)))
         if (made.isInstanceOf[ColumnwiseWriter]) columnwise += 1
         made
       }
@@ -141,6 +152,55 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
     ()
   }
 
+  test("no reader trusts a dictionary of a column with -0.0, and others have theirs") {
+    val inStruct = new StructType().add("x", DoubleType).add("clean", DoubleType)
+    val schema =
+      new StructType().add("d", DoubleType).add("f", FloatType).add("clean", DoubleType).add("p.q", DoubleType)
+    val nested = schema.add("s", inStruct).add("a", ArrayType(FloatType))
+    val leaves = Seq("d", "f", "clean", "p.q", "s.x", "s.clean", "a.list.element")
+    val withZero = Seq("clean", "s.clean").map(_.split('.').toSeq).toSet
+    for (ofRows <- Seq(schema, nested); isOwn <- Seq(true, false); version <- Seq("PARQUET_1_0", "PARQUET_2_0")) {
+      val own = conf(new Random(3), ofRows)
+      Seq(
+        "parquet.enable.dictionary" -> "true",
+        "parquet.writer.version" -> version,
+        "parquet.page.size" -> "500",
+        SQLConf.PARQUET_WRITE_LEGACY_FORMAT.key -> "false"
+      ).foreach { case (key, value) => own.set(key, value) }
+      val file = Files.createTempDirectory("columnwise").resolve("a.parquet")
+      val parquet = new SparkToParquetSchemaConverter(new SQLConf).convert(ofRows)
+      val floats = FloatDictionaries.takeFrom(own, parquet, withZero)
+      // Each column has some 5.0 first, so that its dictionary begins well.
+      val data = (1 to 2000).map { n =>
+        val (negative, positive) = (if (n > 500 && n % 3 == 0) -0d else 5d, if (n % 3 == 0) 0d else 5d)
+        val flat = Seq[Any](negative, negative.toFloat, positive, negative)
+        val more = Seq[Any](InternalRow(negative, positive), new GenericArrayData(Array[Any](negative.toFloat)))
+        UnsafeProjection.create(ofRows)(InternalRow.fromSeq((flat ++ more).take(ofRows.length))).copy()
+      }
+      var made: RowWriter = null
+      val found = withCorrected(inDictionaries(file, new ParquetOutputWriter(file.toString, context(own)), data) { w =>
+        made = OwnEncodings.of(w, ofRows, Option.when(isOwn)(floats))
+        made
+      })
+      assert(made.isColumnwise == (isOwn && ofRows == schema))
+      val expected = leaves.take(if (ofRows == schema) 4 else 7).map(c => c -> (isOwn && c.endsWith("clean"))).toMap
+      assert(found == expected, (isOwn, version, ofRows.catalogString))
+    }
+  }
+
+  /** For each leaf, whether a reader may leave out a row group by its dictionary. */
+  private def inDictionaries(file: Path, spark: OutputWriter, rows: Seq[UnsafeRow])(of: OutputWriter => RowWriter) = {
+    val writer = of(spark)
+    rows.foreach(writer.write)
+    writer.end()
+    spark.close()
+    val reader = ParquetFileReader.open(HadoopInputFile.fromPath(new HadoopPath(file.toUri), new Configuration(false)))
+    try reader.getFooter.getBlocks.asScala.flatMap(_.getColumns.asScala).groupBy(_.getPath.toDotString).map {
+        case (leaf, chunks) => leaf -> chunks.exists(!_.getEncodingStats.hasNonDictionaryEncodedPages)
+      }
+    finally reader.close()
+  }
+
   test("a null in a column that has none is an error") {
     val schema = new StructType().add("a", IntegerType, nullable = false)
     val row = UnsafeProjection.create(new StructType().add("a", IntegerType))(InternalRow(null)).copy()
@@ -148,7 +208,7 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
     val own = conf(new Random(1), schema)
     own.set("parquet.page.size.row.check.min", "100")
     val error = withCorrected(intercept[IllegalStateException] {
-      written(file, own, Seq.fill(50)(row))(OwnEncodings.of(_, schema, isColumnwise = true))
+      written(file, own, Seq.fill(50)(row))(OwnEncodings.of(_, schema, Some(likeSpark(schema))))
     })
     assert(error.getMessage.contains("`a`: a null"))
   }
@@ -158,16 +218,23 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
     val (own, data) = (conf(new Random(5), schema), rows(new Random(6), schema))
     val file = Files.createTempDirectory("columnwise").resolve("a.parquet")
     val spark = withCorrected(written(file, own, data)(RowWriter.of))
-    val others = Seq[AnyRef](new Object, Holder("no writer"), Holder(NoStore(0L, 0L)), Holder(OtherType(0, 0L)))
+    val others = Seq[AnyRef](
+      null,
+      new Object,
+      Holder(null),
+      Holder("no writer"),
+      Holder(NoStore(0L, 0L)),
+      Holder(OtherType(0, 0L))
+    )
     others.foreach { internals =>
       withCorrected {
         val writer = new OtherInternals(file, context(own), internals)
         val found = writtenBy(file, writer, data) { w =>
-          val made = OwnEncodings.of(w, schema, isColumnwise = true)
-          assert(!made.isColumnwise, internals)
+          val made = OwnEncodings.of(w, schema, Some(likeSpark(schema)))
+          assert(!made.isColumnwise, s"$internals")
           made
         }
-        assert(found == spark, internals)
+        assert(found == spark, s"$internals")
       }
     }
   }
@@ -182,7 +249,7 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
       // The file that is begun last decides for all in parquet-java.
       val other = new Configuration(own)
       other.set("parquet.enable.dictionary", "true")
-      val made = OwnEncodings.of(w, schema, isColumnwise = false)
+      val made = OwnEncodings.of(w, schema, None)
       new ParquetOutputWriter(folder.resolve("other.parquet").toString, context(other)).close()
       assert(!made.isColumnwise)
       made

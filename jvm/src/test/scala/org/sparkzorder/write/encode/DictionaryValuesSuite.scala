@@ -39,6 +39,9 @@ class DictionaryValuesSuite extends AnyFunSuite {
     new ColumnDescriptor(Array("a"), typed.named("a"), 0, 1)
   }
 
+  private val (every, no) = (Set(Seq("a")), Set.empty[Seq[String]])
+  private val floats = FloatDictionaries(no, withZero = every)
+
   /** The array that holds bytes is used again for the next value, as Spark does for decimals. */
   private val reused = new Array[Byte](200000)
 
@@ -48,8 +51,8 @@ class DictionaryValuesSuite extends AnyFunSuite {
       case BOOLEAN => writers.foreach(_.writeBoolean(v % 2 == 0))
       case INT32   => writers.foreach(_.writeInteger(v * 7919))
       case INT64   => writers.foreach(_.writeLong(v * 7919L << 20))
-      case FLOAT   => writers.foreach(_.writeFloat(if (v == 3) Float.NaN else if (v == 4) -0f else v / 3f))
-      case DOUBLE  => writers.foreach(_.writeDouble(if (v == 3) Double.NaN else if (v == 4) -0d else v / 3d))
+      case FLOAT   => writers.foreach(_.writeFloat(if (v == 3) Float.NaN else v / 3f))
+      case DOUBLE  => writers.foreach(_.writeDouble(if (v == 3) Double.NaN else v / 3d))
       case _       =>
         val long = of == BINARY && random.nextInt(500) == 0
         val length = if (of == INT96) 12 else if (of == FIXED_LEN_BYTE_ARRAY) 7 else if (long) 5000 + v else v % 40
@@ -91,7 +94,7 @@ class DictionaryValuesSuite extends AnyFunSuite {
     } {
       val properties = propertiesOf(version, most)
       val theirs = factory(version, properties).newValuesWriter(column(of))
-      val ours = new OwnDictionaries(factory(version, properties), properties).newValuesWriter(column(of))
+      val ours = new OwnDictionaries(factory(version, properties), properties, floats).newValuesWriter(column(of))
       val hasDictionary = most > 0 && of != BOOLEAN &&
         !(of == FIXED_LEN_BYTE_ARRAY && version == WriterVersion.PARQUET_1_0)
       assert(ours.isInstanceOf[DictionaryValues] == hasDictionary)
@@ -108,10 +111,58 @@ class DictionaryValuesSuite extends AnyFunSuite {
     }
   }
 
+  /** The pages, and the dictionary's size, of values that come page by page; by default parquet-java makes no dictionary. */
+  private def written(of: PrimitiveTypeName, floats: FloatDictionaries, version: WriterVersion)(
+      pages: Seq[Double]*
+  ): (Seq[String], Int) = {
+    val properties = ParquetProperties.builder().withWriterVersion(version).withDictionaryEncoding(false).build()
+    val ours = new OwnDictionaries(factory(version, properties), properties, floats).newValuesWriter(column(of))
+    val encodings = pages.map { values =>
+      values.foreach(v => if (of == FLOAT) ours.writeFloat(v.toFloat) else ours.writeDouble(v))
+      ours.getBytes
+      val encoding = ours.getEncoding
+      ours.reset()
+      encoding.name.stripPrefix("RLE_").stripPrefix("PLAIN_")
+    }
+    val size = Option(ours.toDictPageAndClose()).fold(0)(_.getDictionarySize)
+    (encodings, size)
+  }
+
+  test("a dictionary of floating-point numbers is given up at the first -0.0, until the row group ends") {
+    for (version <- WriterVersion.values; of <- Seq(FLOAT, DOUBLE)) {
+      val ordinary = Seq.fill(100)(Seq(1.5, 0d)).flatten
+      def found(pages: Seq[Double]*) = written(of, FloatDictionaries(every, every), version)(pages: _*)
+      assert(found(ordinary, ordinary) == ((Seq("DICTIONARY", "DICTIONARY"), 2)))
+      assert(found(ordinary :+ -0d, ordinary) == ((Seq("PLAIN", "PLAIN"), 0)))
+      assert(found(ordinary, -0d +: ordinary, ordinary) == ((Seq("DICTIONARY", "PLAIN", "PLAIN"), 2)))
+      assert(written(of, FloatDictionaries(no, every), version)(ordinary) == ((Seq("PLAIN"), 0)))
+    }
+  }
+
+  test("a dictionary that the old files lack is given up at a zero of any sign") {
+    val found = written(DOUBLE, FloatDictionaries(every, no), WriterVersion.PARQUET_1_0) _
+    assert(found(Seq(Seq.fill(100)(1.5))) == ((Seq("DICTIONARY"), 1)))
+    assert(found(Seq(Seq.fill(100)(1.5) :+ 0d)) == ((Seq("PLAIN"), 0)))
+  }
+
+  test("after -0.0 the next row group has a dictionary again") {
+    val properties = propertiesOf(WriterVersion.PARQUET_1_0, 1 << 20)
+    val ours = new OwnDictionaries(factory(WriterVersion.PARQUET_1_0, properties), properties, floats)
+      .newValuesWriter(column(DOUBLE))
+    val encodings = Seq(-0d, 2d).map { v =>
+      (1 to 100).foreach(_ => ours.writeDouble(v))
+      val encoding = page(ours).last
+      dictionary(ours)
+      ours.resetDictionary()
+      encoding
+    }
+    assert(encodings.map(_.toString) == Seq("PLAIN", "PLAIN_DICTIONARY"))
+  }
+
   test("NaNs with other bits are other values") {
     val properties = propertiesOf(WriterVersion.PARQUET_1_0, 1 << 20)
     val made = factory(WriterVersion.PARQUET_1_0, properties)
-    val ours = new OwnDictionaries(made, properties).newValuesWriter(column(DOUBLE))
+    val ours = new OwnDictionaries(made, properties, floats).newValuesWriter(column(DOUBLE))
     val other = java.lang.Double.longBitsToDouble(0x7ff8000000000001L)
     (1 to 100).foreach(_ => Seq(Double.NaN, other).foreach(ours.writeDouble))
     page(ours)

@@ -1,6 +1,7 @@
 package org.sparkzorder.write.encode
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.orc.TypeDescription
 import org.apache.parquet.column.Encoding
 import org.apache.parquet.column.Encoding._
 import org.apache.parquet.schema.MessageTypeParser
@@ -8,6 +9,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.write.orc.OrcFloats
 import org.sparkzorder.write.preserve.{KeptParquet, KnownEncodings}
 
 class WriterLimitsSuite extends AnyFunSuite {
@@ -59,10 +61,10 @@ class WriterLimitsSuite extends AnyFunSuite {
     assert(!isSplit("required double d; required float f;", DOUBLE -> BYTE_STREAM_SPLIT))
   }
 
-  test("no boolean column gets a Bloom filter, whatever the settings say") {
+  test("no column of booleans or of floating-point numbers gets a Bloom filter, whatever the settings say") {
     val enabled = "parquet.bloom.filter.enabled"
     def filters(schema: String, settings: (String, Any)*): Configuration =
-      set(BooleanFilters.turnOff(_, MessageTypeParser.parseMessageType(s"message m { $schema }")))(settings: _*)
+      set(MisleadingFilters.turnOff(_, MessageTypeParser.parseMessageType(s"message m { $schema }")))(settings: _*)
     val nested = filters(
       "required int32 a; optional group s { required boolean b; }",
       enabled -> true,
@@ -71,12 +73,37 @@ class WriterLimitsSuite extends AnyFunSuite {
     )
     assert(nested.getBoolean(enabled, false) && !nested.getBoolean(s"$enabled#s.b", true))
     assert(nested.get("parquet.bloom.filter.expected.ndv#s.b") == null)
+    Seq("float", "double").foreach(t => assert(!filters(s"required $t b;").getBoolean(s"$enabled#b", true), t))
     val dotted = filters("required boolean a.b;", enabled -> true, s"$enabled#c" -> true)
     assert(!dotted.getBoolean(enabled, true) && dotted.getBoolean(s"$enabled#c", false))
   }
 
+  test("parquet-java makes no dictionary of floating-point numbers, and what the settings said is known") {
+    val key = "parquet.enable.dictionary"
+    def taken(schema: String, settings: (String, Any)*): (Configuration, Set[String]) = {
+      val conf = set(_ => ())(settings: _*)
+      val file = MessageTypeParser.parseMessageType(s"message m { $schema }")
+      (conf, FloatDictionaries.takeFrom(conf, file, Set.empty).columns.map(_.mkString("/")))
+    }
+    val schema = "required double d; required int32 i; optional group s { required float x; required binary y; }"
+    val (named, on) = taken(schema, s"$key#d" -> false)
+    assert(on == Set("i", "s/x", "s/y") && named.getBoolean(key, true))
+    assert(Seq("d", "s.x").forall(c => !named.getBoolean(s"$key#$c", true)))
+    val (dotted, all) = taken(s"$schema required double p.q;", s"$key#i" -> false)
+    assert(all == Set("d", "s/x", "s/y", "p.q") && !dotted.getBoolean(key, true))
+    assert(dotted.getBoolean(s"$key#s.y", false) && !dotted.getBoolean(s"$key#i", true))
+  }
+
+  test("an ORC column of floating-point numbers gets no Bloom filter, by any name") {
+    val schema = TypeDescription.fromString("struct<d:double,i:int,s:struct<x:float,y:string>,a:array<int>>")
+    def left(names: String) = set(OrcFloats.turnOffFilters(_, Some(schema)))("orc.bloom.filter.columns" -> names)
+      .get("orc.bloom.filter.columns")
+    assert(left("d, i ,s.x,s.y,a") == "i,s.y,a")
+    assert(left("s") == null && left("*") == null)
+  }
+
   private def kept(schema: Option[String], encodings: Set[(PrimitiveTypeName, Encoding)]): KeptParquet = {
     val file = schema.map(fields => MessageTypeParser.parseMessageType(s"message m { $fields }"))
-    KeptParquet(file, Map.empty, Map.empty, namesInAnyCase = false, Set.empty, Set.empty, encodings)
+    KeptParquet(file, Map.empty, Map.empty, namesInAnyCase = false, Set.empty, encodings)
   }
 }
