@@ -38,12 +38,18 @@ def test_the_page_of_optimize_has_each_option() -> None:
     assert sorted(re.findall(r"`(.*?)`", error[1])) == sorted(in_table)
 
 
-STATEMENTS = sorted((REPOSITORY / "docs" / "statements").glob("*.md"))
+NAME = r"^#+ ([A-Z]+(?: [A-Z]+)*)\n"
+STATEMENTS = {
+    match[1]: match[2]
+    for page in sorted((REPOSITORY / "docs" / "statements").glob("*.md"))
+    for match in re.finditer(rf"{NAME}(.*?)(?={NAME}|\Z)", page.read_text(), re.M | re.S)
+}
+"""Each statement with its page, or its part of a page: what comes after a heading in capital letters."""
 
 
-@pytest.mark.parametrize("path", [path for path in STATEMENTS if path.name != "index.md"], ids=lambda path: path.stem)
-def test_the_page_of_a_statement_shows_it_in_sql_and_in_python(path: Path) -> None:
-    tabs = re.findall(r"^<!-- tabs -->$(.*?)^<!-- /tabs -->$", path.read_text(), re.M | re.S)
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_the_part_of_a_statement_shows_it_in_sql_and_in_python(statement: str) -> None:
+    tabs = re.findall(r"^<!-- tabs -->$(.*?)^<!-- /tabs -->$", STATEMENTS[statement], re.M | re.S)
     assert tabs
     for blocks in tabs:
         assert {"sql", "python"} <= set(re.findall(r"^```(\w+)$", blocks, re.M))
@@ -66,7 +72,7 @@ def test_the_parts_of_a_page() -> None:
     )
     found = docs_pages.examples(text, {"t": "CREATE TABLE t"})
     assert [(e.language, e.code.strip(), e.hidden) for e in found] == [
-        ("sql", "CREATE TABLE t", True),
+        ("sql", "DROP TABLE IF EXISTS t;\nCREATE TABLE t", True),
         ("sql", "SELECT 1", False),
         ("python", "print(2)", False),
     ]
