@@ -30,12 +30,17 @@ def test_the_examples_of_a_page(
     docs_pages.check(docs_pages.Page(spark, database, path, docs_pages.tables()))
 
 
-def test_the_page_of_optimize_has_each_option() -> None:
+def test_the_error_that_lists_all_options_has_those_of_the_reference() -> None:
     page = (REPOSITORY / "docs" / "statements" / "optimize.md").read_text()
     error = re.search(r"There is no option of this name\. The options are (.*?)\. SQLSTATE", " ".join(page.split()))
     assert error is not None
-    in_table = re.findall(r"^\| `([a-z.-]+)` \|", page.partition("## Options")[2].partition("\n##")[0], re.MULTILINE)
-    assert sorted(re.findall(r"`(.*?)`", error[1])) == sorted(in_table)
+    reference = (REPOSITORY / "docs" / "reference" / "options.md").read_text().partition("\n## RESTORE")[0]
+    in_tables = re.findall(r"^\| `([a-z.-]+)` \|", reference, re.MULTILINE)
+    assert sorted(re.findall(r"`(.*?)`", error[1])) == sorted(in_tables)
+    # The page of the statement has a table of the most frequent ones.
+    cells = re.findall(r"^\| (`.*?`) \| ", page.partition("\n## Options\n")[2].partition("\n##")[0], re.MULTILINE)
+    assert cells
+    assert set(re.findall(r"`(.*?)`", " ".join(cells))) <= set(in_tables)
 
 
 NAME = r"^#+ ([A-Z]+(?: [A-Z]+)*)\n"
