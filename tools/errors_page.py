@@ -38,7 +38,9 @@ except PySparkException as error:
 ZORDER_COLUMN_NOT_FOUND 42703 `planet`
 ```
 
-Names in `<..>` stand for what the message says. No error loses or doubles a row.
+Names in `<..>` stand for what the message says. No error loses a row. [The
+guarantees](../guarantees.md#what-it-promises) name the two that tell of rows which may be visible
+twice.
 """
 
 

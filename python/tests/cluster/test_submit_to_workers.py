@@ -1,4 +1,4 @@
-"""spark-submit on a standalone cluster whose worker is killed during OPTIMIZE, as docs/running/clusters.md says it."""
+"""spark-submit on a standalone cluster whose worker is killed during OPTIMIZE, as docs/running/programs.md says it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""spark-submit on YARN and HDFS, in both deploy modes, as docs/running/clusters.md says it."""
+"""spark-submit on YARN and HDFS, in both deploy modes, as docs/running/programs.md says it."""
 
 from __future__ import annotations
 

@@ -30,20 +30,31 @@ def test_the_examples_of_a_page(
     docs_pages.check(docs_pages.Page(spark, database, path, docs_pages.tables()))
 
 
-def test_the_page_of_optimize_has_each_option() -> None:
+def test_the_error_that_lists_all_options_has_those_of_the_reference() -> None:
     page = (REPOSITORY / "docs" / "statements" / "optimize.md").read_text()
     error = re.search(r"There is no option of this name\. The options are (.*?)\. SQLSTATE", " ".join(page.split()))
     assert error is not None
-    in_table = re.findall(r"^\| `([a-z.-]+)` \|", page.partition("## Options")[2].partition("\n##")[0], re.MULTILINE)
-    assert sorted(re.findall(r"`(.*?)`", error[1])) == sorted(in_table)
+    reference = (REPOSITORY / "docs" / "reference" / "options.md").read_text().partition("\n## RESTORE")[0]
+    in_tables = re.findall(r"^\| `([a-z.-]+)` \|", reference, re.MULTILINE)
+    assert sorted(re.findall(r"`(.*?)`", error[1])) == sorted(in_tables)
+    # The page of the statement has a table of the most frequent ones.
+    cells = re.findall(r"^\| (`.*?`) \| ", page.partition("\n## Options\n")[2].partition("\n##")[0], re.MULTILINE)
+    assert cells
+    assert set(re.findall(r"`(.*?)`", " ".join(cells))) <= set(in_tables)
 
 
-STATEMENTS = sorted((REPOSITORY / "docs" / "statements").glob("*.md"))
+NAME = r"^#+ ([A-Z]+(?: [A-Z]+)*)\n"
+STATEMENTS = {
+    match[1]: match[2]
+    for page in sorted((REPOSITORY / "docs" / "statements").glob("*.md"))
+    for match in re.finditer(rf"{NAME}(.*?)(?={NAME}|\Z)", page.read_text(), re.M | re.S)
+}
+"""Each statement with its page, or its part of a page: what comes after a heading in capital letters."""
 
 
-@pytest.mark.parametrize("path", [path for path in STATEMENTS if path.name != "index.md"], ids=lambda path: path.stem)
-def test_the_page_of_a_statement_shows_it_in_sql_and_in_python(path: Path) -> None:
-    tabs = re.findall(r"^<!-- tabs -->$(.*?)^<!-- /tabs -->$", path.read_text(), re.M | re.S)
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_the_part_of_a_statement_shows_it_in_sql_and_in_python(statement: str) -> None:
+    tabs = re.findall(r"^<!-- tabs -->$(.*?)^<!-- /tabs -->$", STATEMENTS[statement], re.M | re.S)
     assert tabs
     for blocks in tabs:
         assert {"sql", "python"} <= set(re.findall(r"^```(\w+)$", blocks, re.M))
@@ -66,7 +77,7 @@ def test_the_parts_of_a_page() -> None:
     )
     found = docs_pages.examples(text, {"t": "CREATE TABLE t"})
     assert [(e.language, e.code.strip(), e.hidden) for e in found] == [
-        ("sql", "CREATE TABLE t", True),
+        ("sql", "DROP TABLE IF EXISTS t;\nCREATE TABLE t", True),
         ("sql", "SELECT 1", False),
         ("python", "print(2)", False),
     ]

@@ -55,6 +55,12 @@ def test_every_package_is_in_the_table_and_every_package_of_the_table_exists() -
     assert packages == set(rooms())
 
 
+def test_a_row_of_the_table_names_each_room_once() -> None:
+    rows = [line for line in (REPOSITORY / "docs/design/rooms.md").read_text().splitlines() if line.startswith("| `")]
+    names = {row: re.findall(r"`([\w.]+)`", row.strip("|").split("|")[-1]) for row in rows}
+    assert [row for row, used in names.items() if len(used) > len(set(used))] == []
+
+
 def test_imports_are_in_the_table() -> None:
     table = rooms()
     forbidden = {}

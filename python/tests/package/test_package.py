@@ -129,14 +129,19 @@ def test_the_module_and_the_command_are_the_same() -> None:
 
 def test_every_statement_with_a_page_has_a_method_or_a_function() -> None:
     rows = re.findall(
-        r"^\| \[([A-Z ]+)\]\(statements/([a-z-]+)\.md\) \| (.*?) \| (.*?) \|$",
+        r"^\| \[([A-Z ]+)\]\((statements/[a-z-]+\.md)(?:#([a-z-]+))?\) \| (.*?) \| (.*?) \|$",
         (REPOSITORY / "docs" / "python-api.md").read_text(),
         re.MULTILINE,
     )
-    pages = {path.stem for path in (REPOSITORY / "docs" / "statements").glob("*.md")} - {"index"}
-    assert sorted(page for _, page, _, _ in rows) == sorted(pages)
-    for statement, page, python, returned in rows:
-        assert statement == page.upper().replace("-", " ")
+    headings = {
+        heading
+        for path in (REPOSITORY / "docs" / "statements").glob("*.md")
+        for heading in re.findall(r"^#+ ([A-Z]+(?: [A-Z]+)*)$", path.read_text(), re.MULTILINE)
+    }
+    assert sorted(statement for statement, *_ in rows) == sorted(headings)
+    for statement, page, anchor, python, returned in rows:
+        assert (anchor or Path(page).stem).upper().replace("-", " ") == statement
+        assert f"# {statement}\n" in (REPOSITORY / "docs" / page).read_text()
         for name in re.findall(r"`([\w.]+)`", python):
             owner = spark_zorder.ZOrderTable if "ZOrderTable" in python else spark_zorder
             method = getattr(owner, name.removeprefix("ZOrderTable."))

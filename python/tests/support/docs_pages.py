@@ -11,7 +11,7 @@ A ```text block anywhere else is a drawing or a syntax. Other languages are for 
 the reader of the page does not see, say more:
 
     <!-- not run: the reason -->    the next block is not run
-    <!-- table: flights -->         make the table of the examples, as docs/getting-started.md makes it
+    <!-- table: flights -->         make the table of the examples anew, as docs/getting-started.md makes it
     <!-- sql: ... -->               statements to run, on one line or more; their results are not compared
 
 Each page has a database of its own, whose folder is `/data` in the code and in the output. What a statement returns is
@@ -93,7 +93,9 @@ def examples(text: str, tables: dict[str, str]) -> list[Example]:
         if comment is not None:
             word, _, rest = comment.partition(":")
             if word == "table":
-                found.append(Example("sql", tables[rest.strip()], line, None, hidden=True))
+                name = rest.strip()
+                anew = f"DROP TABLE IF EXISTS {name};\n{tables[name]}"
+                found.append(Example("sql", anew, line, None, hidden=True))
             elif word == "sql":
                 found.append(Example("sql", rest.strip(), line, None, hidden=True))
             passed = word == "not run" and rest.strip() != ""

@@ -20,11 +20,11 @@ PUBLISHED = REPOSITORY / "build" / "m2"
 SPARK_HOME = Path(pyspark.__file__).parent
 
 
-PAGE = (REPOSITORY / "docs" / "running" / "clusters.md").read_text()
+PAGE = (REPOSITORY / "docs" / "running" / "programs.md").read_text()
 
 
 def of_page(heading: str, replaced: Mapping[str, str]) -> list[str]:
-    """The arguments of the first `spark-submit` below a heading of docs/running/clusters.md, without the program's.
+    """The arguments of the first `spark-submit` below a heading of docs/running/programs.md, without the program's.
 
     Args:
         heading: Its words.
@@ -37,7 +37,7 @@ def of_page(heading: str, replaced: Mapping[str, str]) -> list[str]:
 
 
 def program_of_page(folder: Path, before: str = "", after: str = "") -> Path:
-    """Write the program of docs/running/clusters.md.
+    """Write the program of docs/running/programs.md.
 
     Args:
         folder: Where to.
