@@ -5,10 +5,9 @@ import scala.collection.mutable
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 import org.apache.spark.sql.classic.{Dataset, SparkSession => ClassicSession}
-import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
+import org.apache.spark.sql.execution.datasources.FileFormat
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.functions.col
@@ -16,8 +15,10 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{StructField, StructType}
 
 import org.sparkzorder.compat._
+import org.sparkzorder.conf.SessionCopy
 import org.sparkzorder.footer.DataFormat
 import org.sparkzorder.stats.{FileStats, IndexedColumns, StatsCollector, StatsMerge}
+import org.sparkzorder.write.FixedFileIndex
 
 /**
  * Collects statistics from the rows, where footers cannot be trusted. One Spark job reads the

@@ -5,7 +5,6 @@ import java.nio.file.{Files, Path => LocalPath, Paths}
 import java.nio.file.attribute.BasicFileAttributes
 
 import scala.collection.mutable
-import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
