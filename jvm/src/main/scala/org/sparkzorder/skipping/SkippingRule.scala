@@ -36,7 +36,6 @@ import org.sparkzorder.write.FixedFileIndex
 class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
-    SkippingStrategy.comeFirst(session)
     val pruned = SparkOwn.withPartitionsPruned(plan.transform { case l: LogicalRelation if eligible(l) => restored(l) })
     through(pruned)
   }

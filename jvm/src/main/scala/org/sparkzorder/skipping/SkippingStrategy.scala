@@ -1,6 +1,5 @@
 package org.sparkzorder.skipping
 
-import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.planning.ScanOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan, SparkStrategy}
@@ -16,16 +15,6 @@ import org.sparkzorder.table.SparkFormat
  * pushes down to row groups.
  */
 object SkippingStrategy extends SparkStrategy {
-
-  /**
-   * Puts this strategy before those of other extensions. Delta Lake has one that plans the scans of all files, whatever
-   * their format.
-   */
-  private[skipping] def comeFirst(session: SparkSession): Unit = session.synchronized {
-    val methods = session.asInstanceOf[classic.SparkSession].experimental
-    if (!methods.extraStrategies.contains(SkippingStrategy))
-      methods.extraStrategies = methods.extraStrategies :+ SkippingStrategy
-  }
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case ScanOperation(_, _, filters, l: LogicalRelation) =>
