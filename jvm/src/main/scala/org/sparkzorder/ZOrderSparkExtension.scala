@@ -11,7 +11,6 @@ import org.sparkzorder.scan.{HiveScans, RetryPathResolution, StaleOverwrites, V2
 import org.sparkzorder.shim.EarlyRules
 import org.sparkzorder.skipping.SkippingRule
 import org.sparkzorder.skipping.answer.{AggregateRule, AnswerStrategy, LimitRule, TopKRule}
-import org.sparkzorder.skipping.join.JoinPruningRule
 import org.sparkzorder.stream.StreamRule
 
 /**
@@ -21,29 +20,50 @@ import org.sparkzorder.stream.StreamRule
 class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     SparkVersionCheck.check()
+    // Takes what we have a grammar for, and hands on all else.
     extensions.injectParser((session, next) => new ZOrderParser(session, next, StatementPlanner.plan(_, _)))
-    // Hints come before names are resolved.
+
+    // Before names are resolved.
+    // Spark would fail at a file of a path that was exchanged meanwhile.
     EarlyRules.inject(extensions, session => new RetryPathResolution(session))
+    // Spark drops hints that it does not know at the end of this batch.
     EarlyRules.inject(extensions, _ => CurveHints)
+    // Spark would take a name of ours for a function that is built in, and not look for a user's.
     EarlyRules.inject(extensions, session => new UsersFunctionsFirst(session))
-    extensions.injectResolutionRule(_ => ParameterizedStatement.Bind)
+
+    // With Spark's rules that resolve names. They run until nothing changes, so their order does not count.
+    extensions.injectResolutionRule { session =>
+      // Spark makes these rules once, for a session's first query or statement.
+      SessionRules.addTo(session)
+      ZOrderSource.register()
+      // Parameters get their values in this batch.
+      ParameterizedStatement.Bind
+    }
+    // Needs the types of the columns.
     extensions.injectResolutionRule(_ => ResolveRepartition)
+    // These two become relations with columns, which the query around them asks for.
     extensions.injectResolutionRule(session => new ResolveDescribeSkippingIndex(session))
     extensions.injectResolutionRule(session => new ResolveShowOperations(session))
+    // Before Spark makes the source of a stream.
     extensions.injectResolutionRule(_ => StreamRule)
-    extensions.injectPreCBORule { session =>
-      // Built for a session's first query or statement: from then on there is a metrics system.
-      ZOrderSource.register()
-      new SkippingRule(session)
-    }
+
+    // Refuses, before anything runs.
+    extensions.injectCheckRule(session => new StaleOverwrites(session))
+
+    // When filters are at the scans, and before joins are planned by the sizes of these. Each runs once, in this order.
+    extensions.injectPreCBORule(session => new SkippingRule(session))
+    // Of scans that only Hive's reader knows.
     extensions.injectPreCBORule(session => new HiveScans(session))
+    // These three ask the indexes that SkippingRule gives to scans. A scan that one of them answers has another index.
     extensions.injectPreCBORule(_ => TopKRule)
     extensions.injectPreCBORule(_ => LimitRule)
     extensions.injectPreCBORule(_ => AggregateRule)
-    extensions.injectCheckRule(session => new StaleOverwrites(session))
-    extensions.injectCheckRule(session => _ => JoinPruningRule.install(session))
+
+    // V2 scans do not exist before.
     extensions.injectPlannerStrategy(session => new V2Scans(session))
+    // Plans what AggregateRule has answered.
     extensions.injectPlannerStrategy(_ => AnswerStrategy)
+
     FunctionDescriptions.all.foreach(extensions.injectFunction)
   }
 }

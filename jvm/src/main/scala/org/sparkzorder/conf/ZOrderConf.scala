@@ -56,7 +56,7 @@ object ZOrderConf {
     default = true,
     description =
       "Whether queries remember the files in which no row passed their filter, and skip them when a filter that asks for " +
-        "no more comes again. This works for all Parquet and ORC tables, also without an index."
+        "no more comes again. This works for tables with an index."
   )
 
   val indexCacheMaxBytes: ConfigEntry[Option[Long]] = setting(

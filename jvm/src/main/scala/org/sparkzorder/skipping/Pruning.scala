@@ -37,12 +37,10 @@ private[skipping] object Pruning {
     val conjuncts =
       if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> ScanPredicates.translate(relation, notByName, f))
       else Nil
-    val predicate = Filters.conjunction(conjuncts.map(_._2))
-    val remembered = if (enabled) MemoryPlanning.filesWithout(l, relation, dataFilters) else None
-    // Scans of which memory knows something, and others, must be equal.
-    def mayKnow = enabled && dataFilters.nonEmpty && MemoryPlanning.knows(l, relation)
-    if (conjuncts.isEmpty && remembered.isEmpty && !(hasLater && usable) && !mayKnow && !views.exists(_.corrects)) None
+    if (conjuncts.isEmpty && !(hasLater && usable) && !views.exists(_.corrects)) None
     else {
+      val predicate = Filters.conjunction(conjuncts.map(_._2))
+      val remembered = if (conjuncts.isEmpty) None else MemoryPlanning.filesWithout(l, relation, dataFilters)
       val hasOutside = l.catalogTable.isDefined
       val known =
         for (v <- views; snapshot <- v.snapshot)
@@ -75,7 +73,7 @@ private[skipping] object Pruning {
         membersReport(conjuncts, relation, views, beforeMemory, leftOutByMembers) ++
         remembered.map(memoryReport(dataFilters, _, listed, beforeMemory - kept))
       val summary =
-        if (usable || remembered.isDefined) {
+        if (usable) {
           val leftOut = LeftOutBy(
             bounds = listed.files - beforeMemory - leftOutByCurve - leftOutByMembers,
             curve = leftOutByCurve,

@@ -10,25 +10,18 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.datasources.{
-  CatalogFileIndex,
-  FileIndex,
-  HadoopFsRelation,
-  InMemoryFileIndex,
-  LogicalRelation
-}
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.memory.learn.MemoryPlanning
 import org.sparkzorder.scan.{CheckedFileIndex, CorrectedListing, CurrentFiles}
 import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
 
 /**
  * Gives every scan of a plain table with a `_zorder` folder a [[PlannedFileIndex]]. From this index [[SkippingStrategy]]
- * later leaves out the files that cannot hold a matching row.
+ * later leaves out the files that cannot hold a matching row. The plan of a table without that folder stays Spark's.
  *
  * The rule runs before join planning, which then sees the smaller size. It also runs before Spark prunes partitions,
  * which would not know our index, so it calls Spark's pruning first.
@@ -36,7 +29,6 @@ import org.sparkzorder.write.FixedFileIndex
 class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
-    SkippingStrategy.comeFirst(session)
     val pruned = SparkOwn.withPartitionsPruned(plan.transform { case l: LogicalRelation if eligible(l) => restored(l) })
     through(pruned)
   }
@@ -60,8 +52,8 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   private def restored(l: LogicalRelation): LogicalRelation = l.relation match {
     case r @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) =>
       replaced(l, r, planned.original, planned.table, None)
-    case r @ HadoopFsRelation(checked: CheckedFileIndex, _, _, _, _, _) =>
-      replaced(l, r, checked.base, l.catalogTable, None)
+    case r @ HadoopFsRelation(CheckedFileIndex(base), _, _, _, _, _) =>
+      replaced(l, r, base, l.catalogTable, None)
     case _ => l
   }
 
@@ -80,7 +72,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   /** A scan of all partitions of the catalog, which Spark lists when the query runs. */
   private def checked(l: LogicalRelation): LogicalRelation = (l.relation, l.catalogTable) match {
     case (r @ HadoopFsRelation(all: CatalogFileIndex, _, _, _, _, _), Some(t)) if t.partitionColumnNames.nonEmpty =>
-      replaced(l, r, new CheckedFileIndex(session, all, r.options, t), l.catalogTable, None)
+      replaced(l, r, CheckedFileIndex(session, all, r.options, t), l.catalogTable, None)
     case _ => l
   }
 
@@ -93,7 +85,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     def name(table: Path) = l.catalogTable.fold(RecoveryErrors.quoted(table))(_.identifier.quotedString)
     @tailrec def attempt(left: Int): Option[LogicalRelation] =
       CurrentFiles.of(session, relation.location, relation.options, relation.dataSchema, l.catalogTable) match {
-        case None      => remembered(l, relation)
+        case None      => None
         case Some(now) =>
           mustUseViews = now.corrects
           val made = indexed(l, relation, filters, now)
@@ -113,17 +105,6 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
         None
     }
   }
-
-  /** The scan of a table without a side folder, if files may be left out by memory. Its estimates are Spark's own. */
-  private def remembered(l: LogicalRelation, relation: HadoopFsRelation): Option[LogicalRelation] =
-    if (!conf.getConf(ZOrderConf.skippingEnabled) || !MemoryPlanning.knows(l, relation)) None
-    else {
-      val location = checked(l).relation.asInstanceOf[HadoopFsRelation].location
-      Some(location).collect { case _: InMemoryFileIndex | _: CheckedFileIndex =>
-        val index = new PlannedFileIndex(location, relation.location, Nil, l.catalogTable, enabled = true)
-        replaced(l, relation, index, l.catalogTable, None)
-      }
-    }
 
   /** The scan with a [[PlannedFileIndex]]; None if it has nothing to skip and nothing to correct. */
   private def indexed(

@@ -1,6 +1,5 @@
 package org.sparkzorder.skipping
 
-import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.planning.ScanOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan, SparkStrategy}
@@ -11,21 +10,11 @@ import org.sparkzorder.predicate.ReaderFilters
 import org.sparkzorder.table.SparkFormat
 
 /**
- * Spark's own strategy for file scans, with three changes: files that cannot hold a matching row are left out, the scan
- * node shows it, and a node above the filter learns which files had a row. The filters are those that Spark's strategy
- * pushes down to row groups.
+ * Spark's own strategy for file scans, with three changes for those of our indexes: files that cannot hold a matching row
+ * are left out, the scan node shows it, and a node above the filter learns which files had a row. The filters are those
+ * that Spark's strategy pushes down to row groups.
  */
 object SkippingStrategy extends SparkStrategy {
-
-  /**
-   * Puts this strategy before those of other extensions. Delta Lake has one that plans the scans of all files, whatever
-   * their format.
-   */
-  private[skipping] def comeFirst(session: SparkSession): Unit = session.synchronized {
-    val methods = session.asInstanceOf[classic.SparkSession].experimental
-    if (!methods.extraStrategies.contains(SkippingStrategy))
-      methods.extraStrategies = methods.extraStrategies :+ SkippingStrategy
-  }
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case ScanOperation(_, _, filters, l: LogicalRelation) =>
@@ -39,14 +28,16 @@ object SkippingStrategy extends SparkStrategy {
               if (!location.isInstanceOf[SkippingFileIndex]) found
               else SkippingDisplay.of(found.copy(dataFilters = found.dataFilters ++ JoinFilters.named(filters, l)))
           })
-          if (MemoryPlanning.isOn(l, relation)) plans.map(MemoryPlanning.learning(_, l, relation)) else plans
+          def hasIndex = location match {
+            case skipping: SkippingFileIndex => skipping.report.isDefined
+            case _                           => false
+          }
+          if (hasIndex && MemoryPlanning.isOn(relation)) plans.map(MemoryPlanning.learning(_, l, relation)) else plans
         case HadoopFsRelation(index: ReportingIndex, _, _, _, _, _) =>
           FileSourceStrategy(plan).map(_.transform {
             case scan: FileSourceScanExec if scan.relation.location eq index =>
               SkippingDisplay.of(if (mayFilter(scan, index)) scan else scan.copy(dataFilters = Nil))
           })
-        case relation: HadoopFsRelation if filters.nonEmpty && MemoryPlanning.isOn(l, relation) =>
-          FileSourceStrategy(plan).map(MemoryPlanning.learning(_, l, relation))
         case _ => Nil
       }
     case _ => Nil

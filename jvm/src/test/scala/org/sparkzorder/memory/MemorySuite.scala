@@ -26,7 +26,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
         "spark.sql.codegen.wholeStage" -> codegen,
         s"spark.sql.$format.enableVectorizedReader" -> vectorized
       ) {
-        val t = table(folder(format), format)
+        val t = table(indexedFolder(format), format)
         assertReads(8, 1)(t.where("upper(name) = 'N250'"))
         assertReads(8, 2)(t.where("id * 2 IN (20, 1400) AND length(name) > 1"))
         assertReads(8, 0)(t.where("k + b > 100"))
@@ -35,7 +35,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     }
 
   test("filters that imply a remembered one use it", InRest) {
-    val t = table(folder())
+    val t = table(indexedFolder())
     assertReads(8, 1)(t.where("k = 3 AND id > 700"))
     for (narrower <- Seq("id > 710 AND k = 3", "id >= 701 AND k = 3 AND name LIKE 'n7%'", "id IN (713, 793) AND k = 3"))
       assert(filesRead(t.where(narrower)) == 1, narrower)
@@ -48,9 +48,9 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("expressions that depend on more than the row teach nothing", InRest) {
-    val t = table(folder())
+    val t = table(indexedFolder())
     spark.udf.register("own", udf((s: String) => s.length))
-    val other = folder()
+    val other = indexedFolder()
     for (
       filter <- Seq(
         "rand() < 0.5 AND k = 3",
@@ -74,7 +74,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("a query that does not read to the end teaches nothing", InRest) {
-    val t = table(folder())
+    val t = table(indexedFolder())
     withSettings("spark.sql.files.maxPartitionBytes" -> "1000000000", "spark.sql.files.openCostInBytes" -> "1") {
       // All files in two tasks, and the first rows of each suffice.
       assert(t.where("id % 100 = 0").limit(1).collect().length == 1)
@@ -84,7 +84,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("a filter that fails teaches nothing", InRest) {
-    val t = table(folder())
+    val t = table(indexedFolder())
     def failing = t.where("1 / (id - 750) > 2")
     withSettings("spark.sql.ansi.enabled" -> "true") {
       for (_ <- 0 to 2) intercept[Exception](failing.collect())
@@ -93,7 +93,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("files that were added or overwritten are read", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     def query = table(path).where("upper(name) = 'N250'")
     assertReads(8, 1)(query)
     spark.sql("SELECT 900L AS id, 0L AS k, 'n250' AS name, 9 AS b").coalesce(1).write.mode("append").parquet(path)
@@ -107,7 +107,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("a listing that is older than the file does not hide its rows", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     val t = table(path)
     def query = t.where("k = 3 AND name = 'n503'")
     assertReads(8, 1)(query)
@@ -140,6 +140,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
         "concat('n', id) AS name"
       ).write.option("compression", "none").parquet(t)
       age(t)
+      withIndex(t, "name")
       // All row groups are left out by the first one.
       for (filter <- Seq("id = 242", "name LIKE '%n242'")) {
         val query = table(t).filter(filter)
@@ -158,7 +159,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("files of this moment are not remembered") {
-    val path = folder()
+    val path = indexedFolder()
     files(path).foreach(Files.setLastModifiedTime(
       _,
       FileTime.fromMillis(System.currentTimeMillis() + 5000)
@@ -167,7 +168,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("settings that may change what a reader or an expression finds make another filter", InRest) {
-    val t = table(folder())
+    val t = table(indexedFolder())
     def query = t.where("upper(name) = 'N250'")
     assertReads(8, 1)(query)
     for (
@@ -192,7 +193,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("settings count as they are when the query runs, in the session that runs it", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     def query = table(path).where("upper(name) = 'N250'")
     // Planned before the setting, and run after it.
     val planned = query
@@ -222,7 +223,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     )
       .write.parquet(path)
     age(path)
-    val t = table(path)
+    val t = table(withIndex(path, "id"))
     for (first <- Seq("x = 0.0D", "x < 1.0D", "x IN (0.0D, 500.0D)", "t < timestamp_micros(5)"))
       t.where(first).collect()
     for (second <- Seq("x = -0.0D", "x < 0.5D", "x <= 0.0D", "t = timestamp_micros(0)")) {
@@ -233,8 +234,9 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
 
   test("ranges of strings and days imply only themselves, since ORC has another order of them", InRest) {
     val path = s"$dir/orders"
-    spark.sql("SELECT '\uD83D\uDE00' AS name, DATE'1582-10-15' AS day").write.orc(path)
+    spark.sql("SELECT 1 AS id, '\uD83D\uDE00' AS name, DATE'1582-10-15' AS day").write.orc(path)
     age(path)
+    withIndex(path, "id", "orc")
     def count(filter: String) = spark.read.orc(path).where(filter).count()
     // By UTF-16 the first is below the second, and a day that was left out of the calendar becomes the 15th.
     count("name > '\uFF21'")
@@ -244,7 +246,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("a plan that runs again under other settings teaches only what it found under the first", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     def query = table(path).where("date_format(timestamp_seconds(id), 'yyyy') = '1971'")
     val planned = query
     planned.queryExecution.executedPlan
@@ -256,7 +258,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("a plan whose files memory chose does not run again where times are read by other rules", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     def query = table(path).where("date_format(timestamp_seconds(id), 'yyyy') = '1971'")
     assert(filesRead(query) == 8)
     val planned = query
@@ -275,7 +277,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   private def causes(e: Throwable): Seq[Throwable] = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).toVector
 
   test("a list with a null says nothing about one without", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     def query(condition: String) = table(path).where(condition)
     assert(filesRead(query("name = 'n250'")) == 8)
     assert(filesRead(query("name IN ('n250', NULL)")) == 8)
@@ -284,7 +286,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("equal scans are equal, however they are written, if memory knows one of them", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     def half(condition: String) = table(path).where(condition).groupBy("k").count()
     def reused(one: String, other: String) = {
       val both = half(one).union(half(other))
@@ -296,7 +298,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("two scans of the same files that run in one task, in two threads, each learn of their own", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     def even = table(path).where("id % 200 = 100 AND length(name) > 0")
     def odd = table(path).where("id % 200 = 0 AND length(name) > 0")
     val settings = Seq("spark.sql.files.openCostInBytes" -> "0", "spark.sql.files.minPartitionNum" -> "1")
@@ -319,7 +321,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("memory changes neither which rows are in which partition nor what depends on it", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     def rows = table(path).where("id % 200 = 133 AND length(name) > 0")
     def halves() = {
       val cached = rows.persist()
@@ -339,7 +341,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("the same values of other partition columns are another partition", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     for ((name, by) <- Seq("p1" -> "p, q", "p2" -> "q, p")) {
       spark.sql(s"DROP TABLE IF EXISTS $name")
       spark.sql(s"CREATE TABLE $name (id BIGINT, p INT, q INT) USING parquet PARTITIONED BY ($by) LOCATION '$path'")
@@ -352,7 +354,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("nothing is remembered where the columns that are read decide what the reader finds", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     withSettings("spark.sql.parquet.recordLevelFilter.enabled" -> "true") {
       assert(filesRead(table(path).where("id + k = 2")) == 8)
       assert(filesRead(table(path).where("id + k = 2")) == 8)
@@ -364,6 +366,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     spark.sql("SELECT explode(array(257, 258)) AS a").coalesce(1).write.parquet(path)
     spark.sql("SELECT explode(array(7, 8)) AS a").coalesce(1).write.mode("append").parquet(path)
     age(path)
+    withIndex(path, "a")
     withSettings("spark.sql.parquet.pushdown.inFilterThreshold" -> "0") {
       def found(filter: String) = spark.read.schema("a TINYINT").parquet(path).where(filter).count()
       val expected = withSettings("spark.zorder.memory.enabled" -> "false")(found("a IN (1, 2)"))
@@ -372,12 +375,13 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("a file of two partitions counts in each of them", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     spark.sql("DROP TABLE IF EXISTS twice")
     spark.sql(
       s"CREATE TABLE twice (id BIGINT, k BIGINT, name STRING, b INT, p STRING) USING parquet PARTITIONED BY (p)"
     )
     for (p <- Seq("a", "b")) spark.sql(s"ALTER TABLE twice ADD PARTITION (p = '$p') LOCATION '$path'")
+    spark.sql("CREATE SKIPPING INDEX ON twice (k)")
     def query(p: String) = spark.table("twice").where(s"concat(p, name) = '${p}n650'")
     withSettings("spark.sql.files.maxPartitionBytes" -> "1000") {
       for (p <- Seq("a", "b"); _ <- 0 to 1) {
@@ -389,14 +393,14 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("the same files under another schema are another filter", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     assertReads(8, 1)(table(path).where("concat(name, '') = 'n250'"))
     val other = spark.read.schema("id BIGINT, name BINARY").parquet(path)
     assert(run(other.where("concat(cast(name AS STRING), '') = 'n250'"))._2 == 8)
   }
 
   test("values of partitions are a part of what a file is known by", InRest) {
-    val path = folder(partitionedBy = Seq("b"))
+    val path = indexedFolder(partitionedBy = Seq("b"))
     def of(location: Int => Int) = {
       spark.sql("DROP TABLE IF EXISTS moved")
       spark.sql(
@@ -414,10 +418,11 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("parts of large files count only together", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     val one = s"$dir/one"
     table(path).coalesce(1).sortWithinPartitions("id").write.option("parquet.block.size", "2000").parquet(one)
     age(one)
+    withIndex(one, "k")
     withSettings("spark.sql.files.maxPartitionBytes" -> "1000") {
       // The first parts are read to their ends, and the one with the row is not.
       assert(table(one).where("upper(name) = 'N650'").take(1).length == 1)
@@ -428,7 +433,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("joins, unions, subqueries and aggregates over the same scan", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     def t = table(path)
     for (aqe <- Seq("true", "false")) withSettings("spark.sql.adaptive.enabled" -> aqe) {
       def filtered = t.where("length(name) = 3 AND k = 7")
@@ -445,7 +450,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   test("a table of the catalog with partitions, and no condition on them", InRest) {
     try {
       val columns = "id BIGINT, name STRING, b INT, k BIGINT"
-      val path = folder(partitionedBy = Seq("k"))
+      val path = indexedFolder(partitionedBy = Seq("k"))
       spark.sql(s"CREATE TABLE partitioned ($columns) USING parquet PARTITIONED BY (k) LOCATION '$path'")
       spark.sql("MSCK REPAIR TABLE partitioned")
       def query = spark.table("partitioned").where("upper(name) = 'N250'")
@@ -462,11 +467,12 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     val path = s"$dir/wide"
     spark.range(0, 400, 1, 4).selectExpr("id" +: (0 until 120).map(i => s"id + $i AS c$i"): _*).write.parquet(path)
     age(path)
+    withIndex(path, "c8")
     assertReads(4, 1)(table(path).where("c7 * 2 = 20"))
   }
 
   test("the parts of a random split have each row once", InRest) {
-    val t = table(folder())
+    val t = table(indexedFolder())
     def filtered = t.where("length(name) = 4 AND k < 9")
     val expected = withSettings("spark.zorder.memory.enabled" -> "false") {
       filtered.randomSplit(Array(0.4, 0.6), 42).map(run(_)._1)
@@ -478,7 +484,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   for (codegen <- Seq("true", "false")) test(s"two scans that take turns in one thread, codegen $codegen", InRest) {
-    val path = folder()
+    val path = indexedFolder()
     withSettings(
       "spark.sql.codegen.wholeStage" -> codegen,
       "spark.sql.files.maxPartitionBytes" -> "1000000000",
@@ -496,7 +502,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("a cached relation is built once, and its rows stay", InRest) {
-    val t = table(folder())
+    val t = table(indexedFolder())
     val filtered = t.where("upper(name) = 'N250'").cache()
     assert(filtered.count() == 1)
     assert(filtered.where("k = 0").count() == 1)
@@ -508,12 +514,15 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     "plans are those without memory, as long as it knows nothing, and so is what Spark concludes from them",
     InRest
   ) {
-    val t = folder()
+    val t = indexedFolder()
     def plans() = Seq(
       table(t).filter("name LIKE '%42'").select("id"),
       table(t).filter("id % 7 = 3").groupBy("k").count(),
       table(t).filter("k > id % 5").join(table(t).filter("b + k = 3").select(col("id")), "id")
-    ).map(_.queryExecution.explainString(ExplainMode.fromString("formatted")).replaceAll("#\\d+L?|plan_id=\\d+", "#"))
+    ).map(_.queryExecution.explainString(ExplainMode.fromString("formatted")).replaceAll(
+      "#\\d+L?|plan_id=\\d+|[\\d.]+ ms",
+      "#"
+    ))
     val cached = table(t).filter("k + b = 5").cache()
     try {
       val relation = cached.queryExecution.withCachedData.collectFirst { case r: InMemoryRelation => r }.get
@@ -525,7 +534,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("plans and metrics say what memory has left out", InRest) {
-    val t = table(folder())
+    val t = table(indexedFolder())
     val query = t.where("upper(name) = 'N250'")
     query.collect()
     val again = t.where("upper(name) = 'N250'")

@@ -42,6 +42,15 @@ trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite
     to
   }
 
+  /** Such a folder with an index that can leave out none of its files. */
+  protected def indexedFolder(format: String = "parquet", partitionedBy: Seq[String] = Nil): String =
+    withIndex(folder(format, partitionedBy), if (partitionedBy.contains("k")) "b" else "k", format)
+
+  protected def withIndex(folder: String, column: String, format: String = "parquet"): String = {
+    spark.sql(s"CREATE SKIPPING INDEX ON $format.`$folder` ($column)")
+    folder
+  }
+
   /**
    * Makes all files of a folder a day old, since nothing is remembered about files of this moment. Checksums beside them
    * go, so that files can be overwritten.

@@ -8,24 +8,17 @@ import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.memory.{FilterKey, ReaderSettings, RememberedFiles, TableNames}
-import org.sparkzorder.table.SparkFormat
-import org.sparkzorder.write.FixedFileIndex
 
-/** Decides which scans teach and ask the memory. */
+/** Decides which scans of tables with an index teach and ask the memory. */
 private[sparkzorder] object MemoryPlanning extends PredicateHelper {
 
   /**
    * Whether the memory may be asked about a scan. A cluster may have the jar by other ways than Spark's. Then a user says
    * so by turning the memory on.
    */
-  def isOn(l: LogicalRelation, relation: HadoopFsRelation): Boolean =
-    SQLConf.get.getConf(ZOrderConf.memoryEnabled) && !l.isStreaming && relation.bucketSpec.isEmpty &&
-      SparkFormat.of(relation).isDefined && !relation.location.isInstanceOf[FixedFileIndex] &&
+  def isOn(relation: HadoopFsRelation): Boolean =
+    SQLConf.get.getConf(ZOrderConf.memoryEnabled) && relation.bucketSpec.isEmpty &&
       (SQLConf.get.contains(ZOrderConf.memoryEnabled.key) || ExecutorJar.isThere(session(relation).sparkContext))
-
-  /** Whether something may be known about the files of a scan. */
-  def knows(l: LogicalRelation, relation: HadoopFsRelation): Boolean =
-    isOn(l, relation) && PendingScans.knows(TableNames.of(l, relation))
 
   /**
    * The files that are known to hold no row of a scan.
@@ -37,7 +30,7 @@ private[sparkzorder] object MemoryPlanning extends PredicateHelper {
       relation: HadoopFsRelation,
       conjuncts: Seq[Expression]
   ): Option[RememberedFiles] =
-    if (conjuncts.isEmpty || !knows(l, relation)) None
+    if (!isOn(relation) || !PendingScans.knows(TableNames.of(l, relation))) None
     else
       FilterKey.known(l, relation, conjuncts).flatMap { filter =>
         def now = ReaderSettings.of(relation).contains(filter.settings)

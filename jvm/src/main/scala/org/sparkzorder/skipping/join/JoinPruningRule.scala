@@ -2,7 +2,6 @@ package org.sparkzorder.skipping.join
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.{DynamicPruningSubquery, ScalarSubquery}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Subquery}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -18,13 +17,6 @@ import org.sparkzorder.skipping.{JoinFilters, PlannedFileIndex, SkippingErrors}
  * The rule comes after all of Spark's. Those about partitions would not touch a join that has such a filter.
  */
 object JoinPruningRule extends Rule[LogicalPlan] {
-
-  /** Puts this rule into a session. Spark has no place in an extension for rules that come last. */
-  def install(session: SparkSession): Unit = session.synchronized {
-    val methods = session.asInstanceOf[classic.SparkSession].experimental
-    if (!methods.extraOptimizations.contains(JoinPruningRule))
-      methods.extraOptimizations = methods.extraOptimizations :+ JoinPruningRule
-  }
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     // Spark still merges subqueries that are alike. They get their filters as a part of the query.
