@@ -66,13 +66,11 @@ private[stream] final case class FolderChange(
  * backup.
  *
  * @param changes oldest first
- * @param linesUntil time of the newest operation with only a line, whose files are not known any more
- * @param restoredUntil time of the newest RESTORE among these
+ * @param forgottenUntil no operation was later of which the record is gone
  */
 private[sparkzorder] final class Provenance(
     changes: Iterable[FolderChange],
-    linesUntil: Option[Long] = None,
-    restoredUntil: Option[Long] = None
+    forgottenUntil: Option[Long] = None
 ) {
   import Provenance._
 
@@ -154,17 +152,17 @@ private[sparkzorder] final class Provenance(
 
   /**
    * Whether it is not known which content of this name an entry of a stream's log means. It may have been touched, or
-   * taken away by an operation with only a line.
+   * taken away by an operation whose record is gone.
    */
   def isInDoubt(path: String, time: Long): Boolean = {
     val found = known(path)
-    linesUntil.exists(time <= _) && found.nonEmpty && !found.exists(_.stamp.time == time) &&
+    forgottenUntil.exists(time <= _) && found.nonEmpty && !found.exists(_.stamp.time == time) &&
     !WrittenNames.isOurs(path.substring(path.lastIndexOf('/') + 1))
   }
 
-  /** Whether a RESTORE with only a line may have brought the content back, whose rows are perhaps known from elsewhere. */
+  /** Whether a RESTORE whose record is gone may have brought the content back. Its rows may be known from elsewhere. */
   def mayBeBack(content: String): Boolean =
-    Provenance.timeOf(content).exists(time => restoredUntil.exists(time <= _))
+    Provenance.timeOf(content).exists(time => forgottenUntil.exists(time <= _))
 
   /** Contents in the order of their rank come before those made from them. */
   def rank(content: String): Int = order.getOrElse(content, 0)

@@ -271,7 +271,7 @@ class DeliveriesSuite extends AnyFunSuite {
     assert(place(both, Seq(Logged("/t/zorder-1", 9), a), None) == "/y")
   }
 
-  test("with operations of which only a line is left, a name with another time is in doubt") {
+  test("after operations that are forgotten, a name with another time is in doubt") {
     val taken = FolderChange(
       "1",
       Seq(MovedFile("/t/a", 1, 50, trash = Some("/x")), MovedFile("/t/zorder-00001-id-a0.parquet", 1, 50)),
@@ -281,7 +281,7 @@ class DeliveriesSuite extends AnyFunSuite {
     )
     def contentOf(provenance: Provenance, time: Long) =
       new LoggedContents(provenance, _ => None).next(Seq(Logged("/t/a", time))).head
-    val (all, some) = (new Provenance(Seq(taken)), new Provenance(Seq(taken), Some(40L), Some(30L)))
+    val (all, some) = (new Provenance(Seq(taken)), new Provenance(Seq(taken), Some(40L)))
     assert(Seq(20L, 45L, 50L).map(all.isInDoubt("/t/a", _)) == Seq(false, false, false))
     assert(Seq(20L, 45L, 50L).map(some.isInDoubt("/t/a", _)) == Seq(true, false, false))
     // What was touched is the content that was taken. What is in doubt is not taken for it.

@@ -39,21 +39,8 @@ object RecordJson {
   }
 
   /** @throws java.io.IOException when it is longer than the limit for reading it */
-  def write(record: Record): Array[Byte] = written(record, Json.newObject())
-
-  /** The same for an operation whose retired files are gone. It is one line. */
-  private[commit] def writeLine(line: HistoryLine): Array[Byte] = {
+  def write(record: Record): Array[Byte] = {
     val root = Json.newObject()
-    line.publishMillis.foreach(root.put("publishMillis", _))
-    root.put("time", line.time)
-    line.outcome.foreach { o =>
-      root.put("reason", o.reason)
-      o.by.foreach(root.put("by", _))
-    }
-    written(line.record, root)
-  }
-
-  private def written(record: Record, root: ObjectNode): Array[Byte] = {
     root.put("format", Format)
     root.put("way", record.way.name)
     root.put("version", record.version)
@@ -132,15 +119,10 @@ object RecordJson {
     }
 
   /** @throws UnreadableRecordException naming `from` */
-  def parse(bytes: Array[Byte], from: Path): Record = parsed(bytes, from)(_.record)
-
-  /** @throws UnreadableRecordException naming `from` */
-  private[commit] def parseLine(bytes: Array[Byte], from: Path): HistoryLine = parsed(bytes, from)(_.line)
-
-  private def parsed[A](bytes: Array[Byte], from: Path)(made: Reader => A): A =
+  def parse(bytes: Array[Byte], from: Path): Record =
     try {
       val json = factory.createParser(bytes)
-      try made(new Reader(from, json, isSealed(bytes, _)))
+      try new Reader(from, json, isSealed(bytes, _)).record
       finally json.close()
     } catch {
       // The parser's message quotes the file, which does not belong in a log. So only the place is
@@ -180,12 +162,6 @@ object RecordJson {
   private final class Reader(from: Path, json: JsonParser, isSealed: Long => Boolean) {
 
     def record: Record = recordOf(root)
-
-    def line: HistoryLine = {
-      val all = root
-      val outcome = all.optional("reason").map(Outcome(_, all.optional("by")))
-      HistoryLine(recordOf(all), all.optionalLong("publishMillis"), all.long("time"), outcome)
-    }
 
     private def root: Fields = {
       json.nextToken()
@@ -351,12 +327,10 @@ object RecordJson {
         "upload",
         "parts",
         "from",
-        "to",
-        "reason",
-        "by"
+        "to"
       )
     private val longs =
-      Set("format", "version", "timestamp", "length", "modificationTime", "rows", "publishMillis", "time", Crc)
+      Set("format", "version", "timestamp", "length", "modificationTime", "rows", Crc)
     val known: Set[String] = lists ++ objects ++ texts ++ longs ++ Set("locationChanges", "partition")
   }
 }
