@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import time
 import zlib
 from collections import Counter
 from collections.abc import Iterable
@@ -29,6 +31,14 @@ def write_file(path: Path, ids: Iterable[int]) -> set[int]:
     columns = {"id": pa.array(numbers, pa.int64()), "a": pa.array([i * 7919 % 101 for i in numbers], pa.int32())}
     pq.write_table(pa.table(columns), path)
     return set(numbers)
+
+
+def age(side: Path, versions: Iterable[int]) -> None:
+    """Make records older than the history is kept."""
+    long_ago = time.time() - 31 * 24 * 3600
+    for version in versions:
+        for record in side.glob(f"_v{version:010d}-*"):
+            os.utime(record, (long_ago, long_ago))
 
 
 @dataclass(frozen=True)
@@ -91,7 +101,7 @@ class SmallTable:
         """Unexpected files: all except data, statistics, history, records of undone operations, and retired files."""
         number = "|".join(f"{v + 1:010}" for v in range(versions)) or "none"
         # If only some of the folders were exchanged, the record is written anew and holds the time.
-        records = rf"_v({number})(-\d+ms)?\.(json|vacuumed)|_history-\d+\.jsonl|_v\d+-[0-9a-f-]{{36}}\.(undone|outcome)"
+        records = rf"_v({number})(-\d+ms)?\.(json|vacuumed)|_v\d+-[0-9a-f-]{{36}}\.(undone|outcome)"
         retired = rf"trash/_v({number})-[0-9a-f-]{{36}}/.+\.retired"
         mine = re.compile(rf"_zorder/(_index-\d+\.zidx|_README\.txt|{records}|{retired})")
         entries = sorted(p for p in self.root.rglob("*") if "_zorder" in p.parts)

@@ -82,7 +82,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     else
       TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
         val gone = Trash.expired(folder, isOld, dirs, settings)
-        val kept = Trash.vacuum(folder, lock, gone, settings).flatMap(_.files)
+        val kept = Trash.vacuum(folder, lock, gone).flatMap(_.files)
         done(session, table, gone.files.size.toLong - kept.size, gone.bytes - kept.map(_.length).sum)
       }
   }

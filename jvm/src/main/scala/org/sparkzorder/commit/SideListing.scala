@@ -9,12 +9,14 @@ import scala.util.matching.Regex
 private[commit] object SideListing {
 
   private val RecordName: Regex = """_v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
-  private val HistoryName: Regex = """_history-(\d{10,18})\.jsonl""".r
   private val IndexName: Regex = """_index-(\d{10,18})\.zidx""".r
 
   /** The records, newest first. */
-  def records(statuses: Seq[FileMeta]): Seq[RecordFile] = {
-    val found = statuses.flatMap { meta =>
+  def records(statuses: Seq[FileMeta]): Seq[RecordFile] = withoutDoubles(withDoubles(statuses)).sortBy(-_.version)
+
+  /** The same in any order. A record may be there under two names. */
+  def withDoubles(statuses: Seq[FileMeta]): Seq[RecordFile] =
+    statuses.flatMap { meta =>
       meta.name match {
         case RecordName(digits, note, suffix) if !meta.isDirectory =>
           // Only an ended operation's record has a time in its name. An unfinished one by such a name is not ours.
@@ -24,8 +26,6 @@ private[commit] object SideListing {
         case _ => None
       }
     }
-    withoutDoubles(found).sortBy(-_.version)
-  }
 
   /** Operations that may have told the catalog of new folders. */
   def moving(statuses: Seq[FileMeta]): Seq[RecordFile] = records(statuses).filter(_.state == RecordState.Moving)
@@ -40,15 +40,13 @@ private[commit] object SideListing {
     else found.filterNot(f => f.state == RecordState.Done && vacuumed(f.version))
   }
 
-  /** The files with lines of older operations, newest first. */
-  def histories(statuses: Seq[FileMeta]): Seq[HistoryFile] =
-    statuses.flatMap { meta =>
-      meta.name match {
-        case HistoryName(digits) if !meta.isDirectory && digits.toLong < SideNames.MaxVersion =>
-          Some(HistoryFile(digits.toLong, meta))
-        case _ => None
-      }
-    }.sortBy(-_.number)
+  /** Whether the operation of a version was published. Of one that VACUUM has forgotten, only newer ones tell. */
+  def isPublished(statuses: Seq[FileMeta], version: Long): Boolean = {
+    val all = records(statuses)
+    val published = all.filter(_.state.isPublished).map(_.version)
+    published.contains(version) ||
+    published.exists(_ > version) && !all.exists(f => f.version == version && f.state == RecordState.Undone)
+  }
 
   /** The newest published version, whose record is always a file; 0 for none. */
   def newestPublished(statuses: Seq[FileMeta]): Long =

@@ -61,10 +61,6 @@ final case class TableFolder(
   def outcome(record: Record): Path =
     new Path(side, s"${recordName(record.version)}-${record.operationId}$OutcomeSuffix")
 
-  /** See [[HistoryLines]]. */
-  def history(number: Long): Path =
-    new Path(side, Hidden + String.format(Locale.ROOT, "history-%010d.jsonl", Long.box(number)))
-
   /** The name of a published record once its retired files are being deleted. */
   def vacuumed(published: RecordFile): Path =
     new Path(side, published.meta.name.stripSuffix(RecordState.Done.suffix) + RecordState.Vacuumed.suffix)

@@ -11,15 +11,15 @@ import org.sparkzorder.commit.log.TableState
 private[scan] final case class SeenOperations(newest: Option[FileMeta], undone: Set[FileMeta]) {
 
   /**
-   * Whether [[unseen]] may lack operations, since there is only a line of them. Then the versions since the newest that
-   * was seen are not all there.
+   * Whether [[unseen]] may lack operations, since VACUUM has forgotten them. Then the versions since the newest that was
+   * seen are not all there.
    */
-  def mayLack(state: TableState.SideFolder): Boolean = state.history.isDefined &&
-    !state.done.find(file => newest.contains(file.meta)).exists { seen =>
-      state.done.indexOf(seen).toLong == state.version - seen.version
-    }
+  def mayLack(state: TableState.SideFolder): Boolean = {
+    val seen = state.done.find(file => newest.contains(file.meta)).fold(0L)(_.version)
+    state.done.count(_.version > seen).toLong != state.version - seen
+  }
 
-  /** Records that the listing was not checked against, newest first. Operations with only a line are left out. */
+  /** Records that the listing was not checked against, newest first. */
   def unseen(state: TableState.SideFolder): Seq[RecordFile] = {
     val published = state.done.takeWhile(file => !newest.contains(file.meta)).map(_ -> 0)
     val others = state.undone.filterNot(file => undone.contains(file.meta)).map(_ -> 1)

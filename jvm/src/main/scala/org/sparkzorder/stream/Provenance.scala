@@ -66,13 +66,11 @@ private[stream] final case class FolderChange(
  * backup.
  *
  * @param changes oldest first
- * @param linesUntil time of the newest operation with only a line, whose files are not known any more
- * @param restoredUntil time of the newest RESTORE among these
+ * @param forgottenUntil no operation was later of which the record is gone
  */
 private[sparkzorder] final class Provenance(
     changes: Iterable[FolderChange],
-    linesUntil: Option[Long] = None,
-    restoredUntil: Option[Long] = None
+    forgottenUntil: Option[Long] = None
 ) {
   import Provenance._
 
@@ -81,9 +79,6 @@ private[sparkzorder] final class Provenance(
   private val places = mutable.HashMap.empty[String, FileLocation]
   private val order = mutable.HashMap.empty[String, Int]
 
-  /** The position of the operation that first used a name. */
-  private val appeared = mutable.HashMap.empty[String, Int]
-
   /** The contents that operations found under a name, in the order in which they were taken away. */
   private val generations = mutable.HashMap.empty[String, Vector[Generation]]
   private val ofTrash = mutable.HashMap.empty[String, String]
@@ -91,13 +86,12 @@ private[sparkzorder] final class Provenance(
   changes.zipWithIndex.foreach { case (change, i) => add(change, i) }
 
   private def add(change: FolderChange, position: Int): Unit = {
-    val inputs = change.inputs.map(consumed(_, if (change.isUndone) Stays else position))
+    val inputs = change.inputs.map(consumed(_, stays = change.isUndone))
     if (change.made.nonEmpty) {
       val exchange = FileExchange(change.id, inputs, change.made.map(_.path), change.isUndone)
       exchange.outputs.foreach { o =>
         creators.put(o, exchange)
         order.put(o, position + 1)
-        appeared.put(o, position + 1)
       }
       if (!change.isUndone) inputs.foreach(i => consumers.put(i, exchange :: consumers.getOrElse(i, Nil)))
     }
@@ -112,22 +106,21 @@ private[sparkzorder] final class Provenance(
     }
     change.returned.foreach { f =>
       val content =
-        f.trash.flatMap(ofTrash.get).getOrElse(consumed(f.copy(path = f.before.getOrElse(f.path)), position))
-      if (f.before.exists(_ != f.path)) appeared.put(f.path, position + 1)
+        f.trash.flatMap(ofTrash.get).getOrElse(consumed(f.copy(path = f.before.getOrElse(f.path)), stays = false))
       // A stream may have seen the file under this name before the operation was undone.
-      if (content != f.path) remember(f.path, Generation(f.stamp, content, if (change.isUndone) position else Stays))
+      if (content != f.path) remember(f.path, Generation(f.stamp, content, stays = !change.isUndone))
       if (!change.isUndone) places.put(content, FileLocation(f.path, f.path))
     }
   }
 
-  private def consumed(f: MovedFile, taken: Int): String =
+  private def consumed(f: MovedFile, stays: Boolean): String =
     if (creators.contains(f.path)) f.path
     else {
       val found = known(f.path)
       val content = found.find(_.stamp == f.stamp).orElse(left(found, f.length)).fold(named(f.path, f.stamp))(_.content)
       // Any other content that was left under this name is gone.
-      generations.put(f.path, found.map(g => if (g.taken == Stays && taken != Stays) g.copy(taken = taken) else g))
-      remember(f.path, Generation(f.stamp, content, taken))
+      if (!stays) generations.put(f.path, found.map(_.copy(stays = false)))
+      remember(f.path, Generation(f.stamp, content, stays))
       content
     }
 
@@ -135,7 +128,7 @@ private[sparkzorder] final class Provenance(
 
   /** The content that was left there last, if it has this length. */
   private def left(found: Vector[Generation], length: Long): Option[Generation] =
-    found.findLast(_.taken == Stays).filter(_.stamp.length == length)
+    found.findLast(_.stays).filter(_.stamp.length == length)
 
   private def remember(path: String, generation: Generation): Unit =
     generations.put(path, known(path).filterNot(_.stamp == generation.stamp) :+ generation)
@@ -152,56 +145,49 @@ private[sparkzorder] final class Provenance(
   /** Whether a record says where the content is. */
   def isKnown(content: String): Boolean = places.contains(content)
 
-  /**
-   * Whether it is not known which content of this name an entry of a stream's log means. It may have been touched, or
-   * taken away by an operation with only a line.
-   */
-  def isInDoubt(path: String, time: Long): Boolean = {
-    val found = known(path)
-    linesUntil.exists(time <= _) && found.nonEmpty && !found.exists(_.stamp.time == time) &&
-    !WrittenNames.isOurs(path.substring(path.lastIndexOf('/') + 1))
-  }
+  /** Whether it is not known which content of this name an entry of a stream's log means, see [[ofLog]]. */
+  def isInDoubt(path: String, time: Long, there: => Option[Stamp]): Boolean =
+    !creators.contains(path) && known(path).nonEmpty && meant(path, time, there).isEmpty
 
-  /** Whether a RESTORE with only a line may have brought the content back, whose rows are perhaps known from elsewhere. */
+  /** Whether a RESTORE whose record is gone may have brought the content back. Its rows may be known from elsewhere. */
   def mayBeBack(content: String): Boolean =
-    Provenance.timeOf(content).exists(time => restoredUntil.exists(time <= _))
+    Provenance.timeOf(content).exists(time => forgottenUntil.exists(time <= _))
 
   /** Contents in the order of their rank come before those made from them. */
   def rank(content: String): Int = order.getOrElse(content, 0)
-
-  /** The number of the operation after which the name can be seen; 0 for names that were there before all. */
-  def appearance(path: String): Int = appeared.getOrElse(path, 0)
 
   /**
    * The content that an entry of a stream's log means.
    *
    * Spark takes a file that is overwritten in place for the file that it has seen, and lists no path twice. So if no
    * operation found a file with the time in the log, the file was touched or overwritten before an operation took it.
+   * This can be told only if no other file had the name. Otherwise it counts as a file of its own.
    *
    * @param time the file's modification time when the stream saw it
    * @param there what is under the path now
-   * @param after the latest [[appearance]] of the names in the same folder that the stream saw no later. Contents that
-   *   were taken before that are not meant
    */
-  def ofLog(path: String, time: Long, there: => Option[Stamp] = None, after: Int = 0): String =
+  def ofLog(path: String, time: Long, there: => Option[Stamp]): String =
     if (creators.contains(path)) path
-    else {
-      val found = known(path)
-      if (found.isEmpty) named(path, time)
-      else
-        there.filter(_.time == time) match {
-          case Some(stamp) =>
-            found.find(_.stamp == stamp).orElse(left(found, stamp.length)).fold(named(path, stamp))(_.content)
-          case None if isInDoubt(path, time) => named(path, time)
-          case None                          =>
-            val later = found.filter(_.taken >= after)
-            val ofTime = found.filter(_.stamp.time == time)
-            ofTime.find(_.taken >= after).orElse(ofTime.lastOption)
-              .orElse(later.filter(_.stamp.time >= time).minByOption(_.stamp.time))
-              .orElse(later.maxByOption(_.stamp.time))
-              .fold(named(path, time))(_.content)
-        }
+    else if (known(path).isEmpty) named(path, time)
+    else meant(path, time, there).getOrElse(named(path, time))
+
+  private def meant(path: String, time: Long, there: Option[Stamp]): Option[String] = {
+    val found = known(path)
+    val now = there.filter(_.time == time).map { stamp =>
+      found.find(_.stamp == stamp).orElse(left(found, stamp.length)).fold(named(path, stamp))(_.content)
     }
+    (found.filter(_.stamp.time == time).map(_.content) ++ now).distinct match {
+      case Seq() =>
+        val isSure = !forgottenUntil.exists(time <= _) || WrittenNames.isOurs(path.substring(path.lastIndexOf('/') + 1))
+        val isTouched = there.forall(stamp => left(found, stamp.length).isDefined)
+        found.map(_.content).distinct match {
+          case Seq(one) if isSure && isTouched => Some(one)
+          case _                               => None
+        }
+      case Seq(one) => Some(one)
+      case _        => None
+    }
+  }
 }
 
 private[sparkzorder] object Provenance {
@@ -209,15 +195,12 @@ private[sparkzorder] object Provenance {
   /** A character that no path contains. */
   private val At = '\u0000'
 
-  /** Position of a content that no operation has taken. */
-  private val Stays = Int.MaxValue
-
   /**
    * A content that an operation found under a name.
    *
-   * @param taken position of the change that took it away
+   * @param stays whether it was left there
    */
-  private final case class Generation(stamp: Stamp, content: String, taken: Int)
+  private final case class Generation(stamp: Stamp, content: String, stays: Boolean)
 
   private def named(path: String, stamp: Stamp): String = s"${named(path, stamp.time)}$At${stamp.length}"
 

@@ -89,10 +89,10 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
 private[sparkzorder] object StreamedTables {
 
   /** Two equal versions mean that the table's records are the same. */
-  type Version = (Option[FileMeta], Option[FileMeta], Set[FileMeta])
+  type Version = (Seq[FileMeta], Set[FileMeta])
 
   private def version(side: TableState.SideFolder): Version =
-    (side.newestDone.map(_.meta), side.history.map(_.meta), side.undone.map(_.meta).toSet)
+    (side.done.map(_.meta), side.undone.map(_.meta).toSet)
 
   private def versions(tables: Seq[(TableFolder, ReadableState)]): Seq[(Path, Version)] =
     tables.map { case (folder, s) => folder -> s.state }.collect { case (folder, side: TableState.SideFolder) =>
@@ -105,12 +105,19 @@ private[sparkzorder] object StreamedTables {
       val entries = History.newestFirst(folder).toVector ++ History.undone(folder)
       entries.sortBy(e => (e.record.version, e.state != History.Undone)).map(folder -> _).toList
     }
-    val lines = ofTables.flatten.map(_._2).filter(_.isLine)
     new Provenance(
       merged(ofTables).flatMap { case (folder, entry) => changes(folder, entry) },
-      lines.map(_.time).maxOption,
-      lines.filter(_.record.operation == History.RestoreOperation).map(_.time).maxOption
+      ofTables.flatMap(entries => forgottenUntil(entries.map(_._2))).maxOption
     )
+  }
+
+  /** The time of the oldest record after which none is gone. None if all are there. */
+  private def forgottenUntil(entries: Seq[HistoryEntry]): Option[Long] = {
+    val times = entries.groupMap(_.record.version)(_.time)
+    times.keys.maxOption.flatMap { newest =>
+      val oldest = Iterator.iterate(newest)(_ - 1).dropWhile(v => times.contains(v - 1)).next()
+      Option.when(oldest > 1)(times(oldest).max)
+    }
   }
 
   /**

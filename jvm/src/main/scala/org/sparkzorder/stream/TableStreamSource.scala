@@ -177,7 +177,7 @@ private[stream] final class TableStreamSource(
   private def contentsOf(from: Long, batches: Seq[Seq[Logged]], provenance: Provenance): (Seq[String], Decided) = {
     // New records may say more about files that were seen earlier. Then all decisions are made again from the start.
     val start = decided.filter(d => d.until == from && from >= 0 && (d.provenance eq provenance)).getOrElse {
-      val contents = new LoggedContents(provenance, statusOf(_).map(s => Stamp(s.getModificationTime, s.getLen)))
+      val contents = new LoggedContents(provenance, stampOf)
       val fresh = Decided(-1, provenance, contents, newDeliveries)
       loggedUntil(from).foreach(see(_, fresh))
       fresh
@@ -188,7 +188,7 @@ private[stream] final class TableStreamSource(
   }
 
   private def see(files: Seq[Logged], by: Decided): Seq[String] =
-    by.contents.next(files).flatMap(by.deliveries.see(_, by.provenance))
+    by.contents.of(files).flatMap(by.deliveries.see(_, by.provenance))
 
   private def logged(path: Path, time: Long): Logged = Logged(path.toUri.getPath, time)
 
@@ -209,7 +209,7 @@ private[stream] final class TableStreamSource(
       val isNew = WrittenNames.isOurs(name) || RestorePlan.isRenamed(name) || provenance.exists(_.mayBeBack(content))
       // Without records only the name tells, and the log is not read for it.
       (isNew || provenance.isDefined) && (known.get(path) match {
-        case Some(times) => provenance.exists(p => times.exists(p.isInDoubt(path, _)))
+        case Some(times) => provenance.exists(p => times.exists(p.isInDoubt(path, _, stampOf(path))))
         case None        => isNew
       })
     }
@@ -237,6 +237,8 @@ private[stream] final class TableStreamSource(
   private def statusOf(path: String): Option[FileStatus] =
     try Some(fs.getFileStatus(pathOf(path)))
     catch { case _: FileNotFoundException => None }
+
+  private def stampOf(path: String): Option[Stamp] = statusOf(path).map(s => Stamp(s.getModificationTime, s.getLen))
 
   private def pathOf(path: String): Path = new Path(base.toUri.getScheme, base.toUri.getAuthority, path)
 

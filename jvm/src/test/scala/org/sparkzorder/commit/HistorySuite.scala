@@ -5,26 +5,13 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
 import org.sparkzorder.commit.lock.Locking
-import org.sparkzorder.commit.log.{
-  History,
-  HistoryLine,
-  HistoryLines,
-  HistorySettings,
-  Reappeared,
-  RecordCache,
-  RecordJson,
-  TableState
-}
-import org.sparkzorder.commit.side.SideFolders
+import org.sparkzorder.commit.log.{History, HistorySettings, Reappeared, RecordCache, RecordJson, TableState}
 import org.sparkzorder.commit.upkeep.{RestorePlan, Trash}
 
-/**
- * VACUUM makes lines of records. No part of the history is lost before its time, and little is read.
- */
+/** VACUUM deletes old records. No part of the history is lost before its time, and little is read. */
 class HistorySuite extends AnyFunSuite {
-  private val small = HistorySettings(whole = 1)
+  private val small = HistorySettings(maxOperations = 1, whole = 1)
   private val day = 24L * 3600 * 1000
 
   private def ops(t: SmallTable) = new MemoryOps(t.fs)
@@ -35,8 +22,6 @@ class HistorySuite extends AnyFunSuite {
 
   private def records(t: SmallTable): Seq[Long] =
     SideListing.records(ops(t).list(folder(t).side)).filter(_.state.isPublished).map(_.version)
-
-  private def histories(t: SmallTable): Seq[String] = names(t).filter(_.startsWith("_history-"))
 
   private def versions(t: SmallTable): Seq[Long] = t.history.map(_.record.version)
 
@@ -50,68 +35,38 @@ class HistorySuite extends AnyFunSuite {
   private def refused(t: SmallTable, to: Long): NotRestorableException =
     intercept[NotRestorableException](t.restore(ops(t), to, "op-99"))
 
-  test("after VACUUM the side folder has few files, and the history all operations in order") {
-    val t = optimized(60, HistorySettings())
-    assert(records(t).size == 60 && histories(t).isEmpty)
-    t.vacuum(ops(t), "op-90", _.version <= 50)
-    assert(records(t) == (60L to 45L by -1L) && histories(t) == Seq("_history-0000000001.jsonl"))
-    assert(versions(t) == (60L to 1L by -1L))
-    assert(t.history.map(_.record.operationId) == (60 to 1 by -1).map(i => s"op-$i"))
-    assert(t.history.forall(e => e.publishMillis.isDefined && e.time > 0))
-    assert(t.history.map(_.state) == Seq.fill(10)("committed") ++ Seq.fill(50)("vacuumed"))
-    val lines = t.fs.file("/t/_zorder/_history-0000000001.jsonl").get.bytes
-    assert(new String(lines, UTF_8).linesIterator.size == 44 && !new String(lines, UTF_8).contains("parquet"))
-    assert(t.litter.isEmpty)
-  }
-
-  test("the next VACUUM writes all lines to a file with the next number") {
-    val t = optimized(3)
-    for (i <- 4 to 8) {
-      t.vacuum(ops(t), s"op-9$i")
-      assert(records(t) == Seq(i - 1L) && histories(t) == Seq(f"_history-${i - 3}%010d.jsonl"))
-      t.optimize(ops(t), s"op-$i")
-      assert(versions(t) == (i.toLong to 1L by -1L))
-    }
-    // Without anything to do it writes nothing.
-    t.vacuum(ops(t), "op-98", _ => false)
-    val before = histories(t)
-    t.vacuum(ops(t), "op-99", _ => false)
-    assert(histories(t) == before)
-  }
-
-  test("a record stays a file as long as its trash is there, however old it is") {
-    val t = optimized(6)
-    t.vacuum(ops(t), "op-90", _.version != 3)
-    assert(records(t) == Seq(6L, 3L) && versions(t) == (6L to 1L by -1L))
-    assert(t.history.map(_.state) == Seq.fill(3)("vacuumed") ++ Seq("committed") ++ Seq.fill(2)("vacuumed"))
-    t.fs.clock += 400 * day
-    t.optimize(ops(t), "op-7")
-    t.historySettings = small.copy(maxOperations = 1)
-    t.vacuum(ops(t), "op-91", _.version > 3)
-    assert(records(t) == Seq(7L, 3L))
-    t.vacuum(ops(t), "op-92")
-    assert(records(t) == Seq(7L))
-  }
-
-  test("a VACUUM forgets operations that are too many or too old") {
+  test("VACUUM forgets operations that are too many or too old, but not the newest") {
     def left(settings: HistorySettings): Seq[Long] = {
       val t = optimized(4)
-      t.vacuum(ops(t), "op-90")
       t.fs.clock += 31 * day
       for (i <- 5 to 8) t.optimize(ops(t), s"op-$i")
       t.historySettings = settings
       t.vacuum(ops(t), "op-91")
+      assert(t.litter.isEmpty)
+      assert(t.history.forall(e => e.publishMillis.isDefined && e.time > 0 && e.state == "vacuumed"))
       versions(t)
     }
-    val long = 40 * day
-    assert(left(small) == Seq(8L, 7L, 6L, 5L))
-    assert(left(small.copy(retentionMillis = long)) == (8L to 1L by -1L))
-    assert(left(small.copy(retentionMillis = long, maxOperations = 6)) == (8L to 3L by -1L))
-    // The newest line stays, since no version before it can be restored.
-    assert(left(small.copy(maxOperations = 1)) == Seq(8L, 7L))
+    val (month, long) = (HistorySettings(whole = 1), HistorySettings(retentionMillis = 40 * day, whole = 1))
+    assert(left(month) == Seq(8L, 7L, 6L, 5L))
+    assert(left(month.copy(whole = 6)) == (8L to 3L by -1L) && left(HistorySettings()) == (8L to 1L by -1L))
+    assert(left(long) == (8L to 1L by -1L))
+    assert(left(long.copy(maxOperations = 6)) == (8L to 3L by -1L))
+    assert(left(small) == Seq(8L))
   }
 
-  test("the newest lines with a layout, and with the place of a partition, are not forgotten") {
+  test("a record stays as long as its trash is there, however old it is") {
+    val t = optimized(6)
+    t.vacuum(ops(t), "op-90", _.version != 3)
+    assert(versions(t) == Seq(6L, 3L) && t.history.map(_.state) == Seq("vacuumed", "committed"))
+    t.fs.clock += 400 * day
+    t.optimize(ops(t), "op-7")
+    t.vacuum(ops(t), "op-91", _.version > 3)
+    assert(versions(t) == Seq(7L, 3L))
+    t.vacuum(ops(t), "op-92")
+    assert(versions(t) == Seq(7L) && records(t) == Seq(7L))
+  }
+
+  test("the newest operations with a layout, and with the place of a partition, are not forgotten") {
     val t = optimized(1)
     def move(to: String, day: String) =
       LocationChange(CatalogPartition(Vector("day" -> day)), "mem:/t/old", to, Seq(InputFile("x", 1, 1, 1)), Nil)
@@ -127,85 +82,45 @@ class HistorySuite extends AnyFunSuite {
     put(5, None)
     put(6, None)
     put(7, None)
-    t.historySettings = small.copy(maxOperations = 1)
     t.vacuum(ops(t), "op-90")
-    assert(records(t) == Seq(7L) && versions(t) == Seq(7L, 6L, 4L, 3L, 2L))
-    val lines = t.history.tail
-    assert(lines.find(_.record.layout.isDefined).map(_.record.layout) == Some(Some("new")))
-    assert(lines.flatMap(_.record.locationChanges).map(s => s.to -> s.inputs.size) ==
-      Seq("mem:/t/c" -> 0, "mem:/t/a" -> 0, "mem:/t/b" -> 0))
+    assert(versions(t) == Seq(7L, 4L, 3L, 2L))
   }
 
-  test("at no moment does the history lack an operation, name one twice, or restore from half a trash") {
+  test("at no moment does the history lack an operation that is not forgotten, or restore from half a trash") {
     val t = optimized(6)
-    t.vacuum(ops(t), "op-90", _.version <= 2)
     def trash(version: Long): Int =
       t.fs.below("/t").count(p => p.contains(f"/_v$version%010d-") && p.endsWith(".retired"))
     t.fs.changed = () => {
-      assert(versions(t) == (6L to 1L by -1L))
+      assert((3 to 6).map(n => (6L to 7L - n by -1L)).contains(versions(t)))
       t.history.filter(_.state == "committed").foreach(e => assert(trash(e.record.version) > 0, e.record.version))
     }
-    t.vacuum(ops(t), "op-91", _.version != 3)
-    assert(t.history.map(_.state) == Seq.fill(3)("vacuumed") ++ Seq("committed") ++ Seq.fill(2)("vacuumed"))
+    t.vacuum(ops(t), "op-91", _.version <= 3)
+    assert(t.history.map(_.state) == Seq.fill(3)("committed"))
   }
 
-  test("a reader that lists the folder before VACUUM makes lines, and reads afterwards, sees each operation once") {
-    val t = optimized(5)
-    t.vacuum(ops(t), "op-90", _.version <= 2)
-    // At each call of the reader, another process makes lines.
+  test("a reader that lists the folder before VACUUM deletes records, and reads afterwards, sees the others") {
+    // At each call of the reader, another process deletes records.
     for (at <- 1 to 9) {
-      val copy = t.copy
-      copy.historySettings = small
-      val reader = new MemoryOps(copy.fs, other = { case `at` => copy.vacuum(ops(copy), "op-91") })
-      val read = History.newestFirst(TableFolder(copy.root, reader)).map(_.record.version).toList
-      assert(read == List(5L, 4L, 3L, 2L, 1L), s"at call $at")
+      val t = optimized(6)
+      t.historySettings = small.copy(maxOperations = 3)
+      val reader = new MemoryOps(t.fs, other = { case `at` => t.vacuum(ops(t), "op-91") })
+      val read = History.newestFirst(TableFolder(t.root, reader)).map(_.record.version).toList
+      assert(read == (6L to 7L - read.size by -1L) && read.size >= 3, s"at call $at")
     }
   }
 
-  test("a history of many lines takes hardly longer than the reading of its file", InRest) {
-    val (t, lines) = (optimized(1), 60000)
-    val record = t.history.head.record
-    def put(name: String, bytes: Array[Byte]): Unit =
-      t.fs.nodes(s"/t/_zorder/$name") = File(bytes.length.toLong, 1L, Set.empty, bytes)
-    put(f"_v${lines + 1}%010d-1ms.json", RecordJson.write(record.copy(version = lines + 1L)))
-    val texts = (lines to 1 by -1).map { i =>
-      new String(RecordJson.writeLine(HistoryLine(record.copy(version = i.toLong), None, 1L, None)), UTF_8).trim
-    }
-    put("_history-0000000001.jsonl", texts.mkString("\n").getBytes(UTF_8))
-    def millis(work: => Int): Long = {
-      val started = System.nanoTime()
-      assert(work >= lines)
-      (System.nanoTime() - started) / 1000000
-    }
-    def read = HistoryLines.read(folder(t), () => ops(t).list(folder(t).side)).size
-    millis(read)
-    val alone = millis(read)
-    val whole = millis(versions(t).size)
-    assert(whole < 3 * alone + 500)
-  }
-
-  test("the newest operations, and the version, are known without the lines") {
-    val t = optimized(60, HistorySettings())
-    t.vacuum(ops(t), "op-90")
+  test("the newest operations are known without older ones") {
+    val t = optimized(60)
     val reading = ops(t)
     assert(History.newestFirst(TableFolder(t.root, reading)).take(16).map(_.record.version).toList.last == 45L)
-    assert(
-      reading.trace.count(_.startsWith("read")) == 16 && !reading.trace.exists(_.contains("read mem:/t/_zorder/_hi"))
-    )
-    assert(TableState.look(t.root, reading) match {
-      case s: TableState.SideFolder => s.version == 60L && s.history.isDefined
-      case TableState.NoSideFolder  => false
-    })
+    assert(reading.trace.count(_.startsWith("read")) == 16)
   }
 
-  test("RESTORE goes to no version that is a line, nor across one") {
+  test("RESTORE does not go to the version before a vacuumed one") {
     val t = optimized(6)
+    t.historySettings = HistorySettings()
     t.vacuum(ops(t), "op-90", _.version == 3)
-    assert(records(t) == Seq(6L, 5L, 4L, 2L, 1L))
-    for (to <- 0L to 2L) {
-      val e = refused(t, to)
-      assert(e.obstacle == RestoreObstacle.Gone && e.paths == Seq("files of version 3"))
-    }
+    assert(refused(t, 2).obstacle == RestoreObstacle.Gone)
     val before = t.files
     t.restore(ops(t), 3, "op-7")
     assert(t.files.forall(_.contains("new-op-3")))
@@ -224,29 +139,18 @@ class HistorySuite extends AnyFunSuite {
     assert(t.fs.visibleRows == t.allRows)
   }
 
-  test("operations whose trash RESTORE has emptied become lines with it") {
+  test("operations whose trash RESTORE has emptied are forgotten with it") {
     val t = optimized(3)
     t.restore(ops(t), 1, "op-4")
     assert(t.history.map(_.state) == Seq("committed", "restored", "restored", "committed"))
     t.optimize(ops(t), "op-5")
-    t.vacuum(ops(t), "op-90", _ => false)
-    assert(records(t) == (5L to 1L by -1L))
     // Together they tell where rows went.
     t.vacuum(ops(t), "op-91", _.version <= 3)
-    assert(records(t) == (5L to 2L by -1L))
+    assert(versions(t) == (5L to 2L by -1L))
     t.vacuum(ops(t), "op-92", _.version <= 4)
-    assert(records(t) == Seq(5L) && t.history.map(_.state) == "committed" +: Seq.fill(4)("vacuumed"))
+    assert(versions(t) == Seq(5L))
     t.restore(ops(t), 4, "op-6")
     assert(t.fs.visibleRows == t.allRows)
-  }
-
-  test("the newest RESTORE is not forgotten") {
-    val t = optimized(2)
-    t.restore(ops(t), 1, "op-3")
-    for (i <- 4 to 7) t.optimize(ops(t), s"op-$i")
-    t.historySettings = small.copy(maxOperations = 1)
-    t.vacuum(ops(t), "op-90")
-    assert(versions(t) == Seq(7L, 6L, 3L))
   }
 
   test("the names that RESTORE gives are known") {
@@ -259,52 +163,15 @@ class HistorySuite extends AnyFunSuite {
     assert(!RestorePlan.isRenamed("part-0.parquet") && !RestorePlan.isRenamed("restored.parquet"))
   }
 
-  test("a damaged line costs its operation, and no version is given again or restored over it") {
-    val t = optimized(4)
-    t.vacuum(ops(t), "op-90")
-    val path = s"/t/_zorder/${histories(t).head}"
-    val file = t.fs.file(path).get
-    for (i <- file.bytes.indices) {
-      t.fs.nodes(path) = file.copy(bytes = file.bytes.updated(i, (file.bytes(i) ^ 1).toByte))
-      assert(versions(t).startsWith(Seq(4L)) && versions(t).toSet.subsetOf((1L to 4L).toSet), s"byte $i")
-      assert(t.history.size >= 2, s"byte $i")
-    }
-    t.fs.nodes(path) = file.copy(bytes = file.bytes.take(file.bytes.length / 2))
-    val e = refused(t, 0)
-    assert(Seq(RestoreObstacle.Forgotten, RestoreObstacle.Gone).contains(e.obstacle))
-    for (bytes <- Seq(Array.emptyByteArray, "{}\n\n[1]\nnull\n".getBytes(UTF_8), Array.fill[Byte](99)(-1))) {
-      t.fs.nodes(path) = file.copy(bytes = bytes)
-      assert(versions(t) == Seq(4L) && refused(t, 0).obstacle == RestoreObstacle.Forgotten)
-    }
-    t.optimize(ops(t), "op-5")
-    assert(versions(t) == Seq(5L, 4L))
-    t.vacuum(ops(t), "op-91")
-    // The damaged file stays: it may be possible to repair it.
-    assert(versions(t) == Seq(5L, 4L))
-    assert(histories(t).sorted == Seq("_history-0000000001.jsonl", "_history-0000000002.jsonl"))
-  }
-
-  test("the highest readable number counts") {
-    val t = optimized(4)
-    t.vacuum(ops(t), "op-90")
-    val file = t.fs.file(s"/t/_zorder/${histories(t).head}").get
-    t.fs.nodes("/t/_zorder/_history-0000000007.jsonl") = file.copy(bytes = "{".getBytes(UTF_8))
-    t.fs.nodes("/t/_zorder/_history-0000000008.jsonl") = Dir
-    assert(versions(t) == (4L to 1L by -1L))
-    t.optimize(ops(t), "op-5")
-    t.vacuum(ops(t), "op-91")
-    assert(versions(t) == (5L to 1L by -1L) && histories(t).sorted.last == "_history-0000000008.jsonl")
-  }
-
-  test("a damaged record stays a file, and is part of the history again once it is repaired") {
+  test("a damaged record stays, and is part of the history again once it is repaired") {
     val t = optimized(4)
     val broken = s"/t/_zorder/${names(t).find(_.startsWith("_v0000000002")).get}"
     val file = t.fs.file(broken).get
     t.fs.nodes(broken) = file.copy(bytes = "{".getBytes(UTF_8))
     t.vacuum(ops(t), "op-90")
-    assert(t.fs.nodes.contains(broken) && versions(t) == Seq(4L, 3L, 1L))
+    assert(t.fs.nodes.contains(broken) && versions(t) == Seq(4L))
     t.fs.nodes(broken) = file
-    assert(versions(t) == Seq(4L, 3L, 2L, 1L))
+    assert(versions(t) == Seq(4L, 2L))
   }
 
   test("VACUUM frees a full disk, too") {
@@ -313,9 +180,8 @@ class HistorySuite extends AnyFunSuite {
       t.attempt("op-7")(t.vacuum(new MemoryOps(t.fs, k, Fault.DiskFull), "op-7"))
       if (k > 4) assert(!t.fs.below("/t").exists(_.endsWith(".retired")), s"full from call $k on")
       assert(t.litter.isEmpty)
-      assert(versions(t) == (6L to 1L by -1L))
       t.vacuum(ops(t), "op-8")
-      assert(records(t) == Seq(6L) && versions(t) == (6L to 1L by -1L))
+      assert(versions(t) == Seq(6L))
     }
   }
 
@@ -344,9 +210,8 @@ class HistorySuite extends AnyFunSuite {
     assert(back(t, ops(t)).isEmpty)
   }
 
-  test("the search for retired names reads no more than the newest 16 records, and no line") {
-    val t = optimized(40, HistorySettings())
-    t.vacuum(ops(t), "op-90", _.version <= 12)
+  test("the search for retired names reads no more than the newest 16 records") {
+    val t = optimized(40)
     t.fs.put("/t/p=1/new-op-20-1.parquet", Set(900), 5L)
     t.fs.put("/t/p=1/new-op-30-1.parquet", Set(901), 5L)
     val reading = ops(t)
@@ -381,7 +246,7 @@ class HistorySuite extends AnyFunSuite {
     assert(History.undone(folder(t)).isEmpty && !names(t).exists(_.endsWith(".outcome")))
   }
 
-  test("the history says that another process finished an operation, also in a line") {
+  test("the history says that another process finished an operation") {
     var finished = 0
     for (k <- 1 to 200) {
       val t = new SmallTable(Seq("p=1"), 2)
@@ -395,49 +260,40 @@ class HistorySuite extends AnyFunSuite {
           t.historySettings = small
           for (i <- 2 to 4) t.optimize(ops(t), s"op-$i")
           t.vacuum(ops(t), "op-90")
-          assert(!names(t).exists(_.endsWith(".outcome")) && t.history.last.outcome == outcome)
+          t.fs.clock += 8 * day
+          t.optimize(ops(t), "op-5")
+          assert(!names(t).exists(_.endsWith(".outcome")))
         }
       }
     }
     assert(finished > 5)
   }
 
-  test("VACUUM finds the trash of a moved partition, also by a line, and leaves trash that no record names") {
+  test("VACUUM finds the trash of a moved partition, and leaves trash that no record names") {
     val t = new SmallTable(Seq("p=1", "p=2"))
-    t.historySettings = small
     t.optimize(ops(t))
     val copied = t.fs.below("/t/p=1").map(p => p.replace("/t/p=1/", "/t/p=9/") -> t.fs.nodes(p))
-    t.optimize(ops(t), "op-2")
     t.vacuum(ops(t), "op-3")
-    assert(records(t) == Seq(2L))
     t.fs.nodes("/t/p=9") = Dir
     t.fs.nodes ++= copied
     t.fs.put("/t/p=9/_zorder/trash/_v0000000001-elsewhere/x.parquet.retired", Set(1), 5L)
     def retired = t.fs.below("/t").filter(_.endsWith(".retired"))
     assert(retired.count(_.startsWith("/t/p=9/")) == 4)
     val lock = Locking.acquire(folder(t), "op-4", t.settings)
-    Trash.vacuum(folder(t), lock, Trash.expired(folder(t), _ => true, Seq("p=2", "p=9"), small), small)
+    Trash.vacuum(folder(t), lock, Trash.expired(folder(t), _ => true, Seq("p=2", "p=9")))
     lock.release()
     assert(retired == Seq("/t/p=9/_zorder/trash/_v0000000001-elsewhere/x.parquet.retired"))
   }
 
-  test("whether a version was published is known from its line, or from that of a later one") {
+  test("a version that is forgotten was published, unless it was undone") {
     val t = optimized(6)
     t.historySettings = small.copy(maxOperations = 3)
     t.vacuum(ops(t), "op-90")
     assert(versions(t) == Seq(6L, 5L, 4L))
-    val reading = ops(t)
-    val here = TableFolder(t.root, reading)
-    def isPublished(version: Long) = HistoryLines.isPublished(here, reading.list(here.side), version)
-    assert(isPublished(6) && !isPublished(7) && reading.trace.forall(!_.startsWith("read")))
-    assert((1L to 5L).forall(isPublished))
-  }
-
-  test("a file of lines is not taken for a record, and begins a table") {
-    val meta = FileMeta(folder(new SmallTable(Nil)).history(7), 1, 1, isDirectory = false)
-    assert(SideListing.records(Seq(meta)).isEmpty)
-    assert(SideListing.histories(Seq(meta)) == Seq(HistoryFile(7, meta)))
-    assert(SideFolders.beginsTable(meta))
+    def isPublished(version: Long) = SideListing.isPublished(ops(t).list(folder(t).side), version)
+    assert((1L to 6L).forall(isPublished) && !isPublished(7))
+    t.fs.put("/t/_zorder/_v0000000003-op-3.undone", Set.empty, 1L)
+    assert(!isPublished(3))
   }
 
   test("cached records are counted by their files") {

@@ -114,6 +114,9 @@ class RecordSuite extends AnyFunSuite {
     }
     fails(text.replace("\"inputs\":[", "\"inputs\":[5,"))
     fails(text.replace("\"parameters\":{", "\"parameters\":{\"x\":{},"))
+    for (name <- Seq("format", "way", "version", "timestamp", "userId", "metrics", "inputs", "rows", "path"))
+      fails(text.replace(s"\"$name\":", "\"other\":"))
+    fails(text.replace("\"OPTIMIZE\"", "5"))
     fails("[" * 5000)
     fails("null")
     fails("7")

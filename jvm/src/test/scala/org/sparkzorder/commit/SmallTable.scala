@@ -159,7 +159,7 @@ final class SmallTable(
 
   def vacuum(ops: FileOps, id: String = "op-1", isOld: Record => Boolean = _ => true): Unit =
     locked(ops, id)((folder, lock) =>
-      Trash.vacuum(folder, lock, Trash.expired(folder, isOld, settings = historySettings), historySettings)
+      Trash.vacuum(folder, lock, Trash.expired(folder, isOld, settings = historySettings, now = fs.clock))
     )
 
   /**
@@ -268,7 +268,7 @@ final class SmallTable(
       case Seq("_README.txt") => fs.children(fs.parent(path)).size == 1
       case Seq(name)          =>
         !name.matches("_v\\d+\\.(json|vacuumed)") && !name.matches(
-          "_v\\d+-\\d+ms\\.(json|vacuumed)|_v\\d+-op-\\d+\\.(undone|outcome)|_history-\\d+\\.jsonl|_index-\\d+\\.zidx"
+          "_v\\d+-\\d+ms\\.(json|vacuumed)|_v\\d+-op-\\d+\\.(undone|outcome)|_index-\\d+\\.zidx"
         )
       case _ => true
     })

@@ -13,29 +13,24 @@ class SeenListingsSuite extends AnyFunSuite {
 
   private def meta(name: String) = FileMeta(new Path(folder.side, name), 1L, 1L, isDirectory = false)
 
-  /** A table whose records are those of some versions. Of older ones there may be lines. */
-  private def state(versions: Seq[Int], hasLines: Boolean = true): TableState.SideFolder = {
-    val lines = if (hasLines) Seq(meta("_history-0000000003.jsonl")) else Nil
-    new TableState.SideFolder(folder, versions.map(v => meta(f"_v$v%010d-1ms.json")) ++ lines)
-  }
+  /** A table whose records are those of some versions. */
+  private def state(versions: Seq[Int]): TableState.SideFolder =
+    new TableState.SideFolder(folder, versions.map(v => meta(f"_v$v%010d-1ms.json")))
 
-  test("operations with only a line since a listing was checked are known to be missing") {
+  test("operations that were forgotten since a listing was checked are known to be missing") {
     val seen = SeenOperations.of(state(1 to 20))
     def unseen(now: TableState.SideFolder) = seen.unseen(now).map(_.version)
     val next = state(5 to 22)
     assert(!seen.mayLack(next) && unseen(next) == Seq(22L, 21L))
-    // VACUUM has made a line of the 22nd and 23rd, but not of the 20th.
+    // The 22nd and 23rd are forgotten, but not the 20th.
     val lacking = state(20 +: (24 to 40))
     assert(seen.mayLack(lacking) && unseen(lacking) == (40L to 24L by -1L))
     // The record itself is gone.
     assert(seen.mayLack(state(25 to 40)))
-    assert(!seen.mayLack(state(20 to 40)) && !seen.mayLack(state(1 to 40, hasLines = false)))
+    assert(!seen.mayLack(state(20 to 40)) && !seen.mayLack(state(1 to 40)))
   }
 
-  test("a listing that was never checked may lack operations that have a line") {
-    assert(SeenOperations.none.mayLack(state(5 to 20)) && !SeenOperations.none.mayLack(state(
-      1 to 20,
-      hasLines = false
-    )))
+  test("a listing that was never checked may lack operations that are forgotten") {
+    assert(SeenOperations.none.mayLack(state(5 to 20)) && !SeenOperations.none.mayLack(state(1 to 20)))
   }
 }

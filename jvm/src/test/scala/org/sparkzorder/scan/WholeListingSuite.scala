@@ -134,11 +134,10 @@ private object WholeListingSuite {
       fs.nodes(path) = File(bytes.length.toLong, fs.clock, Set.empty, bytes)
     }
 
-    /** Leaves only lines of older versions. */
+    /** Forgets older versions. */
     def vacuum(below: Int): Unit = {
       val older = fs.children(s"$root/_zorder").filter(f => f < f"$root/_zorder/_v$below%010d" && f.endsWith(".json"))
       older.foreach(fs.nodes.remove)
-      fs.put(s"$root/_zorder/_history-0000000001.jsonl", Set.empty, 1L)
     }
 
     def forget(): Unit = cache.clear()

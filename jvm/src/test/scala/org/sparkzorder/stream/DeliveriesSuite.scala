@@ -43,11 +43,11 @@ class DeliveriesSuite extends AnyFunSuite {
     def append(): Unit = {
       val free = used.filterNot(name => seen(name) || touched(name) || visible.exists(names(_) == name))
       val name = if (free.nonEmpty && random.nextInt(3) == 0) free.head else s"/t/new-${next()}"
-      // A file may be older than one that had its name before, and a loader may give all of its files one time.
+      // A file may be older than one that had its name before, and a loader may give its files one time.
       val time = random.nextInt(4) match {
-        case 0 => 1000L - next()
-        case 1 => 1000L
-        case _ => 1000L + next()
+        case 0                => 1000L - next()
+        case 1 if !used(name) => 1000L
+        case _                => 1000L + next()
       }
       val stamp = Stamp(time, next().toLong)
       val content = s"$name\u0000$time\u0000${stamp.length}"
@@ -163,7 +163,7 @@ class DeliveriesSuite extends AnyFunSuite {
     }
 
     private def run(batches: Iterable[Seq[Logged]], provenance: Provenance): Seq[Seq[String]] =
-      batches.toSeq.map(contents.get.next(_).flatMap(deliveries.see(_, provenance)).map(folder.whole))
+      batches.toSeq.map(contents.get.of(_).flatMap(deliveries.see(_, provenance)).map(folder.whole))
 
     /** As a source does: when records have come, or it is started again, all of the log is gone through again. */
     def read(): Unit = {
@@ -238,40 +238,43 @@ class DeliveriesSuite extends AnyFunSuite {
     val deliveries = new Deliveries()
     val contents = new LoggedContents(provenance, _ => None)
     def read(path: String, time: Long) =
-      contents.next(Seq(Logged(path, time))).flatMap(deliveries.see(_, provenance)).map(provenance.place)
+      contents.of(Seq(Logged(path, time))).flatMap(deliveries.see(_, provenance)).map(provenance.place)
     // One that was read is the input, touched since or not.
     assert(read("/t/zorder-1", 9) == Seq(FileLocation("/t/zorder-1", "/t/zorder-1")))
     assert(read("/t/a", 5).isEmpty)
-    assert(read("/t/a", 7) == Seq(FileLocation("/t/a", "/t/a")))
+    val now = new LoggedContents(provenance, _ => Some(Stamp(7, 1)))
+    assert(now.of(Seq(Logged("/t/a", 7))).map(provenance.place) == Seq(FileLocation("/t/a", "/t/a")))
     Seq(5, 7, 3).foreach { time =>
       val fresh = new LoggedContents(provenance, _ => None)
-      assert(fresh.next(Seq(Logged("/t/a", time))).map(provenance.place) == Seq(FileLocation("/x", "/t/a")), time)
+      assert(fresh.of(Seq(Logged("/t/a", time))).map(provenance.place) == Seq(FileLocation("/x", "/t/a")), time)
     }
   }
 
-  test("two files of one name and one time are told apart by their length, or by what came before them") {
-    def load(id: String, length: Long, trash: String) =
+  test("which of several files of one name was touched is in doubt, and so is one of two of one time") {
+    def load(id: String, time: Long, length: Long, trash: String) =
       FolderChange(
         id,
-        Seq(MovedFile("/t/a", length, 5, trash = Some(trash))),
+        Seq(MovedFile("/t/a", length, time, trash = Some(trash))),
         Seq(MovedFile(s"/t/zorder-$id", 1, 9)),
         Nil,
         false
       )
-    val one = new Provenance(Seq(load("1", 10, "/x")))
-    val both = new Provenance(Seq(load("1", 10, "/x"), load("2", 20, "/y")))
-    def place(provenance: Provenance, log: Seq[Logged], there: Option[Stamp]) = {
-      val contents = new LoggedContents(provenance, _ => there)
-      log.flatMap(f => contents.next(Seq(f))).map(provenance.place).last.path
-    }
-    val a = Logged("/t/a", 5)
-    assert(place(one, Seq(a), Some(Stamp(5, 20))) == "/t/a")
-    assert(place(one, Seq(a), Some(Stamp(5, 10))) == "/x")
-    assert(place(both, Seq(a), None) == "/x")
-    assert(place(both, Seq(Logged("/t/zorder-1", 9), a), None) == "/y")
+    val one = new Provenance(Seq(load("1", 5, 10, "/x")))
+    val both = new Provenance(Seq(load("1", 5, 10, "/x"), load("2", 6, 20, "/y")))
+    val same = new Provenance(Seq(load("1", 5, 10, "/x"), load("2", 5, 20, "/y")))
+    def place(provenance: Provenance, time: Long, there: Option[Stamp] = None): Option[String] =
+      Option.when(!provenance.isInDoubt("/t/a", time, there))(
+        provenance.place(provenance.ofLog("/t/a", time, there)).path
+      )
+    assert(place(one, 5).contains("/x") && place(one, 5, Some(Stamp(5, 10))).contains("/x"))
+    assert(place(one, 5, Some(Stamp(7, 20))).contains("/x") && place(one, 7, Some(Stamp(7, 20))).contains("/t/a"))
+    // It was touched before it was taken, or it is the next one and was touched since.
+    assert(place(one, 8).contains("/x") && place(one, 8, Some(Stamp(7, 20))).isEmpty)
+    assert(place(both, 5).contains("/x") && place(both, 6).contains("/y") && place(both, 7).isEmpty)
+    assert(place(same, 5).isEmpty && place(one, 5, Some(Stamp(5, 20))).isEmpty)
   }
 
-  test("with operations of which only a line is left, a name with another time is in doubt") {
+  test("after operations that are forgotten, a name with another time is in doubt") {
     val taken = FolderChange(
       "1",
       Seq(MovedFile("/t/a", 1, 50, trash = Some("/x")), MovedFile("/t/zorder-00001-id-a0.parquet", 1, 50)),
@@ -280,15 +283,15 @@ class DeliveriesSuite extends AnyFunSuite {
       false
     )
     def contentOf(provenance: Provenance, time: Long) =
-      new LoggedContents(provenance, _ => None).next(Seq(Logged("/t/a", time))).head
-    val (all, some) = (new Provenance(Seq(taken)), new Provenance(Seq(taken), Some(40L), Some(30L)))
-    assert(Seq(20L, 45L, 50L).map(all.isInDoubt("/t/a", _)) == Seq(false, false, false))
-    assert(Seq(20L, 45L, 50L).map(some.isInDoubt("/t/a", _)) == Seq(true, false, false))
+      new LoggedContents(provenance, _ => None).of(Seq(Logged("/t/a", time))).head
+    val (all, some) = (new Provenance(Seq(taken)), new Provenance(Seq(taken), Some(40L)))
+    assert(Seq(20L, 45L, 50L).map(all.isInDoubt("/t/a", _, None)) == Seq(false, false, false))
+    assert(Seq(20L, 45L, 50L).map(some.isInDoubt("/t/a", _, None)) == Seq(true, false, false))
     // What was touched is the content that was taken. What is in doubt is not taken for it.
     assert(contentOf(all, 20) == contentOf(all, 50) && contentOf(some, 45) == contentOf(some, 50))
     assert(contentOf(some, 20) != contentOf(some, 50))
     // Names of ours are not used again, and of other names nothing is known.
-    assert(!some.isInDoubt("/t/zorder-00001-id-a0.parquet", 20) && !some.isInDoubt("/t/b", 20))
+    assert(!some.isInDoubt("/t/zorder-00001-id-a0.parquet", 20, None) && !some.isInDoubt("/t/b", 20, None))
     val file = contentOf(some, 20)
     assert(some.mayBeBack(file) && !some.mayBeBack(contentOf(some, 45)) && !all.mayBeBack(file))
   }

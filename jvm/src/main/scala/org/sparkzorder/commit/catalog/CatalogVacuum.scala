@@ -5,7 +5,7 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
-import org.sparkzorder.commit.log.{History, HistorySettings, HistoryWriter}
+import org.sparkzorder.commit.log.{History, HistoryEntry, HistorySettings}
 
 /**
  * An earlier folder whose files VACUUM deletes.
@@ -68,7 +68,7 @@ private[sparkzorder] object CatalogVacuum {
       }
     }
     expired.filter(e => StaleAppends.isUnused(e.left, now)).foreach(e => removeIfEmpty(home, lock, e.folder))
-    HistoryWriter.gather(home, lock, settings, vacuumed(home, lock, history))
+    History.forget(home, lock, settings.forgotten(History.read(home), now)(isGone(home, history, _)))
   }
 
   /** Removes a folder that an operation made, once it has no data any more. */
@@ -90,18 +90,17 @@ private[sparkzorder] object CatalogVacuum {
     }
 
   /**
-   * Versions of which no file is left in the folders that the table left: their records need not name the files any
-   * more. A file that stays would be taken for a stale append without its record.
+   * Whether no file of an operation is left in the folders that the table left. A file that stays would be taken for a
+   * stale append without its record.
    */
-  private def vacuumed(home: TableFolder, lock: Lock, history: LocationHistory): Set[Long] = {
-    // The record of a present location tells which files were brought there.
-    def isGone(change: LocationChange): Boolean = history.leftBy(change.to).isDefined && {
-      val isReplaced = history.replacedIn(change.from)
-      !home.ops.list(new Path(change.from)).exists(m => StaleAppends.isVisible(m) && isReplaced(m))
+  private def isGone(home: TableFolder, history: LocationHistory, entry: HistoryEntry): Boolean =
+    entry.state == History.Vacuumed && entry.record.locationChanges.forall { change =>
+      // The record of a present location tells which files were brought there.
+      history.leftBy(change.to).isDefined && {
+        val isReplaced = history.replacedIn(change.from)
+        !home.ops.list(new Path(change.from)).exists(m => StaleAppends.isVisible(m) && isReplaced(m))
+      }
     }
-    SideListing.records(lock.listing()).filter(_.state == RecordState.Vacuumed)
-      .filter(file => History.readable(home, file).exists(_.locationChanges.forall(isGone))).map(_.version).toSet
-  }
 
   /** RESTORE goes back to none of these operations' earlier folders any more. */
   private def mark(home: TableFolder, lock: Lock, versions: Set[Long]): Unit = if (versions.nonEmpty) {

@@ -12,13 +12,11 @@ import org.sparkzorder.compat._
  * One change of a location, as the history has it.
  *
  * @param version of the operation
- * @param isVacuumed whether VACUUM may have deleted files that the operation replaced, in any folder
  */
 final case class PastChange(
     version: Long,
     operationId: String,
     timestamp: Long,
-    isVacuumed: Boolean,
     change: LocationChange
 ) {
   def from: String = change.from
@@ -77,9 +75,6 @@ final case class LeftFolder(
     val there = visible.map(m => m.name -> m).toMap
     lastReplaced.filterNot(r => there.get(r.name).exists(r.is)) ++ lost.filter(l => there.get(l.name).exists(!l.is(_)))
   }
-
-  /** Whether VACUUM has deleted the files, and the history does not name them any more. */
-  def isForgotten: Boolean = last.isVacuumed && lastReplaced.isEmpty
 
   /** Whether the rows of the file are in the folder that is in use. */
   def isReplaced(meta: FileMeta): Boolean = byName.get(meta.name).exists(_.exists(_.is(meta)))
@@ -156,21 +151,16 @@ object LocationHistory {
 
   def read(folder: TableFolder): LocationHistory =
     new LocationHistory(
-      changes(History.read(folder), _.record.timestamp, _.state == History.Vacuumed),
+      changes(History.read(folder), _.record.timestamp),
       // They are given up when a recovery ends them, which may be long after they began.
-      changes(History.undone(folder), e => math.max(e.record.timestamp, e.time), _ => false)
+      changes(History.undone(folder), e => math.max(e.record.timestamp, e.time))
     )
 
-  private def changes(
-      entries: Seq[HistoryEntry],
-      timeOf: HistoryEntry => Long,
-      isVacuumed: HistoryEntry => Boolean
-  ): Seq[PastChange] =
+  private def changes(entries: Seq[HistoryEntry], timeOf: HistoryEntry => Long): Seq[PastChange] =
     for { e <- entries; c <- e.record.locationChanges } yield PastChange(
       e.record.version,
       e.record.operationId,
       timeOf(e),
-      isVacuumed(e),
       c
     )
 

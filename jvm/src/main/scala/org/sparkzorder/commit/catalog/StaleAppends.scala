@@ -67,8 +67,6 @@ private[sparkzorder] final class StaleAppends(view: CatalogView) {
     if (!view.located.get(current).contains(partition))
       Some(s"it is not known whether they were meant for what was $partition then")
     else if (stale.exists(notes.carried.hasOther)) Some(Changed)
-    else if (left.isForgotten && stale.exists(_.modificationTime < left.last.timestamp))
-      Some("some are older than that, and the history does not name the files of then any more")
     else if (notes.isVacuumed(id)) None
     else if (!left.isGivenUp && !notes.isLeft(id)) Some("the folder was overwritten since")
     else gone.headOption.map(f => s"files that were there before are gone or changed, such as ${f.name}")

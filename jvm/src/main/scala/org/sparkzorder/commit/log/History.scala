@@ -3,6 +3,7 @@ package org.sparkzorder.commit.log
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
+import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.storage.Listing
 import org.sparkzorder.compat._
 
@@ -13,15 +14,13 @@ import org.sparkzorder.compat._
  * @param publishMillis how long its files were being exchanged
  * @param time the modification time of its record's file: that of the commit point, or of the undo
  * @param outcome why it was undone, or which process finished it after its owner died
- * @param isLine whether the names of its files are forgotten
  */
 final case class HistoryEntry(
     record: Record,
     state: String,
     publishMillis: Option[Long],
     time: Long,
-    outcome: Option[Outcome],
-    isLine: Boolean = false
+    outcome: Option[Outcome]
 )
 
 object History {
@@ -43,19 +42,19 @@ object History {
 
   /** The same, but a record is read only when it is asked for. There may be thousands of them. */
   def newestFirst(folder: TableFolder): Iterator[HistoryEntry] =
-    entries(new PublishedRecords(folder, () => folder.ops.list(folder.side)))
+    entries(new PublishedRecords(folder, () => folder.ops.list(folder.side)).newestFirst)
 
   /** The same from the listing of a state, as far as its files are still there. */
   def newestFirst(state: TableState): Iterator[HistoryEntry] = state match {
     case side: TableState.SideFolder =>
-      entries(new PublishedRecords(side.folder, Listing.first(side.folder, Some(side.statuses))))
+      entries(new PublishedRecords(side.folder, Listing.first(side.folder, Some(side.statuses))).newestFirst)
     case TableState.NoSideFolder => Iterator.empty
   }
 
   private def entries(newestFirst: Iterator[PublishedRecord]): Iterator[HistoryEntry] = {
     // A RESTORE undid the operations between itself and the version that it went back to.
     var reach = Long.MaxValue
-    newestFirst.map { case PublishedRecord(file, record, outcome, isLine) =>
+    newestFirst.map { case PublishedRecord(file, record, outcome) =>
       val isRestored = record.version > reach
       // A RESTORE that a later one undid has no effect.
       if (!isRestored) target(record).foreach(version => reach = version)
@@ -64,7 +63,7 @@ object History {
         else if (isRestored) Restored
         else Committed
       val millis = file.publishMillis.orElse(record.metrics.get(Record.PublishMillis).flatMap(_.toLongOption))
-      HistoryEntry(record, state, millis, file.meta.modificationTime, outcome(), isLine)
+      HistoryEntry(record, state, millis, file.meta.modificationTime, outcome())
     }
   }
 
@@ -94,6 +93,16 @@ object History {
         None
       case _: java.io.FileNotFoundException => None
     }
+
+  /** Deletes the records of some versions, the oldest first. Needs the lock. */
+  private[commit] def forget(folder: TableFolder, lock: Lock, versions: Set[Long]): Unit =
+    if (versions.nonEmpty)
+      SideListing.withDoubles(lock.listing()).filter(f => f.state.isPublished && versions(f.version))
+        .sortBy(f => (f.version, f.state == RecordState.Vacuumed))
+        .foreach { file =>
+          lock.checkInARow()
+          folder.ops.delete(file.meta.path)
+        }
 
   /** The version that a RESTORE went back to. */
   private[commit] def target(record: Record): Option[Long] =

@@ -20,7 +20,7 @@ object TableState {
   final class SideFolder(val folder: TableFolder, val statuses: Seq[FileMeta]) extends TableState {
     private val records: Seq[RecordFile] = SideListing.records(statuses)
 
-    // All of these are newest first. Of older published operations there is only a line.
+    // All of these are newest first. VACUUM deletes records of older published operations.
     val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
     val done: Seq[RecordFile] = records.filter(_.state.isPublished)
 
@@ -42,9 +42,6 @@ object TableState {
 
     /** The record of the newest version that is published in full. */
     def newestDone: Option[RecordFile] = done.headOption
-
-    /** The lines of operations whose records are no files any more. */
-    val history: Option[HistoryFile] = SideListing.histories(statuses).headOption
 
     /** Version 0 is the table before the first operation. */
     def version: Long = newestDone.fold(0L)(_.version)

@@ -3,7 +3,7 @@ package org.sparkzorder.commit.machine
 import java.io.FileNotFoundException
 
 import org.sparkzorder.commit._
-import org.sparkzorder.commit.log.{HistoryLines, RecordJson}
+import org.sparkzorder.commit.log.RecordJson
 import org.sparkzorder.commit.place.{CopiedMidway, CopiedPlace, Located, Place, Places, StoragePlaces}
 
 /**
@@ -23,7 +23,7 @@ private[commit] object ScanView {
   def of(folder: TableFolder, statuses: Seq[FileMeta], lives: Boolean = false): Option[ReadAround] = {
     // If its version is in the history, all files are where they belong, and only the record is left.
     val publishing = SideListing.records(statuses)
-      .filter(f => f.state == RecordState.Publishing && !HistoryLines.isPublished(folder, statuses, f.version))
+      .filter(f => f.state == RecordState.Publishing && !SideListing.isPublished(statuses, f.version))
     val views = publishing.map { file =>
       val places = StoragePlaces.of(folder)
       ofOperation(places, folder, RecordJson.read(folder, file), lives, folder.threads)
@@ -80,7 +80,7 @@ private[commit] object ScanView {
 
   private def requireUnderWay(folder: TableFolder, record: Record): Unit = {
     val listed = folder.ops.list(folder.side)
-    val isUnderWay = !HistoryLines.isPublished(folder, listed, record.version) &&
+    val isUnderWay = !SideListing.isPublished(listed, record.version) &&
       SideListing.records(listed).exists(f => f.version == record.version && f.state == RecordState.Publishing)
     if (!isUnderWay) throw new FileNotFoundException(s"version ${record.version} of ${folder.root} has just ended")
   }

@@ -5,7 +5,7 @@ import java.io.IOException
 import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit._
-import org.sparkzorder.commit.log.{History, HistoryLines, Outcome, RecordJson}
+import org.sparkzorder.commit.log.{History, Outcome, RecordJson}
 import org.sparkzorder.commit.place.{Located, Obstacle, Place, Places}
 import org.sparkzorder.commit.storage.AtomicFile
 
@@ -38,7 +38,7 @@ private[commit] final class SettleOperation(
    */
   def toTheEnd(listing: () => Seq[FileMeta], millis: () => Option[Long], isRecovery: Boolean = false): Settled = {
     // An owner that was slow for very long may have a record of a version that others have published.
-    val isStale = HistoryLines.isPublished(folder, listing(), record.version)
+    val isStale = SideListing.isPublished(listing(), record.version)
     val found = places.of(record, isRecovery)
     // Only the clean-up is left, or others have put an old side folder back.
     val isEnded = isStale && isRecovery && Place.isPublished(folder, record)
@@ -150,7 +150,7 @@ private[commit] final class SettleOperation(
       true
     } catch {
       case e: IOException =>
-        val isThere = ops.exists(path) || HistoryLines.isPublished(folder, listing(), record.version)
+        val isThere = ops.exists(path) || SideListing.isPublished(listing(), record.version)
         if (!isThere && ops.exists(folder.side)) throw e
         isThere
     }

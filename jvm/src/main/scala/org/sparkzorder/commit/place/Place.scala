@@ -3,7 +3,7 @@ package org.sparkzorder.commit.place
 import java.io.IOException
 
 import org.sparkzorder.commit._
-import org.sparkzorder.commit.log.{History, HistoryLines}
+import org.sparkzorder.commit.log.History
 
 /**
  * Why the inputs of a place stay.
@@ -145,7 +145,7 @@ private[commit] object Place {
   /** Whether the history has the operation. */
   def isPublished(folder: TableFolder, record: Record): Boolean = {
     val listed = folder.ops.list(folder.side)
-    HistoryLines.isPublished(folder, listed, record.version) && !isOthers(folder, record, listed)
+    SideListing.isPublished(listed, record.version) && !isOthers(folder, record, listed)
   }
 
   /**
@@ -155,10 +155,6 @@ private[commit] object Place {
    */
   private def isOthers(folder: TableFolder, record: Record, listed: Seq[FileMeta]): Boolean = {
     val file = SideListing.records(listed).find(f => f.version == record.version && f.state.isPublished)
-    file.flatMap(History.readable(folder, _)).orElse(ofVersion(folder, record.version))
-      .exists(_.operationId != record.operationId)
+    file.flatMap(History.readable(folder, _)).exists(_.operationId != record.operationId)
   }
-
-  private def ofVersion(folder: TableFolder, version: Long): Option[Record] =
-    History.newestFirst(folder).map(_.record).find(_.version <= version).filter(_.version == version)
 }

@@ -8,7 +8,7 @@ import scala.collection.concurrent.TrieMap
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
-import org.sparkzorder.commit.log.{HistoryLines, RecordJson, StagingDirectories}
+import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
 
 /**
  * Folders on an object store, where none can be renamed.
@@ -62,7 +62,7 @@ private[commit] final class StorePlaces(
     val listed = store.list(folder.side)
     // If the operation was published after all, and only its clean-up is left, its copies stay.
     def isPublished(trash: FileMeta) =
-      SideNames.trashVersion(trash.name).exists(HistoryLines.isPublished(folder, listed, _))
+      SideNames.trashVersion(trash.name).exists(SideListing.isPublished(listed, _))
     dirs.foreach { dir =>
       val marker = new FolderMarker(store, folder, dir)
       marker.read().filter(m => m.operationId == operationId && m.state == Decision.Staged).foreach(marker.remove)

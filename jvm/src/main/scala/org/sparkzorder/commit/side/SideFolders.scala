@@ -29,13 +29,11 @@ object SideFolders {
   private val MaxDepth = 64
 
   private val RecordName = """_v\d{10,18}(?:-.+)?(\.[a-z]+)""".r
-  private val HistoryName = """_history-\d{10,18}\.jsonl""".r
   private val recordSuffixes = RecordState.all.map("." + _.suffix).toSet + SideNames.OutcomeSuffix
 
-  /** Whether a file of this name is a record, the outcome of an operation, or has lines of older ones. */
+  /** Whether a file of this name is a record or the outcome of an operation. */
   private[commit] def isRecord(name: String): Boolean = name match {
     case RecordName(suffix) => recordSuffixes(suffix)
-    case HistoryName()      => true
     case _                  => false
   }
 

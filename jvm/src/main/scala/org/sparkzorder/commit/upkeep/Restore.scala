@@ -49,7 +49,7 @@ object Restore {
    * The records of all operations since a version, newest first. Needs the lock.
    *
    * @throws VersionNotFoundException when there is no such version
-   * @throws NotRestorableException when one of them is gone, or keeps no more than a line
+   * @throws NotRestorableException when one of them is gone
    * @throws UnreadableRecordException when one of them is damaged
    */
   def recordsSince(folder: TableFolder, lock: Lock, version: Long): Seq[Record] =
@@ -59,12 +59,10 @@ object Restore {
     val listing = lock.listing()
     val current = SideListing.newestPublished(listing)
     if (version < 0 || version > current) throw new VersionNotFoundException(version, current)
-    val since = new PublishedRecords(folder, () => lock.listing()).takeWhile(_.file.version > version).toVector
+    val since =
+      new PublishedRecords(folder, () => lock.listing()).newestFirst.takeWhile(_.file.version > version).toVector
     val gaps = missing(folder, listing, version, current, since)
     refuse(version, Forgotten, gaps.map(v => s"version $v"))
-    // VACUUM has deleted the retired files of a line.
-    val lines = since.filter(_.isLine).map(line => s"files of version ${line.file.version}")
-    refuse(version, Gone, lines)
     since
   }
 

@@ -7,7 +7,7 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
-import org.sparkzorder.commit.log.{History, HistoryEntry, HistorySettings, HistoryWriter}
+import org.sparkzorder.commit.log.{History, HistoryEntry, HistorySettings}
 import org.sparkzorder.commit.place.FolderMark
 import org.sparkzorder.compat._
 import org.sparkzorder.progress.{Phase, StatementProgress}
@@ -27,7 +27,7 @@ final case class RetiredFiles(operation: Record, record: Option[HistoryEntry], f
  * What a VACUUM does.
  *
  * @param retired the files that it deletes, oldest version first
- * @param gone the versions whose records become lines, since they have no retired files afterwards
+ * @param gone the versions that are forgotten: they are old, and have no retired files afterwards
  */
 final case class Expired(retired: Seq[RetiredFiles], gone: Set[Long]) {
   def isNothing: Boolean = retired.isEmpty && gone.isEmpty
@@ -114,12 +114,15 @@ object Trash {
    *
    * @param isOld whether an operation's retired files may go
    * @param dirs as for [[all]]
+   * @param settings how much of the history is kept
+   * @param now milliseconds since 1970
    */
   def expired(
       folder: TableFolder,
       isOld: Record => Boolean,
       dirs: Seq[String] = Nil,
-      settings: HistorySettings = HistorySettings()
+      settings: HistorySettings = HistorySettings(),
+      now: Long = System.currentTimeMillis()
   ): Expired = {
     val history = History.read(folder)
     val (trash, needed) = found(folder, history, dirs)
@@ -132,24 +135,7 @@ object Trash {
     val withTrash = needed ++ kept.map(_.operation.operationId)
     def isGone(e: HistoryEntry) =
       (e.state == History.Vacuumed || isOld(e.record)) && !withTrash(e.record.operationId)
-    Expired(retired, ended(history.filterNot(_.isLine), settings)(isGone))
-  }
-
-  /**
-   * The versions whose records become lines. The newest ones do not, nor what a RESTORE undid before the RESTORE
-   * itself does: together they tell a stream which rows it has.
-   *
-   * @param whole operations whose records are files, newest first
-   */
-  private def ended(whole: Seq[HistoryEntry], settings: HistorySettings)(isGone: HistoryEntry => Boolean): Set[Long] = {
-    val (newest, older) = whole.splitAt(math.max(1, settings.whole))
-    def target(e: HistoryEntry) = History.target(e.record).getOrElse(Long.MaxValue)
-    val reach = newest.map(target).minOption.getOrElse(Long.MaxValue)
-    val (_, gone) = older.foldLeft((reach, Set.empty[Long])) { case ((reach, gone), e) =>
-      if (e.record.version <= reach && isGone(e)) (reach, gone + e.record.version)
-      else (math.min(reach, target(e)), gone)
-    }
-    gone
+    Expired(retired, settings.forgotten(history, now)(isGone))
   }
 
   /**
@@ -181,20 +167,11 @@ object Trash {
     }
   }
 
-  /**
-   * The same, and makes lines of the records of operations whose retired files are gone.
-   *
-   * @param settings how much of the history is kept
-   */
-  def vacuum(folder: TableFolder, lock: Lock, expired: Expired, settings: HistorySettings): Seq[Kept] = {
+  /** The same, and deletes the records of operations that are forgotten. */
+  def vacuum(folder: TableFolder, lock: Lock, expired: Expired): Seq[Kept] = {
     val kept = if (expired.retired.isEmpty) Nil else vacuum(folder, lock, expired.retired)
     // The record says what length the files had.
-    try HistoryWriter.gather(folder, lock, settings, expired.gone -- kept.map(_.version))
-    catch {
-      case e: IOException =>
-        lock.abandon()
-        throw e
-    }
+    History.forget(folder, lock, expired.gone -- kept.map(_.version))
     kept
   }
 

@@ -132,9 +132,8 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
 
   private def removeRecords(lock: Lock): Int = {
     val statuses = lock.listing().filterNot(_.isDirectory)
-    val lines = SideListing.histories(statuses).reverse.map(_.meta)
-    // What has only a line is older than the newest records, which are deleted last.
-    val records = lines ++ statuses.filter(s => SideFolders.isRecord(s.name)).diff(lines).sortBy(_.name)
+    // The newest records are deleted last.
+    val records = statuses.filter(s => SideFolders.isRecord(s.name)).sortBy(_.name)
     val pages = statuses.filter { s =>
       SideNames.isTemporary(s.name) || s.name == SideNames.Readme || ExcludedFiles.isOne(s.name)
     }

@@ -67,7 +67,7 @@ private[sparkzorder] object FileOrigin {
   private val ClockSlackMillis = 10L * 60 * 1000
 
   /**
-   * The origins of files that the index does not have, as far as whole records tell them. An
+   * The origins of files that the index does not have, as far as the newest records tell them. An
    * operation cannot have written a file that is younger than its record, so reading ends where all records
    * are older than the files that are still sought.
    *
@@ -83,7 +83,7 @@ private[sparkzorder] object FileOrigin {
     // another.
     val sought = mutable.HashMap.from(files.map(id => id -> id))
     val found = Map.newBuilder[FileId, String]
-    val whole = history.filterNot(_.isLine).take(most)
+    val whole = history.take(most)
     while (sought.nonEmpty && whole.hasNext) {
       val entry = whole.next()
       if (sought.keysIterator.map(_.modificationTime).min > entry.time + ClockSlackMillis) sought.clear()

@@ -35,7 +35,7 @@ private[sparkzorder] final class FileWriters(
 
   /** What the last operation that was to do the same left as it was, see [[FileSelection.left]]. */
   def leftBy(asked: FileOrigin): Option[String] =
-    history.filterNot(_.isLine).take(HistorySettings.Whole).map(_.record).find(FileOrigin.of(_) == asked)
+    history.take(HistorySettings.Whole).map(_.record).find(FileOrigin.of(_) == asked)
       .flatMap(_.metrics.get(FileOrigin.LeftFilesHash))
 
   /**
