@@ -184,9 +184,9 @@ final class SmallTable(
   def history: Seq[HistoryEntry] = History.read(TableFolder(root, new MemoryOps(fs), threads = 1))
 
   /** Recovers as the next query does. */
-  def recover(ops: FileOps, withoutAway: Boolean = false): Option[Throwable] =
+  def recover(ops: FileOps, keep: Option[Keep] = None): Option[Throwable] =
     try {
-      Recovery.recover(folderOf(ops), settings, withoutAway)
+      Recovery.recover(folderOf(ops), settings, keep)
       None
     } catch {
       case e: Died =>
@@ -206,7 +206,7 @@ final class SmallTable(
     val torn = end.flatMap(SmallTable.tornFolder)
     torn.foreach { folder =>
       check()
-      fs.visible.filter(_.startsWith(s"$folder/new-op-1")).foreach(fs.nodes.remove)
+      fs.visible.filter(_.startsWith(s"$at/${named(folder, "new-op-1")}")).foreach(fs.nodes.remove)
     }
     if (torn.isDefined) recover(new MemoryOps(fs)) else end
   }
@@ -276,9 +276,10 @@ final class SmallTable(
 }
 
 object SmallTable {
-  private val Torn = "mem:(\\S+) has all new files and lacks old ones".r
-
   /** The folder that is left to a person, since it has all new files and lacks old ones. */
-  def tornFolder(e: Throwable): Option[String] = Iterator.iterate(e)(_.getCause).takeWhile(_ != null)
-    .flatMap(c => Option(c.getMessage)).flatMap(Torn.findFirstMatchIn(_)).map(_.group(1)).nextOption()
+  def tornFolder(e: Throwable): Option[String] = e match {
+    case e: FoldersUnclearException =>
+      e.folders.collectFirst { case sides: FolderSides if sides.why == FolderSides.OldGone => sides.folder }
+    case _ => None
+  }
 }

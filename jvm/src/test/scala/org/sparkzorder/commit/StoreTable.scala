@@ -123,13 +123,13 @@ final class StoreTable(val dirs: Seq[String]) {
   /** What the next statement does before its own work. */
   def recover(client: MemoryClient): Unit = recover(client, folder(client))
 
-  def recover(client: MemoryClient, here: TableFolder): Unit = {
+  def recover(client: MemoryClient, here: TableFolder, keep: Option[Keep] = None): Unit = {
     val listed = client.list(here.side)
     SideListing.records(listed).filter(_.state == RecordState.Publishing).foreach { file =>
       val record = RecordJson.read(here, file)
       takenOver(record.operationId) = ()
-      val places = new StorePlaces(client, here, threads = 1, isAlone = () => true)
-      val settle = new SettleOperation(places, here, record, () => (), threads = 1)
+      val places = new StorePlaces(client, here, threads = 1, isAlone = () => true, keep = keep)
+      val settle = new SettleOperation(places, here, record, () => (), threads = 1, keep)
       try settle.clean(settle.toTheEnd(() => client.list(here.side), () => None, isRecovery = true))
       catch { case _: FileNotFoundException => () }
     }
@@ -147,7 +147,7 @@ final class StoreTable(val dirs: Seq[String]) {
     val views = records.flatMap { file =>
       val places = new StorePlaces(client, here, threads = 1)
       try Some(ScanView.ofOperation(places, here, RecordJson.read(here, file), lives = true, threads = 1))
-      catch { case _: FileNotFoundException => None }
+      catch { case _: FileNotFoundException | _: FoldersUnclearException => None }
     }
     val hidden = views.flatMap(_.leaveOut).toSet
     shared.rows(
