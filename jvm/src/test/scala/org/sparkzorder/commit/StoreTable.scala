@@ -47,6 +47,7 @@ final class StoreTable(val dirs: Seq[String]) {
         id,
         () => (),
         () => !takenOver.contains(id),
+        keepsRetired,
         threads = 1,
         sleep = _ => (),
         clock
@@ -57,8 +58,8 @@ final class StoreTable(val dirs: Seq[String]) {
       val listed = dirs.map { dir =>
         dir -> client.list(folder(client).resolve(dir)).filter(m => !m.isDirectory && FileNames.isData(m.name))
       }.filter(_._2.nonEmpty)
-      committer.mark(listed.map(_._1))
-      committer.prepare(recordOf(client, id, listed), keepsRetired)
+      committer.claim(listed.map(_._1))
+      committer.prepare(recordOf(client, id, listed))
     }
   }
 
@@ -110,9 +111,8 @@ final class StoreTable(val dirs: Seq[String]) {
       val plan = RestorePlan.renaming(whole.copy(whole.inputs.diff(lost), lost = lost), id, _ => true)
       val record =
         Record(0, id, History.RestoreOperation, 1000L, "me", Map("version" -> s"$to"), Map.empty, plan.inputs, Nil)
-      committer.mark(plan.outputs.map(_.folder).distinct)
-      val outputs = committer.copiesOf(plan.outputs)
-      committer.prepare(record.copy(outputs = outputs, lost = lost), keepsRetired = true)
+      committer.claim(plan.outputs.map(_.folder).distinct)
+      committer.prepare(record.copy(outputs = plan.outputs, lost = lost))
     }
   }
 
