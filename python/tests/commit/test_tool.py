@@ -176,20 +176,36 @@ def test_a_folder_that_is_away_needs_a_choice(
     assert operation["recovery"] == "needs a choice"
     if comes_back:
         (tmp_path / "away").rename(folder)
-    done = answer("recover", table.root, *([] if comes_back else ["--keep-visible"]))
+    done = answer("recover", table.root, *([] if comes_back else ["--keep", "new"]))
     assert done["exitCode"] == 0, done
     assert table.spark_ids(spark) == table.plain_ids() == once(range(120 if comes_back else 60))
     assert table.leftovers(1) == []
     assert answer("status", table.root)["state"] == "quiet"
 
 
-def test_a_copy_that_was_made_midway_has_each_row_once(spark: SparkSession, scene: Scene, tmp_path: Path) -> None:
-    for place in ("reveal-1", "retire-1"):
-        first = scene.take(place)
-        copy = SmallTable(tmp_path / place, partitioned=True)
-        # As `cp -r` does, without the time stamps.
-        shutil.copytree(first.root, copy.root, copy_function=shutil.copyfile)
+@pytest.mark.parametrize("keep", ["old", "new"])
+def test_a_copy_that_was_made_midway_has_each_row_once_when_a_person_has_decided(
+    spark: SparkSession, scene: Scene, tmp_path: Path, keep: str
+) -> None:
+    first = scene.take("reveal-1" if keep == "old" else "retire-1")
+    for copy_file in (shutil.copyfile, shutil.copy2):
+        copy = SmallTable(tmp_path / copy_file.__name__, partitioned=True)
+        # As `cp -r` does, without the time stamps, and as `cp -a`.
+        shutil.copytree(first.root, copy.root, copy_function=copy_file)
+        before = everything(copy.root)
+        refused = answer("recover", copy.root)
+        assert (refused["exitCode"], refused["error"]) == (1, "UNCLEAR")
+        assert f"copied or moved from file:{first.root}: the folder `p=1` has 3 of 3 old files" in refused["message"]
+        for statement in (f"SELECT * FROM {copy.source}", copy.optimize):
+            with pytest.raises(SparkRuntimeException, match="--keep old` or `--keep new") as error:
+                spark.sql(statement).collect()
+            assert error.value.getCondition() == "ZORDER_TABLE_UNCLEAR.RECOVERY"
+        [operation] = answer("status", copy.root)["unfinished"]
+        assert operation["recovery"] == "needs a choice"
+        assert before == everything(copy.root)
+        assert answer("recover", copy.root, "--keep", keep)["exitCode"] == 0
         assert copy.spark_ids(spark) == copy.plain_ids() == once(copy.ids)
+        assert copy.leftovers(1 if keep == "new" else 0) == []
         assert answer("status", copy.root)["state"] == "quiet"
 
 

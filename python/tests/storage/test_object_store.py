@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import threading
 import urllib.parse
@@ -359,7 +360,7 @@ def copied(server: S3Server, keys: list[str], root: str, target: str) -> None:
 
 
 @pytest.mark.test_all
-def test_a_copy_that_is_made_while_an_operation_publishes_has_each_row_once(
+def test_a_copy_that_is_made_while_an_operation_publishes_has_each_row_once_when_a_person_has_decided(
     server: S3Server, ours: SparkProcess, plain: SparkProcess
 ) -> None:
     write(ours, f"{ROOT}/midway/t", "parquet", "p")
@@ -384,6 +385,12 @@ def test_a_copy_that_is_made_while_an_operation_publishes_has_each_row_once(
         server.fault = None
     assert [k for k in sides if k.endswith(".publishing")]
     copy = f"{ROOT}/midway/copy"
+    assert ours.refused(f"OPTIMIZE parquet.`{copy}` ZORDER BY (a)")[0] == "ZORDER_TABLE_UNCLEAR.RECOVERY"
+    done = ours.run(
+        "settings = spark._jsparkSession.sessionState().newHadoopConf()\n"
+        f"result = spark._jvm.org.sparkzorder.tool.TableTool.run('recover', '{copy}', 60, 'old', settings)"
+    )
+    assert json.loads(done)["exitCode"] == 0, done
     assert ids(ours, copy, "parquet") == ids(plain, copy, "parquet") == (ROWS, ROWS)
     ours.sql(f"OPTIMIZE parquet.`{copy}` ZORDER BY (a)")
     assert ids(ours, copy, "parquet") == ids(plain, copy, "parquet") == (ROWS, ROWS)

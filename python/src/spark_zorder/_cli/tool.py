@@ -32,8 +32,8 @@ def run(command: str, path: str, lock_timeout: int = 60, *, flag: str = "") -> d
         command: One of these four.
         path: The table's folder, as a local path or a URI.
         lock_timeout: The age in seconds at which the heartbeat of an owner on another host counts as too old.
-        flag: `force` makes `unlock` remove the lock of an owner that may live. `keep-visible` makes `recover` end an
-            operation although folders are gone in which it exchanged files.
+        flag: `force` makes `unlock` remove the lock of an owner that may live. `old` or `new` are the files that
+            `recover --keep` takes for the rows where nothing else tells.
 
     Returns:
         The findings or actions. `exitCode` is 0 for success, 1 for a failure, 3 when a living owner holds the lock.
@@ -120,7 +120,7 @@ def _by_session(command: str, path: str, lock_timeout: int, *, flag: str, why: s
         tool = jvm.org.sparkzorder.tool.TableTool
         return dict(json.loads(tool.run(command, path, lock_timeout, flag, state.newHadoopConf())))
     if command != "recover" or flag:
-        asked = f"{command} --{flag}" if flag else command
+        asked = f"{command} --keep {flag}" if command == "recover" else f"{command} --{flag}" if flag else command
         raise ToolError(
             f"{reason}, and `{asked}` needs a JVM, which Spark Connect does not offer. Run it where Java and "
             "pyspark's jars are, or with a classic session. Over Spark Connect, `recover` works."

@@ -21,9 +21,11 @@ _STATUS = """With a path: show who holds the lock, which operations are unfinish
 
 _RECOVER = """Finish or undo what a dead process left unfinished, as the next statement on the table would. Does nothing
 while an owner that may live holds the lock. If a folder is gone in which files were being exchanged, it settles all
-others and names it. Then bring the folder back, or choose with --keep-visible."""
+others and names it. Then bring the folder back, or end the operation without it by --keep. If nothing tells which files
+of a folder count, as in a copy of the table, it names both sides and changes nothing. Then choose with --keep."""
 
-_KEEP_VISIBLE = """end the operation without the folders that are gone: the table then is what readers see"""
+_KEEP = """the files that count where nothing else tells: those that the operation replaces, or its new ones. A folder
+that has only one side whole keeps that side. Folders that are gone stay away"""
 
 _UNLOCK = """Remove the locks of dead owners: their process is gone from this host, or their heartbeat is older than the
 lock timeout. Then recover the table. If other locks remain, they stay, and the table is not recovered."""
@@ -45,9 +47,7 @@ def add(commands: Subparsers) -> None:
     status.add_argument("--check", action="store_true", help="look into the footers of new files, too")
     status.set_defaults(run=_status)
     recover = _add(commands, "recover", "finish or undo what a dead process left unfinished", _RECOVER)
-    recover.add_argument(
-        "--keep-visible", action="store_const", const="keep-visible", default="", dest="flag", help=_KEEP_VISIBLE
-    )
+    recover.add_argument("--keep", choices=["old", "new"], default="", dest="flag", help=_KEEP)
     unlock = _add(commands, "unlock", "remove the locks of dead owners, then recover", _UNLOCK)
     unlock.add_argument("--force", action="store_const", const="force", default="", dest="flag", help=_FORCE)
     uninstall = _add(commands, "uninstall", "remove everything of spark-zorder from a table", _UNINSTALL)

@@ -3,6 +3,7 @@ package org.sparkzorder.command
 import org.sparkzorder.commit.{InputFile, LocationUpdate, NotRestorableException, OutputFile, Record, RestoreObstacle}
 import org.sparkzorder.commit.catalog.{CatalogCommitter, CatalogRestore, CatalogView, CopyForward}
 import org.sparkzorder.commit.lock.Lock
+import org.sparkzorder.commit.machine.Operation
 import org.sparkzorder.commit.upkeep.{Restore, RestorePlan}
 import org.sparkzorder.indexing.CompleteFiles
 import org.sparkzorder.table.{CachedTable, PlainTable, SessionCatalogLocations, TableSideFolder}
@@ -34,14 +35,17 @@ private[command] object RestoreByCatalog {
       ways.flatMap(_.lost)
     )
     if (ways.nonEmpty) {
-      val committer = new CatalogCommitter(folder, lock, locations, rowsOf)
-      committer.begin(ways.map(w => LocationUpdate(w.partition, w.from, w.to)), None)
-      val changes = ways.map { w =>
-        CopyForward.announce(folder, lock, w.brought, w.to)
-        CatalogRestore.change(w, CopyForward.carried(folder, lock, w.brought, w.to).zip(w.brought))
-      }
+      val moves = ways.map(w => LocationUpdate(w.partition, w.from, w.to))
+      val committer = new CatalogCommitter(folder, lock, locations, rowsOf, moves, None)
       CachedTable.following(table) {
-        try committer.commit(recordOf(plan).copy(inputs = Nil, outputs = Nil, lost = Nil, locationChanges = changes))
+        try Operation.run(committer, folder, lock) {
+            committer.claim(Nil)
+            val changes = ways.map { w =>
+              CopyForward.announce(folder, lock, w.brought, w.to)
+              CatalogRestore.change(w, CopyForward.carried(folder, lock, w.brought, w.to).zip(w.brought))
+            }
+            committer.prepare(recordOf(plan).copy(inputs = Nil, outputs = Nil, lost = Nil, locationChanges = changes))
+          }((_, _) => ())
         finally table.refreshCaches()
       }
     }

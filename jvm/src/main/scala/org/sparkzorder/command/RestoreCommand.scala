@@ -3,7 +3,7 @@ package org.sparkzorder.command
 import java.io.IOException
 import java.util.UUID
 
-import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.hadoop.fs.FileStatus
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.spark.SparkThrowable
 import org.apache.spark.internal.Logging
@@ -14,11 +14,10 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils.{getZoneId, stringToTime
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import org.sparkzorder.commit.{CommitConflictException, CommitException, ObjectStore, Record, TableFolder}
+import org.sparkzorder.commit.{CommitConflictException, CommitException, Record, TableFolder}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{History, TableState}
-import org.sparkzorder.commit.machine.{FolderCommitter, ObjectCommitter}
-import org.sparkzorder.commit.storage.ObjectFileOps
+import org.sparkzorder.commit.machine.Operation
 import org.sparkzorder.commit.upkeep.{Restore, RestorePlan}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.TableIndex
@@ -92,14 +91,22 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
     if (!plan.isNothing) {
       StatementProgress.current.foreach(_.enter(Phase.Footers, until = 0.3, files = plan.outputs.size.toLong))
       RestoredFiles.check(table, plan, version)
-      val store = ObjectFileOps.storeOf(folder)
-      if (plan.renamed > 0 && store.isEmpty) logWarning(
+      val committer = Operation.inFolders(folder, lock)
+      if (plan.renamed > 0 && !committer.leavesUploadsOpen) logWarning(
         s"${table.name}: ${plan.renamed} files come back by other names, since others have taken theirs"
       )
       val record = recordOf(plan, version, lock.operationId, metrics)
-      store.fold(exchange(folder, lock, plan, record))(exchangeOnStore(folder, lock, plan, record, _))
-      // Where all files were gone, the columns are known only now.
-      index(if (files.isEmpty) PlainTables.open(table) else table, folder, lock, plan, isNewLocation = false)
+      Operation.run(committer, folder, lock) {
+        val moves = plan.outputs.size.toLong + (if (committer.leavesUploadsOpen) 0 else plan.inputs.size)
+        StatementProgress.current.foreach(_.enter(Phase.Moving, until = 0.8, files = moves))
+        committer.claim(record.folders.map(_.folder))
+        committer.prepare(record)
+      } { (_, _) =>
+        // Where all files were gone, the columns are known only now.
+        def opened = if (files.isEmpty) PlainTables.open(table) else table
+        // On an object store a file comes back by another name.
+        index(opened, folder, lock, plan, hasOtherNames = committer.leavesUploadsOpen)
+      }
     }
     metrics
   }
@@ -116,43 +123,8 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
       record.copy(parameters = record.parameters + (OptionTable.commitMode.key -> OptionTable.NewLocation))
     }
     table.refreshCaches()
-    index(PlainTables.open(table), TableSideFolder.of(table), lock, plan, isNewLocation = true)
+    index(PlainTables.open(table), TableSideFolder.of(table), lock, plan, hasOtherNames = true)
     RestoreMetrics.of(before, plan)
-  }
-
-  private def exchange(folder: TableFolder, lock: Lock, plan: RestorePlan, record: Record): Unit = {
-    val committer = new FolderCommitter(folder, lock)
-    try committer.prepare(record, RestoreCommand.sources(folder, plan))
-    catch {
-      case e: Throwable =>
-        committer.abort()
-        throw e
-    }
-    val moves = plan.inputs.size.toLong + plan.outputs.size
-    StatementProgress.current.foreach(_.enter(Phase.Moving, until = 0.8, files = moves))
-    committer.commit(keepLock = true)
-    ()
-  }
-
-  private def exchangeOnStore(
-      folder: TableFolder,
-      lock: Lock,
-      plan: RestorePlan,
-      record: Record,
-      store: ObjectStore
-  ): Unit = {
-    val committer = ObjectCommitter.under(lock, store, folder)
-    StatementProgress.current.foreach(_.enter(Phase.Moving, until = 0.8, files = plan.outputs.size.toLong))
-    try {
-      committer.mark(record.folders.map(_.folder))
-      committer.prepare(record.copy(outputs = committer.copiesOf(plan.outputs)), keepsRetired = true)
-    } catch {
-      case e: Throwable =>
-        committer.abort()
-        throw e
-    }
-    committer.commit()
-    committer.tidy(lock)
   }
 
   private def recordOf(plan: RestorePlan, version: Long, operationId: String, metrics: RestoreMetrics): Record = Record(
@@ -178,7 +150,7 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
       folder: TableFolder,
       lock: Lock,
       plan: RestorePlan,
-      isNewLocation: Boolean
+      hasOtherNames: Boolean
   ): Unit =
     try {
       val table = opened
@@ -190,8 +162,6 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
         val unknown = files.filter(f => isUnknown(TableIndex.idOf(table, f)))
         val origins =
           FileOrigin.ofRecords(unknown.map(TableIndex.idOf(table, _)), History.newestFirst(folder), Int.MaxValue)
-        // On an object store and in a new folder a file comes back by another name.
-        val hasOtherNames = ObjectFileOps.storeOf(folder).isDefined || isNewLocation
         val forgotten = unknown.filter(f => hasOtherNames || origins.contains(TableIndex.idOf(table, f)))
         if (forgotten.nonEmpty) {
           val stats = TableIndex.build(table, forgotten, TableIndex.columnsOf(table, Some(snapshot)))
@@ -241,9 +211,6 @@ object RestoreCommand {
       records.map { r => oldest = r.version; r }.find(_.timestamp <= Math.floorDiv(micros, 1000L)).map(_.version)
         .getOrElse(if (oldest == 1L) 0L else throw ZOrderErrors.timeBeforeHistory(table.name, text, oldest))
   }
-
-  private def sources(folder: TableFolder, plan: RestorePlan): Map[String, Path] =
-    plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
 }
 
 /** What RESTORE did, in files and bytes. */

@@ -12,7 +12,7 @@ import org.sparkzorder.commit.{
   CommitConflictException,
   CommitException,
   ConcurrentOperationException,
-  FoldersAwayException,
+  FoldersUnclearException,
   IncompletePublishException,
   InputsReplacedException,
   LockLostException,
@@ -143,7 +143,7 @@ object TableLocking {
       case e: UploadsExpiredException => throw ZOrderErrors.uploadsExpired(operation, table.name, e.days, e.hours, e)
       case e: NestedTableException    =>
         throw ZOrderErrors.nestedTable(table.name, e.outer.toUri.getPath, e.inner.toUri.getPath)
-      case e: FoldersAwayException =>
+      case e: FoldersUnclearException =>
         throw ZOrderErrors.recoveryUnclear(table.name, e.table.toUri.getPath, e.folders.map(_.sentence), e)
       case e: IncompletePublishException => throw ZOrderErrors.incompletePublish(operation, table.name, e)
       case e: VersionNotFoundException   => throw ZOrderErrors.versionNotFound(table.name, e.version, e.current)

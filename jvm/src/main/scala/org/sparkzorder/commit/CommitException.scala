@@ -89,38 +89,12 @@ final class IncompletePublishException(val record: Path, cause: Throwable)
       cause
     )
 
-/**
- * Folders in which files were being exchanged are gone. They may have been moved, or their disk may be away.
- * All others are settled.
- */
-final class FoldersAwayException(val table: Path, val version: Long, val folders: Seq[AwayFolder])
+/** Only a person can say how an operation ends in some folders. No file of theirs was touched. */
+final class FoldersUnclearException(val table: Path, val version: Long, val folders: Seq[UnclearFolder])
     extends CommitException(
-      s"version $version of $table ended half way, and folders are gone in which it exchanged files: " +
-        folders.map(f => s"'${f.folder}'").mkString(", "),
+      s"version $version of $table ended half way. ${folders.map(_.sentence).mkString(" ")}",
       null
     )
-
-/**
- * A folder that is gone, in which files were being exchanged.
- *
- * @param folder relative to the table's root
- * @param rows of the files
- * @param isGone whether the folder is gone, and not its marker alone
- */
-final case class AwayFolder(folder: String, rows: Long, isGone: Boolean) {
-
-  /** A sentence for people. */
-  def sentence: String =
-    if (isGone) s"The folder `$folder` is gone, in which files of $rows rows were being exchanged."
-    else
-      s"In the folder `$folder` files of $rows rows were being exchanged. All new files are there, not all old ones, " +
-        "and the file `_zorder/_exchange` is gone that says which of them count."
-}
-
-object AwayFolder {
-  private[commit] def of(work: FolderWork, isGone: Boolean): AwayFolder =
-    AwayFolder(work.folder, work.inputs.map(_.rows).sum, isGone)
-}
 
 /**
  * Files are being exchanged, and we cannot see all of them. The visible files alone would be a

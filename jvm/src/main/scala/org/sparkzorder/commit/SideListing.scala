@@ -52,6 +52,11 @@ private[commit] object SideListing {
   def newestPublished(statuses: Seq[FileMeta]): Long =
     records(statuses).find(_.state.isPublished).fold(0L)(_.version)
 
+  /** The version after the newest. */
+  def nextVersion(newest: Long): Long =
+    if (newest < SideNames.MaxVersion) newest + 1
+    else throw new java.io.IOException(s"no version comes after $newest")
+
   /** The files of statistics, newest first. */
   def indexes(statuses: Seq[FileMeta]): Seq[NumberedIndexFile] =
     statuses.flatMap { meta =>

@@ -20,6 +20,13 @@ final case class TableFolder(
 
   val side: Path = new Path(root, SideNames.Side)
 
+  /** The root that the table had when an operation under way began, if it is another one: it was moved or copied since. */
+  def otherRoot(record: Record): Option[String] = record.root.filterNot { text =>
+    val other = new Path(text)
+    // A link may give it two names.
+    isSame(other, root) || isSame(ops.realPath(other), ops.realPath(root))
+  }
+
   def newLock(): Path = new Path(side, s"$LockPrefix${UUID.randomUUID()}")
 
   /**
@@ -128,6 +135,15 @@ final case class TableFolder(
 
 object TableFolder {
   def apply(root: Path, ops: FileOps): TableFolder = TableFolder(root, ops, ops.threads)
+
+  /**
+   * The scheme may be another one, such as `s3` for `s3a`. A path that was made from a URI may end with a
+   * slash.
+   */
+  private[commit] def isSame(one: Path, other: Path): Boolean = {
+    def place(path: Path) = (path.toUri.getAuthority, path.toUri.getPath.stripSuffix("/"))
+    place(one) == place(other)
+  }
 
   /** How the names of all files of a version's record begin. */
   private[commit] def recordName(version: Long): String = s"${SideNames.Hidden}${SideNames.versionName(version)}"

@@ -3,7 +3,7 @@ package org.sparkzorder.table
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
-import org.sparkzorder.commit.{HalfPublishedException, InputsReplacedException}
+import org.sparkzorder.commit.{FoldersUnclearException, HalfPublishedException, InputsReplacedException}
 import org.sparkzorder.errors.ZOrderErrors
 
 /**
@@ -17,6 +17,8 @@ private[sparkzorder] object RecoveryErrors {
     try look
     catch {
       case e: HalfPublishedException  => throw ZOrderErrors.recoveryFailed(name(e.table), e)
+      case e: FoldersUnclearException =>
+        throw ZOrderErrors.recoveryUnclear(name(e.table), e.table.toUri.getPath, e.folders.map(_.sentence), e)
       case e: InputsReplacedException => throw ZOrderErrors.inputsReplaced(name(e.table), e.paths, e)
     }
 

@@ -3,7 +3,7 @@ package org.sparkzorder.tool
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{FileMeta, FileNames, RecordState, TableFolder}
+import org.sparkzorder.commit.{FileMeta, FileNames, Keep, RecordState, TableFolder}
 import org.sparkzorder.commit.lock.{LockReport, LockSettings}
 import org.sparkzorder.commit.machine.{Recovered, Recovery}
 import org.sparkzorder.commit.upkeep.{FolderBytes, RetiredFiles, TableReport, UnfinishedReport, Uninstall, Unlock}
@@ -39,8 +39,8 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
     report.otherTables.foreach(o => others.add(text(o.path)))
   }
 
-  def recover(node: ObjectNode, withoutAway: Boolean): Unit = {
-    val recovered = Recovery.recover(folder, settings, withoutAway)
+  def recover(node: ObjectNode, keep: Option[Keep]): Unit = {
+    val recovered = Recovery.recover(folder, settings, keep)
     // Without anything to recover, a living owner may still have the lock.
     val locked = LockReport.of(folder, folder.ops.list(folder.side), settings).filterNot(_.isDead)
     actions(node, recovered)
@@ -122,12 +122,12 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
       node.put(
         "recovery",
         if (found.file.state == RecordState.Moving) "the next statement asks the catalog"
-        else if (found.away.nonEmpty) "needs a choice"
+        else if (found.unclear.nonEmpty) "needs a choice"
         else if (found.goesOn) "finishes it"
         else "undoes it"
       )
       val unclear = node.putArray("unclear")
-      found.away.foreach(f => unclear.add(f.sentence))
+      found.unclear.foreach(unclear.add(_))
     }
   }
 

@@ -13,7 +13,8 @@ import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.{
   CommitException,
   ConcurrentOperationException,
-  FoldersAwayException,
+  FoldersUnclearException,
+  Keep,
   LockLostException,
   TableFolder,
   UnfinishedOperationException
@@ -46,7 +47,7 @@ object TableTool {
   /**
    * Runs a command for a session, over any file system that its settings know. Returns JSON.
    *
-   * @param flag `force` of `unlock`, `keep-visible` of `recover`, or empty
+   * @param flag `force` of `unlock`, `old` or `new` of `recover --keep`, or empty
    */
   def run(command: String, path: String, timeoutSeconds: Long, flag: String, settings: Configuration): String =
     Json.text(answer(command, path, timeoutSeconds, flag, _.getFileSystem(settings)))
@@ -71,12 +72,13 @@ object TableTool {
       node.put("exitCode", ExitCode.Done)
       val commands = new TableCommands(folder, LockSettings(timeoutMillis = timeoutSeconds * 1000), realPath)
       (command, flag) match {
-        case ("status", "")              => commands.status(node)
-        case ("recover", "")             => commands.recover(node, withoutAway = false)
-        case ("recover", "keep-visible") => commands.recover(node, withoutAway = true)
-        case ("unlock", "" | "force")    => commands.unlock(node, flag == "force")
-        case ("uninstall", "")           => commands.uninstall(node)
-        case other                       => throw new IllegalArgumentException(s"no command $other")
+        case ("status", "")           => commands.status(node)
+        case ("recover", "")          => commands.recover(node, None)
+        case ("recover", "old")       => commands.recover(node, Some(Keep.Old))
+        case ("recover", "new")       => commands.recover(node, Some(Keep.New))
+        case ("unlock", "" | "force") => commands.unlock(node, flag == "force")
+        case ("uninstall", "")        => commands.uninstall(node)
+        case other                    => throw new IllegalArgumentException(s"no command $other")
       }
     } catch {
       case e @ (_: CommitException | _: IOException) =>
@@ -102,13 +104,12 @@ object TableTool {
       Failure(ExitCode.Locked, "LOCKED", s"Another process works on the table: ${e.getMessage}. Run `status`.")
     case e: UnfinishedOperationException =>
       Failure(ExitCode.Failed, "UNFINISHED", s"${e.getMessage}. Run `recover` first.".capitalize)
-    case e: FoldersAwayException =>
+    case e: FoldersUnclearException =>
       Failure(
         ExitCode.Failed,
         "UNCLEAR",
-        s"An operation ended half way. ${e.folders.map(_.sentence).mkString(" ")} If it was moved, or its disk is away, " +
-          "bring it back, and run `recover` again. If it will not come back, run `recover --keep-visible`: the " +
-          "table then is what you see."
+        s"An operation ended half way. ${e.folders.map(_.sentence).mkString(" ")} To end it with the files that are there, " +
+          "run `recover --keep old` or `recover --keep new`. A folder that has only one side whole keeps that side."
       )
     case e: CommitException => Failure(ExitCode.Failed, "FAILED", s"${e.getMessage}.".capitalize)
     case e @ (_: AccessControlException | _: AccessDeniedException) =>

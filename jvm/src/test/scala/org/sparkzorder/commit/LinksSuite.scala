@@ -56,7 +56,7 @@ class LinksSuite extends AnyFunSuite {
     val lock = Locking.acquire(folder, "op-1", settings)
     try {
       val committer = new FolderCommitter(folder, lock)
-      committer.stage(Seq("p=1", "p=2"))
+      committer.claim(Seq("p=1", "p=2"))
       val staged =
         (1 to 2).flatMap(p => Seq(s"p=$p/new-1.parquet" -> s"${p}1 ${p}3", s"p=$p/new-2.parquet" -> s"${p}2"))
       val outputs = staged.map { case (name, text) =>
@@ -65,10 +65,7 @@ class LinksSuite extends AnyFunSuite {
         val meta = this.ops.status(new Path(file.toUri)).get
         OutputFile(name, meta.length, meta.modificationTime, if (name.endsWith("1.parquet")) 2L else 1L)
       }
-      committer.prepare(
-        Record(0L, "op-1", "OPTIMIZE", 1L, "me", Map.empty, Map.empty, inputs, outputs),
-        staged.map { case (name, _) => name -> folder.staged(name, "op-1") }.toMap
-      )
+      committer.prepare(Record(0L, "op-1", "OPTIMIZE", 1L, "me", Map.empty, Map.empty, inputs, outputs))
       committer.commit()
       ()
     } finally lock.release()

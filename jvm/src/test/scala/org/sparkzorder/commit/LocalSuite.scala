@@ -14,7 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.InRest
 import org.sparkzorder.commit.lock.{LockSettings, Locking}
 import org.sparkzorder.commit.log.{History, TableState}
-import org.sparkzorder.commit.machine.{FolderCommitter, Recovery, ScanView}
+import org.sparkzorder.commit.machine.{FolderCommitter, Operation, Recovery, ScanView}
 import org.sparkzorder.commit.side.IndexFiles
 import org.sparkzorder.commit.storage.HadoopFileOps
 import org.sparkzorder.commit.upkeep.{Restore, Trash}
@@ -155,22 +155,22 @@ class LocalSuite extends AnyFunSuite {
     try {
       Recovery.recoverUnder(folder, lock, settings)
       val committer = new FolderCommitter(folder, lock)
-      committer.stage(Seq("p=1", "p=2"))
-      val staged = (1 to 2).flatMap { p =>
-        Seq(s"p=$p/new-1.parquet" -> s"${p}1 ${p}3 ", s"p=$p/new-2.parquet" -> s"${p}2 ")
-      }.map { case (name, content) =>
-        val path = folder.staged(name, id)
-        put(path, content)
-        name -> path
-      }.toMap
-      val outputs = staged.toSeq.sortBy(_._1).map { case (name, path) =>
-        val meta = this.ops.status(path).get
-        OutputFile(name, meta.length, meta.modificationTime, if (name.endsWith("1.parquet")) 2L else 1L)
-      }
-      committer.prepare(base.copy(operationId = id, outputs = outputs), staged)
-      try IndexFiles.write(folder, lock, Array[Byte](1))
-      catch { case e: IOException => committer.abort(); throw e }
-      committer.commit()
+      Operation.run(committer, folder, lock) {
+        committer.claim(Seq("p=1", "p=2"))
+        val staged = (1 to 2).flatMap { p =>
+          Seq(s"p=$p/new-1.parquet" -> s"${p}1 ${p}3 ", s"p=$p/new-2.parquet" -> s"${p}2 ")
+        }.map { case (name, content) =>
+          val path = folder.staged(name, id)
+          put(path, content)
+          name -> path
+        }.toMap
+        val outputs = staged.toSeq.sortBy(_._1).map { case (name, path) =>
+          val meta = this.ops.status(path).get
+          OutputFile(name, meta.length, meta.modificationTime, if (name.endsWith("1.parquet")) 2L else 1L)
+        }
+        committer.prepare(base.copy(operationId = id, outputs = outputs))
+        IndexFiles.write(folder, lock, Array[Byte](1))
+      }((_, _) => ())._1
     } finally lock.release()
   }
 
@@ -230,8 +230,10 @@ class LocalSuite extends AnyFunSuite {
       val plan = Restore.plan(folder, lock, to, restoresLost = false)
       val committer = new FolderCommitter(folder, lock)
       val record = Record(0L, id, "RESTORE", 1L, "me", Map.empty, Map.empty, plan.inputs, plan.outputs)
-      committer.prepare(record, plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap)
-      committer.commit()
+      Operation.run(committer, folder, lock) {
+        committer.claim(record.folders.map(_.folder))
+        committer.prepare(record)
+      }((_, _) => ())
       ()
     } finally lock.release()
   }

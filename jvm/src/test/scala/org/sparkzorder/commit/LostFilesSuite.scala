@@ -50,11 +50,7 @@ class LostFilesSuite extends AnyFunSuite {
     t.liveness.running.clear()
     t.files.filterNot(_.startsWith("new-")).foreach(f => t.fs.nodes.remove(s"/t/$f"))
     for (_ <- 0 to 1) {
-      val refused = t.recover(new MemoryOps(t.fs)).flatMap(e =>
-        Iterator.iterate[Throwable](e)(_.getCause)
-          .takeWhile(_ != null).find(_.getMessage.contains("a restored backup, copy it again"))
-      )
-      assert(refused.isDefined)
+      assert(t.recover(new MemoryOps(t.fs)).flatMap(SmallTable.tornFolder).isDefined)
       assert(t.fs.visibleRows == t.allRows)
     }
     t.fs.put("/t/other.parquet", Set(900), 5L)
@@ -93,7 +89,7 @@ class LostFilesSuite extends AnyFunSuite {
         if (end.isDefined) {
           torn += 1
           assert(end.flatMap(SmallTable.tornFolder).isDefined)
-          assert(t.recover(new MemoryOps(t.fs), withoutAway = true).isEmpty)
+          assert(t.recover(new MemoryOps(t.fs), Some(Keep.New)).isEmpty)
         }
         assert(t.fs.visibleRows == t.allRows)
       }
@@ -144,7 +140,7 @@ class LostFilesSuite extends AnyFunSuite {
         if (end.isDefined) {
           torn += 1
           assert(end.flatMap(SmallTable.tornFolder).isDefined)
-          assert(t.recover(new MemoryOps(t.fs), withoutAway = true).isEmpty)
+          assert(t.recover(new MemoryOps(t.fs), Some(Keep.New)).isEmpty)
           assert(t.fs.visibleRows == t.allRows)
         } else assert(Set(t.allRows, t.allRows.filterNot(gone))(t.fs.visibleRows))
       }
@@ -249,19 +245,37 @@ class LostFilesSuite extends AnyFunSuite {
     copy
   }
 
-  test("a copy whose marker is older or newer than its files loses no row, for a reader and for a statement") {
-    val rows = table().allRows
-    val lacking = copied(".exchanged")(c => c.fs.nodes.remove(s"/t/copy/${c.files.find(_.startsWith("new-")).get}"))
-    assert(lacking.viewedRows() == rows)
-    assert(lacking.recover(new MemoryOps(lacking.fs)).isEmpty && lacking.fs.visibleRows == rows)
-    for (keepVisible <- Seq(false, true)) {
-      val torn = copied(".staged")(_.fs.nodes.remove("/t/copy/part-1.parquet"))
-      assert(intercept[java.io.IOException](torn.viewedRows()).getMessage.contains("copy it again"))
-      val end = torn.recover(new MemoryOps(torn.fs), withoutAway = keepVisible)
-      if (keepVisible) assert(end.isEmpty && torn.fs.visibleRows == rows)
-      else assert(end.exists(_.getMessage.contains("copy it again")) && published(torn) == outputs)
+  for (keep <- Seq(Keep.Old, Keep.New))
+    test(s"a table that was copied or moved while files were exchanged is refused until a person decides: $keep") {
+      val Copied = "The table was copied or moved from mem:/t"
+      val rows = table().allRows
+      def refused(t: SmallTable) = {
+        val visible = t.files
+        val thrown = intercept[FoldersUnclearException](t.viewedRows())
+        assert(t.recover(new MemoryOps(t.fs)).map(_.getMessage).contains(thrown.getMessage))
+        assert(t.files == visible)
+        thrown.folders.map(_.sentence)
+      }
+      for (marker <- Seq(".staged", ".exchanged")) {
+        val whole = copied(marker)(_ => ())
+        assert(refused(whole) == Seq(s"$Copied: the folder `.` has 6 of 6 old files and 7 of 7 new ones."))
+        assert(whole.recover(new MemoryOps(whole.fs), Some(keep)).isEmpty && whole.fs.visibleRows == rows)
+        assert(whole.files.forall(_.startsWith(if (keep == Keep.New) "new-" else "part-")))
+        // A folder that has only one side whole keeps that side.
+        val lacking = copied(marker)(c => c.fs.nodes.remove(s"/t/copy/${c.files.find(_.startsWith("new-")).get}"))
+        assert(refused(lacking) == Seq(s"$Copied: the folder `.` has 6 of 6 old files and 6 of 7 new ones."))
+        assert(lacking.recover(new MemoryOps(lacking.fs), Some(keep)).isEmpty && lacking.fs.visibleRows == rows)
+        val torn = copied(marker)(_.fs.nodes.remove("/t/copy/part-1.parquet"))
+        refused(torn)
+        assert(torn.recover(new MemoryOps(torn.fs), Some(keep)).isEmpty && torn.fs.visibleRows == rows)
+        val neither = copied(marker) { c =>
+          Seq("new-", "part-").foreach(p => c.fs.nodes.remove(s"/t/copy/${c.files.find(_.startsWith(p)).get}"))
+        }
+        val (visible, end) = (neither.files, neither.recover(new MemoryOps(neither.fs), Some(keep)))
+        assert(end.exists(_.getMessage.contains("Copy the table again")) && neither.files == visible)
+        assert(refused(neither).nonEmpty)
+      }
     }
-  }
 
   test("a folder that somebody empties while outputs are published stays empty, although he has written nothing yet") {
     var explored = 0

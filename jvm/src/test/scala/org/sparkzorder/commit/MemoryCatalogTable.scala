@@ -19,7 +19,7 @@ import org.sparkzorder.commit.catalog.{
 }
 import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
 import org.sparkzorder.commit.log.History
-import org.sparkzorder.commit.machine.Recovery
+import org.sparkzorder.commit.machine.{Operation, Recovery}
 import org.sparkzorder.commit.upkeep.Restore
 
 /**
@@ -115,39 +115,36 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
   def optimize(ops: MemoryOps, id: String, hangs: Boolean = false, keeps: Boolean = false): Catalog = {
     val catalog = new Catalog(ops)
     locked(ops, catalog, id) { lock =>
-      val committer = new CatalogCommitter(folder(ops), lock, catalog, rowsOf)
-      try {
-        val at = catalog.all()
-        val directory = VersionDirectory.of(home, records(ops).headOption.fold(0L)(_.version) + 1, id)
-        val moves = at.toSeq.sortBy(_._1.toString).map { case (partition, from) =>
-          LocationUpdate(partition, from, VersionDirectory.partition(directory, relative(partition)))
-        }
-        committer.begin(moves, Some(directory))
-        val changes = moves.map { m =>
-          val inputs = ops.list(m.from).filter(StaleAppends.isVisible).sortBy(_.name)
-          val (kept, rewritten) = if (keeps) inputs.splitAt(1) else (Nil, inputs)
-          val rows = rewritten.flatMap(i => fs.file(i.path.toUri.getPath).toSeq.flatMap(_.rows))
-          val made = Seq(0, 1).map { n =>
-            val path = s"${m.to.toUri.getPath}/new-$id-$n.parquet"
-            fs.put(path, rows.filter(_ % 2 == n).toSet, 50L)
-            val file = fs.file(path).get
-            OutputFile(s"mem:$path", file.length, file.time, file.rows.size.toLong)
-          }
-          val copies = committer.copied(kept, m.to)
-            .map(c => OutputFile(c.path.toString, c.length, c.modificationTime, rowsOf(c).getOrElse(0L)))
-          val in = inputs.map(i => InputFile(i.path.toString, i.length, i.modificationTime, rowsOf(i).getOrElse(0L)))
-          LocationChange(m.partition, m.from.toString, m.to.toString, in, made ++ copies)
-        }
-        // The call hangs, and the process is taken for dead.
-        catalog.hangs = hangs
-        val (in, out) = (changes.map(_.rewritten._1).flatten, changes.map(_.rewritten._2).flatten)
-        committer.commit(recordOf(id, "OPTIMIZE", changes).copy(metrics = Counted.metrics(in, out)))
-      } catch {
-        case e @ (_: IOException | _: CommitException) =>
-          committer.abort()
-          throw e
-        case e: Died if hangs => ()
+      val at = catalog.all()
+      val directory = VersionDirectory.of(home, records(ops).headOption.fold(0L)(_.version) + 1, id)
+      val moves = at.toSeq.sortBy(_._1.toString).map { case (partition, from) =>
+        LocationUpdate(partition, from, VersionDirectory.partition(directory, relative(partition)))
       }
+      val committer = new CatalogCommitter(folder(ops), lock, catalog, rowsOf, moves, Some(directory))
+      try Operation.run(committer, folder(ops), lock) {
+          committer.claim(Nil)
+          val changes = moves.map { m =>
+            val inputs = ops.list(m.from).filter(StaleAppends.isVisible).sortBy(_.name)
+            val (kept, rewritten) = if (keeps) inputs.splitAt(1) else (Nil, inputs)
+            val rows = rewritten.flatMap(i => fs.file(i.path.toUri.getPath).toSeq.flatMap(_.rows))
+            val made = Seq(0, 1).map { n =>
+              val path = s"${m.to.toUri.getPath}/new-$id-$n.parquet"
+              fs.put(path, rows.filter(_ % 2 == n).toSet, 50L)
+              val file = fs.file(path).get
+              OutputFile(s"mem:$path", file.length, file.time, file.rows.size.toLong)
+            }
+            val copies = committer.copied(kept, m.to)
+              .map(c => OutputFile(c.path.toString, c.length, c.modificationTime, rowsOf(c).getOrElse(0L)))
+            val in = inputs.map(i => InputFile(i.path.toString, i.length, i.modificationTime, rowsOf(i).getOrElse(0L)))
+            LocationChange(m.partition, m.from.toString, m.to.toString, in, made ++ copies)
+          }
+          // The call hangs, and the process is taken for dead.
+          catalog.hangs = hangs
+          val (in, out) = (changes.map(_.rewritten._1).flatten, changes.map(_.rewritten._2).flatten)
+          committer.prepare(recordOf(id, "OPTIMIZE", changes).copy(metrics = Counted.metrics(in, out)))
+        }((_, _) => ())
+      catch { case e: Died if hangs => () }
+      ()
     }
     catalog
   }
@@ -173,20 +170,17 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
       val since = Restore.recordsSince(here, lock, to)
       val ways = CatalogRestore.plan(to, since, CatalogView.read(here, catalog), restoresLost)
       if (ways.nonEmpty) {
-        val committer = new CatalogCommitter(here, lock, catalog, rowsOf)
-        try {
-          committer.begin(ways.map(w => LocationUpdate(w.partition, w.from, w.to)), None)
+        val moves = ways.map(w => LocationUpdate(w.partition, w.from, w.to))
+        val committer = new CatalogCommitter(here, lock, catalog, rowsOf, moves, None)
+        Operation.run(committer, here, lock) {
+          committer.claim(Nil)
           val changes = ways.map { w =>
             CopyForward.announce(here, lock, w.brought, w.to)
             CatalogRestore.change(w, CopyForward.carried(here, lock, w.brought, w.to).zip(w.brought))
           }
           val record = recordOf(id, History.RestoreOperation, changes)
-          committer.commit(record.copy(parameters = Map(History.RestoreParameter -> to.toString)))
-        } catch {
-          case e @ (_: IOException | _: CommitException) =>
-            committer.abort()
-            throw e
-        }
+          committer.prepare(record.copy(parameters = Map(History.RestoreParameter -> to.toString)))
+        }((_, _) => ())
       }
       ()
     }

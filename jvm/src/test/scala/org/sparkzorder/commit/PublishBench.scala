@@ -140,7 +140,7 @@ object PublishBench {
     val lock = Locking.acquire(folder, "op-1")
     try {
       val committer = new FolderCommitter(folder, lock)
-      committer.stage(names.map(_.stripSuffix("/")))
+      committer.claim(names.map(_.stripSuffix("/")))
       val made = math.max(1, each / InputsOfOutput)
       val outputs = for (p <- names; i <- 1 to made) yield {
         val name = f"${p}part-$i%05d-5e6f7a8b-c000.snappy.parquet"
@@ -150,7 +150,7 @@ object PublishBench {
         OutputFile(name, meta.length, meta.modificationTime, each.toLong / made)
       }
       val record = Record(0L, "op-1", "OPTIMIZE", 1L, "me", Map.empty, Map.empty, inputs, outputs)
-      committer.prepare(record, outputs.map(o => o.path -> folder.staged(o.path, "op-1")).toMap)
+      committer.prepare(record)
       committer.commit()
     } finally lock.release()
     val calls = counter.kinds.asScala.map { case (kind, n) => kind -> n.sum }.toMap

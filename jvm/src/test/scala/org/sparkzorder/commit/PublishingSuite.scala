@@ -136,7 +136,7 @@ object PublishingSuite {
     val lock = Locking.acquire(folder, "op-1")
     try {
       val committer = new FolderCommitter(folder, lock)
-      committer.stage(groups.map(_._1))
+      committer.claim(groups.map(_._1))
       val outputs = groups.map { case (p, in) =>
         val staged = folder.staged(s"$p/new-1.parquet", "op-1")
         put(java.nio.file.Paths.get(staged.toUri.getPath))
@@ -144,7 +144,7 @@ object PublishingSuite {
         OutputFile(s"$p/new-1.parquet", meta.length, meta.modificationTime, in.size.toLong)
       }
       val record = Record(0L, "op-1", "OPTIMIZE", 1L, "me", Map.empty, Map.empty, inputs, outputs)
-      committer.prepare(record, outputs.map(o => o.path -> folder.staged(o.path, "op-1")).toMap)
+      committer.prepare(record)
       committer.commit()
       ()
     } finally lock.release()

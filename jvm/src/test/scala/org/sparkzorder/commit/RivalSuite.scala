@@ -364,7 +364,7 @@ private object RivalSuite {
     /** Checks the rows that a query reads around the operation. */
     def readersAreRight(legal: Seq[Seq[Int]]): Boolean =
       try legal.contains(table.viewedRows())
-      catch { case e: java.io.IOException if SmallTable.tornFolder(e).isDefined => true }
+      catch { case e: CommitException if SmallTable.tornFolder(e).isDefined => true }
   }
 
   /**

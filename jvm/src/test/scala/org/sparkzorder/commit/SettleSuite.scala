@@ -189,7 +189,6 @@ object SettleSuite {
       }
     }
 
-    override def newOnesStay(): Boolean = false
     override def isUnclear(): Boolean = false
     override def isLeft(): Boolean = false
     override def rows(decision: Decision): Seq[AddedFile] = Nil

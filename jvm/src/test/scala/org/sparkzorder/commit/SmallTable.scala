@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
 import org.sparkzorder.commit.log.{History, HistoryEntry, HistorySettings}
-import org.sparkzorder.commit.machine.{FolderCommitter, Recovery, ScanView}
+import org.sparkzorder.commit.machine.{FolderCommitter, Operation, Recovery, ScanView}
 import org.sparkzorder.commit.side.{IndexFiles, NestedTables}
 import org.sparkzorder.commit.upkeep.{Restore, Trash}
 
@@ -90,27 +90,23 @@ final class SmallTable(
     }.toMap
     locked(ops, id) { (folder, lock) =>
       val committer = new FolderCommitter(folder, lock, settings.sleep)
-      committer.stage(outputRows.keys.map(FileNames.parent).toSeq.distinct.sorted)
-      val staged = outputRows.map { case (name, ids) =>
-        val path = folder.staged(name, id)
-        // As a task does. The folder may have been overwritten meanwhile.
-        if (fs.nodes.contains(path.getParent.toUri.getPath)) fs.put(path.toUri.getPath, ids.toSet, 50L)
-        name -> path
-      }
-      if (staged.values.exists(p => fs.file(p.toUri.getPath).isEmpty)) {
-        val overwritten = committer.overwritten()
-        committer.abort()
-        throw new CommitConflictException(overwritten, "the folder was overwritten by another")
-      }
-      val outputs = outputRows.keys.toSeq.sorted.map { name =>
-        OutputFile(name, 50L, fs.file(staged(name).toUri.getPath).get.time, outputRows(name).size.toLong)
-      }
-      committer.prepare(record(id, "OPTIMIZE", inputs, outputs), staged)
-      val known = snapshot.map { case (n, (length, time)) => Statistics(n, length, time, rowsOf(n)) } ++
-        outputs.map(o => Statistics(o.path, o.length, o.modificationTime, outputRows(o.path).toSet))
-      try IndexFiles.write(folder, lock, Statistics.write(known))
-      catch { case e: IOException => committer.abort(); throw e }
-      committer.commit()
+      Operation.run(committer, folder, lock) {
+        committer.claim(outputRows.keys.map(FileNames.parent).toSeq.distinct.sorted)
+        val staged = outputRows.map { case (name, ids) =>
+          val path = folder.staged(name, id)
+          // As a task does. The folder may have been overwritten meanwhile.
+          if (fs.nodes.contains(path.getParent.toUri.getPath)) fs.put(path.toUri.getPath, ids.toSet, 50L)
+          name -> path
+        }
+        val outputs = outputRows.keys.toSeq.sorted.map { name =>
+          val file = fs.file(staged(name).toUri.getPath).getOrElse(throw new FileNotFoundException(name))
+          OutputFile(name, 50L, file.time, outputRows(name).size.toLong)
+        }
+        committer.prepare(record(id, "OPTIMIZE", inputs, outputs))
+        val known = snapshot.map { case (n, (length, time)) => Statistics(n, length, time, rowsOf(n)) } ++
+          outputs.map(o => Statistics(o.path, o.length, o.modificationTime, outputRows(o.path).toSet))
+        IndexFiles.write(folder, lock, Statistics.write(known))
+      }((_, _) => ())
       ()
     }
   }
@@ -120,14 +116,18 @@ final class SmallTable(
       val plan = Restore.plan(folder, lock, to, restoresLost = lost)
       if (!plan.isNothing) {
         val committer = new FolderCommitter(folder, lock, settings.sleep)
-        val sources = plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
-        val prepared = record(id, History.RestoreOperation, plan.inputs, plan.outputs)
         val parameters = Map(History.RestoreParameter -> to.toString)
-        committer.prepare(prepared.copy(parameters = parameters, lost = plan.lost), sources)
-        committer.commit(keepLock = true)
-        // As the command does: without statistics, queries are only slower.
-        try IndexFiles.write(folder, lock, statistics)
-        catch { case _: IOException | _: CommitException => Array.emptyByteArray }
+        val prepared = record(id, History.RestoreOperation, plan.inputs, plan.outputs)
+          .copy(parameters = parameters, lost = plan.lost)
+        Operation.run(committer, folder, lock) {
+          committer.claim(prepared.folders.map(_.folder))
+          committer.prepare(prepared)
+        } { (_, _) =>
+          // As the command does: without statistics, queries are only slower.
+          try IndexFiles.write(folder, lock, statistics)
+          catch { case _: IOException | _: CommitException => Array.emptyByteArray }
+          ()
+        }
         ()
       }
     }
@@ -184,9 +184,9 @@ final class SmallTable(
   def history: Seq[HistoryEntry] = History.read(TableFolder(root, new MemoryOps(fs), threads = 1))
 
   /** Recovers as the next query does. */
-  def recover(ops: FileOps, withoutAway: Boolean = false): Option[Throwable] =
+  def recover(ops: FileOps, keep: Option[Keep] = None): Option[Throwable] =
     try {
-      Recovery.recover(folderOf(ops), settings, withoutAway)
+      Recovery.recover(folderOf(ops), settings, keep)
       None
     } catch {
       case e: Died =>
@@ -206,7 +206,7 @@ final class SmallTable(
     val torn = end.flatMap(SmallTable.tornFolder)
     torn.foreach { folder =>
       check()
-      fs.visible.filter(_.startsWith(s"$folder/new-op-1")).foreach(fs.nodes.remove)
+      fs.visible.filter(_.startsWith(s"$at/${named(folder, "new-op-1")}")).foreach(fs.nodes.remove)
     }
     if (torn.isDefined) recover(new MemoryOps(fs)) else end
   }
@@ -276,9 +276,11 @@ final class SmallTable(
 }
 
 object SmallTable {
-  private val Torn = "mem:(\\S+) has all new files and lacks old ones".r
 
   /** The folder that is left to a person, since it has all new files and lacks old ones. */
-  def tornFolder(e: Throwable): Option[String] = Iterator.iterate(e)(_.getCause).takeWhile(_ != null)
-    .flatMap(c => Option(c.getMessage)).flatMap(Torn.findFirstMatchIn(_)).map(_.group(1)).nextOption()
+  def tornFolder(e: Throwable): Option[String] = e match {
+    case e: FoldersUnclearException =>
+      e.folders.collectFirst { case sides: FolderSides if sides.why == FolderSides.OldGone => sides.folder }
+    case _ => None
+  }
 }

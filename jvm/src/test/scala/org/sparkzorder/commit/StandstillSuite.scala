@@ -135,7 +135,7 @@ object StandstillSuite {
     val lock = Locking.acquire(folder, "op-1")
     try {
       val committer = new FolderCommitter(folder, lock)
-      committer.stage(Seq(""))
+      committer.claim(Seq(""))
       val outputs = AllRows.grouped(5).zipWithIndex.map { case (rows, i) =>
         val staged = folder.staged(s"new-$i.parquet", "op-1")
         Files.write(LocalPath.of(staged.toUri), rows.map(_.toByte).toArray)
@@ -143,7 +143,7 @@ object StandstillSuite {
         OutputFile(s"new-$i.parquet", meta.length, meta.modificationTime, rows.size.toLong)
       }.toSeq
       val record = Record(0L, "op-1", "OPTIMIZE", 1L, "me", Map.empty, Map.empty, inputs, outputs)
-      committer.prepare(record, outputs.map(o => o.path -> folder.staged(o.path, "op-1")).toMap)
+      committer.prepare(record)
       committer.commit()
       ()
     } finally lock.release()

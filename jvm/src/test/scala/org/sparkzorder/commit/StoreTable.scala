@@ -47,6 +47,7 @@ final class StoreTable(val dirs: Seq[String]) {
         id,
         () => (),
         () => !takenOver.contains(id),
+        keepsRetired,
         threads = 1,
         sleep = _ => (),
         clock
@@ -57,8 +58,8 @@ final class StoreTable(val dirs: Seq[String]) {
       val listed = dirs.map { dir =>
         dir -> client.list(folder(client).resolve(dir)).filter(m => !m.isDirectory && FileNames.isData(m.name))
       }.filter(_._2.nonEmpty)
-      committer.mark(listed.map(_._1))
-      committer.prepare(recordOf(client, id, listed), keepsRetired)
+      committer.claim(listed.map(_._1))
+      committer.prepare(recordOf(client, id, listed))
     }
   }
 
@@ -110,9 +111,8 @@ final class StoreTable(val dirs: Seq[String]) {
       val plan = RestorePlan.renaming(whole.copy(whole.inputs.diff(lost), lost = lost), id, _ => true)
       val record =
         Record(0, id, History.RestoreOperation, 1000L, "me", Map("version" -> s"$to"), Map.empty, plan.inputs, Nil)
-      committer.mark(plan.outputs.map(_.folder).distinct)
-      val outputs = committer.copiesOf(plan.outputs)
-      committer.prepare(record.copy(outputs = outputs, lost = lost), keepsRetired = true)
+      committer.claim(plan.outputs.map(_.folder).distinct)
+      committer.prepare(record.copy(outputs = plan.outputs, lost = lost))
     }
   }
 
@@ -123,13 +123,13 @@ final class StoreTable(val dirs: Seq[String]) {
   /** What the next statement does before its own work. */
   def recover(client: MemoryClient): Unit = recover(client, folder(client))
 
-  def recover(client: MemoryClient, here: TableFolder): Unit = {
+  def recover(client: MemoryClient, here: TableFolder, keep: Option[Keep] = None): Unit = {
     val listed = client.list(here.side)
     SideListing.records(listed).filter(_.state == RecordState.Publishing).foreach { file =>
       val record = RecordJson.read(here, file)
       takenOver(record.operationId) = ()
-      val places = new StorePlaces(client, here, threads = 1, isAlone = () => true)
-      val settle = new SettleOperation(places, here, record, () => (), threads = 1)
+      val places = new StorePlaces(client, here, threads = 1, isAlone = () => true, keep = keep)
+      val settle = new SettleOperation(places, here, record, () => (), threads = 1, keep)
       try settle.clean(settle.toTheEnd(() => client.list(here.side), () => None, isRecovery = true))
       catch { case _: FileNotFoundException => () }
     }
@@ -147,7 +147,7 @@ final class StoreTable(val dirs: Seq[String]) {
     val views = records.flatMap { file =>
       val places = new StorePlaces(client, here, threads = 1)
       try Some(ScanView.ofOperation(places, here, RecordJson.read(here, file), lives = true, threads = 1))
-      catch { case _: FileNotFoundException => None }
+      catch { case _: FileNotFoundException | _: FoldersUnclearException => None }
     }
     val hidden = views.flatMap(_.leaveOut).toSet
     shared.rows(

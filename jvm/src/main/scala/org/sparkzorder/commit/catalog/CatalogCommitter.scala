@@ -8,41 +8,42 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
-import org.sparkzorder.commit.place.Cleanup
-import org.sparkzorder.commit.storage.AtomicFile
+import org.sparkzorder.commit.storage.{AtomicFile, ObjectFileOps}
 
 /**
  * Publishes an operation by telling the catalog of new folders, by the steps in
- * `docs/design/commit.md`. It is used once: [[begin]], then [[commit]] or [[abort]].
+ * `docs/design/commit.md`.
  *
  * @param home the folder with the table's side folder
  * @param rowsOf the number of rows that a file says it has; None if it is not complete
+ * @param moves what the catalog will be told
+ * @param directory of the new folders; None if partitions go back to folders that are there
  */
 final class CatalogCommitter(
     home: TableFolder,
     lock: Lock,
     catalog: CatalogLocations,
-    rowsOf: FileMeta => Option[Long]
-) {
+    rowsOf: FileMeta => Option[Long],
+    moves: Seq[LocationUpdate],
+    directory: Option[Path]
+) extends Committer {
   import CatalogCommitter._
 
   private val ops = home.ops
 
   /** The folders that the table leaves, as they were listed before the job read them. */
   private var found = Map.empty[String, Seq[FileMeta]]
-  private var made = Option.empty[Path]
+  private var prepared = Option.empty[Record]
   private var isRecorded = false
 
   /**
-   * Looks at the folders, and makes the new ones. No row is touched.
+   * Looks at the folders, and makes the new ones. They are known by [[moves]].
    *
-   * @param directory of the new folders; None if partitions go back to folders that are there
    * @throws CommitConflictException when the catalog names another folder than the caller has listed
    */
-  def begin(moves: Seq[LocationUpdate], directory: Option[Path]): Unit = {
+  override def claim(folders: Seq[String]): Unit = {
     refuseMoved(moves)
     found = WorkerThreads.map(moves.map(_.from).distinct, home.threads)(dir => dir.toString -> ops.list(dir)).toMap
-    made = directory
     if (directory.isDefined) {
       lock.check()
       StagingDirectories.write(home, lock.operationId, Nil)
@@ -53,7 +54,19 @@ final class CatalogCommitter(
     }
   }
 
-  /** The file of an old folder as it was when [[begin]] looked, if it is still the one that was listed. */
+  override def target(folder: String, path: Path): Path = {
+    val made = home.copy(root = directory.get)
+    val partition = moves.find(_.from == path).flatMap(m => made.relative(m.to)).getOrElse("")
+    CatalogOutputs.staging(home, made.root, partition, lock.operationId)
+  }
+
+  override def leavesUploadsOpen: Boolean = ObjectFileOps.storeOf(home).isDefined
+
+  override def overwritten(): Seq[String] = Nil
+
+  override def prepare(record: Record): Unit = prepared = Some(record)
+
+  /** The file of an old folder as it was when [[claim]] looked, if it is still the one that was listed. */
   def atBegin(folder: Path, name: String, length: Long, modificationTime: Long): Option[FileMeta] =
     found.getOrElse(folder.toString, Nil)
       .find(m => m.name == name && m.length == length && m.modificationTime == modificationTime)
@@ -65,21 +78,23 @@ final class CatalogCommitter(
    */
   def copied(some: Seq[FileMeta], to: Path): Seq[FileMeta] = CopyForward.copied(home, lock, some, to)(_.name)
 
-  /**
-   * Everything from the last look at the old folders to the history.
-   *
-   * @param record with the changes; any version, as the next one is given here
-   * @return the record as it is in the history, with the partitions that have moved
-   * @throws CommitConflictException when others changed inputs or locations: then nothing has moved,
-   *   or only other partitions
-   */
-  def commit(record: Record): Record = {
+  /** Everything from the last look at the old folders to the history. */
+  override def commit(): Record =
+    try commit(prepared.getOrElse(throw new IllegalStateException("not prepared")))
+    catch {
+      case e: Throwable =>
+        abort()
+        throw e
+    }
+
+  private def commit(record: Record): Record = {
     require(record.operationId == lock.operationId, s"the lock is held by ${lock.operationId}")
     val complete = withAppended(record.copy(way = Way.Catalog))
-    val numbered = complete.copy(version = nextVersion())
+    // An operation that was undone leaves no gap in the history.
+    val numbered = complete.copy(version = SideListing.nextVersion(SideListing.newestPublished(lock.listing())))
     Record.fault(numbered).foreach(why => throw new IllegalArgumentException(why))
     refuseMoved(numbered.locationChanges.map(_.move))
-    if (made.isEmpty) numbered.locationChanges.foreach(dropStale)
+    if (directory.isEmpty) numbered.locationChanges.foreach(dropStale)
     // Others may append to an old folder, and overwrite it, without knowing that the table has left it.
     numbered.locationChanges.foreach { s =>
       lock.check()
@@ -91,13 +106,6 @@ final class CatalogCommitter(
     isRecorded = true
     refuseDiscarded(path)
     WorkerThreads.toTheEnd(s"zorder-commit-${lock.operationId}", alone = home.threads > 1)(exchange(numbered, _))
-  }
-
-  private def nextVersion(): Long = {
-    // An operation that was undone leaves no gap in the history.
-    val newest = SideListing.newestPublished(lock.listing())
-    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
-    newest + 1
   }
 
   private def refuseMoved(moves: Seq[LocationUpdate]): Unit = {
@@ -121,7 +129,7 @@ final class CatalogCommitter(
     val complete = now.filterNot(m => known(m.name)).flatMap(m => rowsOf(m).map(m -> _))
     if (complete.isEmpty || rounds == 0) switch
     else {
-      if (made.isEmpty) CopyForward.announce(home, lock, complete.map(_._1), new Path(switch.to))
+      if (directory.isEmpty) CopyForward.announce(home, lock, complete.map(_._1), new Path(switch.to))
       withAppended(CopyForward.appended(home, lock, switch, complete), rounds - 1)
     }
   }
@@ -145,7 +153,7 @@ final class CatalogCommitter(
    * record and then look for the manifest. So one of us sees the other, and the folder stays.
    */
   private def refuseDiscarded(record: Path): Unit =
-    if (made.isDefined && !ops.exists(home.manifest(lock.operationId))) {
+    if (directory.isDefined && !ops.exists(home.manifest(lock.operationId))) {
       ops.delete(record)
       throw new LockLostException(lock.path, "another process has removed what this operation wrote")
     }
@@ -177,7 +185,6 @@ final class CatalogCommitter(
     try {
       val ended = CatalogRecovery.end(home, lock, catalog, record, started, failure.map(_.getMessage))
       copyForward()
-      Cleanup.old(home, lock)
       CatalogRecovery.changedMeanwhile(home, ended).foreach(e => throw e)
       ended
     } catch {
@@ -204,14 +211,14 @@ final class CatalogCommitter(
     }
 
   /** Removes the new folders, unless the catalog may have been told of them. */
-  def abort(): Unit = if (!isRecorded)
+  override def abort(): Unit = if (!isRecorded)
     try {
       lock.check()
       CatalogRecovery.discard(home, lock.operationId)
       ops.delete(home.manifest(lock.operationId))
     } catch {
       case e @ (_: IOException | _: CommitException) =>
-        log.warn(s"cannot remove ${made.getOrElse("what was begun")}, the next statement will", e)
+        log.warn(s"cannot remove ${directory.getOrElse("what was begun")}, the next statement will", e)
         lock.abandon()
     }
 }

@@ -8,15 +8,14 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{Lock, SideFolderReadme}
 import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
-import org.sparkzorder.commit.place.{Cleanup, FolderMark, FolderPlaces}
+import org.sparkzorder.commit.place.{FolderMark, FolderPlaces}
 import org.sparkzorder.commit.side.NestedTables
 import org.sparkzorder.commit.storage.{AtomicFile, Clock}
 
 /**
  * Brings one operation's files into a table on a disk or HDFS, by the steps in `docs/design/commit.md`.
- * It is used once: [[stage]], [[prepare]], then [[commit]], or [[abort]] before that. Whatever happens, the
- * caller calls `lock.release()` in the end. If something must be recovered, the lock was abandoned, and
- * its file stays.
+ * Whatever happens, the caller calls `lock.release()` in the end. If something must be recovered, the lock was
+ * abandoned, and its file stays.
  *
  * @param sleep how to wait for the file system's clock, in milliseconds
  */
@@ -24,7 +23,7 @@ private[sparkzorder] final class FolderCommitter(
     folder: TableFolder,
     lock: Lock,
     sleep: Long => Unit = Thread.sleep(_)
-) {
+) extends Committer {
   import FolderCommitter._
 
   private val ops = folder.ops
@@ -34,14 +33,8 @@ private[sparkzorder] final class FolderCommitter(
   private var claimed = Seq.empty[String]
   private var prepared = Option.empty[Record]
 
-  /**
-   * Makes the staging of each folder that the job writes to. No row is touched.
-   *
-   * @param dirs relative to the root
-   * @throws CommitConflictException when one of the folders is gone
-   * @throws NestedTableException when one of them is a table of its own
-   */
-  def stage(dirs: Seq[String]): Unit = orAbort {
+  /** Makes the staging of each folder. Throws a [[NestedTableException]] when one of them is a table of its own. */
+  override def claim(dirs: Seq[String]): Unit = {
     NestedTables.refuseBelow(folder, dirs)
     refuseMarked(dirs)
     StagingDirectories.write(folder, operationId, dirs)
@@ -83,57 +76,40 @@ private[sparkzorder] final class FolderCommitter(
         throw conflict
     }
 
-  /** Folders that were overwritten since [[stage]]. The files that the job wrote there are gone. */
-  def overwritten(): Seq[String] = claimed.sorted.filter(dir => mark(dir).decision().isEmpty)
+  override def target(dir: String, path: Path): Path = folder.stagingOf(dir, operationId)
 
-  /**
-   * Gives the record its version. No row is touched.
-   *
-   * @param staged where each output is now, by its final relative path
-   * @throws CommitConflictException when a folder is gone or an output is not what the record says;
-   *   all is rolled back
-   */
-  def prepare(record: Record, staged: Map[String, Path]): Record = {
+  override def leavesUploadsOpen: Boolean = false
+
+  /** The files that the job wrote there are gone. */
+  override def overwritten(): Seq[String] = claimed.sorted.filter(dir => mark(dir).decision().isEmpty)
+
+  override def prepare(record: Record): Unit = {
     require(prepared.isEmpty, "prepared already")
-    val version = nextVersion(lock, record, staged.keySet)
-    val numbered = record.copy(version = version, way = Way.InPlace)
-    orAbort {
-      val others = numbered.folders.map(_.folder).filterNot(claimed.contains)
-      require(claimed.isEmpty || others.isEmpty, s"not staged: $others")
-      if (others.nonEmpty) stage(others)
-      prepared = Some(numbered)
-      numbered.folders.foreach { work =>
-        val trash = folder.trashOf(work.folder, numbered)
-        orGone(work.folder)(Seq(trash.getParent, trash).foreach(ops.mkdir))
-      }
-      numbered.outputs.filter(_.source.isEmpty).foreach { o =>
-        val place = folder.staged(o.path, numbered)
-        if (staged(o.path).toUri.getPath != place.toUri.getPath) ops.rename(staged(o.path), place)
-        if (!ops.status(place).exists(o.isSame)) {
-          if (mark(o.folder).decision().isEmpty)
-            throw new CommitConflictException(Seq(o.folder), "the folder was overwritten")
-          throw new IOException(s"$place is not as it was written")
-        }
-      }
-      val gone = numbered.outputs.filter(o => o.source.exists(s => !ops.status(folder.resolve(s)).exists(o.isSame)))
-      if (gone.nonEmpty) throw new CommitConflictException(gone.flatMap(_.source), "they are gone, or were changed")
-      SideFolderReadme.write(folder)
+    val numbered = record.copy(version = nextVersion(lock, record), way = Way.InPlace)
+    val others = numbered.folders.map(_.folder).filterNot(claimed.contains)
+    require(others.isEmpty, s"not claimed: $others")
+    prepared = Some(numbered)
+    numbered.folders.foreach { work =>
+      val trash = folder.trashOf(work.folder, numbered)
+      orGone(work.folder)(Seq(trash.getParent, trash).foreach(ops.mkdir))
     }
-    numbered
+    numbered.outputs.filter(_.source.isEmpty).foreach { o =>
+      val place = folder.staged(o.path, numbered)
+      if (!ops.status(place).exists(o.isSame)) throw new IOException(s"$place is not as it was written")
+    }
+    val gone = numbered.outputs.filter(o => o.source.exists(s => !ops.status(folder.resolve(s)).exists(o.isSame)))
+    if (gone.nonEmpty) throw new CommitConflictException(gone.flatMap(_.source), "they are gone, or were changed")
+    SideFolderReadme.write(folder)
   }
 
   /**
-   * Exchanges the files. An interrupt of the caller ends the operation before its commit point; after it
-   * the steps come to their end, and the caller is interrupted afterwards.
-   *
-   * @param keepLock whether the caller goes on under the lock: then the lock stays
-   * @throws CommitConflictException when others changed the inputs
-   * @throws IncompletePublishException when the file system failed
+   * An interrupt of the caller ends the operation before its commit point; after it the steps come to their end, and the
+   * caller is interrupted afterwards.
    */
-  def commit(keepLock: Boolean = false): Record =
-    WorkerThreads.toTheEnd(s"zorder-commit-$operationId", alone = folder.threads > 1)(exchange(keepLock, _))
+  override def commit(): Record =
+    WorkerThreads.toTheEnd(s"zorder-commit-$operationId", alone = folder.threads > 1)(exchange(_))
 
-  private def exchange(keepLock: Boolean, interrupted: () => Boolean): Record = {
+  private def exchange(interrupted: () => Boolean): Record = {
     val planned = prepared.getOrElse(throw new IllegalStateException("not prepared"))
     val record = planned.copy(root = Some(folder.root.toString))
     orAbort {
@@ -156,11 +132,7 @@ private[sparkzorder] final class FolderCommitter(
           lock.abandon()
           throw new IncompletePublishException(folder.record(record, RecordState.Publishing), e)
       } finally lock.publishing = false
-    orAbandon {
-      settle.clean(result)
-      if (!keepLock) Cleanup.old(folder, lock)
-    }
-    if (!keepLock) lock.release()
+    orAbandon(settle.clean(result))
     val done = result.orConflict
     Meters.trash(folder.root).addAndGet(
       done.inputs.map(_.length).sum - done.outputs.filter(_.source.isDefined).map(_.length).sum
@@ -184,8 +156,8 @@ private[sparkzorder] final class FolderCommitter(
         lock.abandon()
     }
 
-  /** Rolls back an operation before [[commit]]. If that fails its lock file stays. */
-  def abort(): Unit =
+  /** If that fails the lock file stays. */
+  override def abort(): Unit =
     try {
       // Of a table that was overwritten with its lock and manifest, no other process knows what is left.
       if (ops.exists(lock.path) || ops.exists(folder.manifest(operationId))) lock.check()
@@ -215,15 +187,13 @@ private object FolderCommitter {
   /**
    * The version that a record gets.
    *
-   * @param staged the final relative paths of the files that are ready
    * @throws IllegalArgumentException when the record may not be published under this lock
    */
-  private def nextVersion(lock: Lock, record: Record, staged: Set[String]): Long = {
+  private def nextVersion(lock: Lock, record: Record): Long = {
     require(
       record.operationId == lock.operationId,
       s"the lock is held by ${lock.operationId}, not by ${record.operationId}"
     )
-    require(staged == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
     // Two listings, since one that is late may lack the newest record.
     val newest = Seq.fill(2)(lock.listing()).map { listing =>
@@ -233,7 +203,6 @@ private object FolderCommitter {
       val underWay = SideListing.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
       math.max(underWay, SideListing.newestPublished(listing))
     }.max
-    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
-    newest + 1
+    SideListing.nextVersion(newest)
   }
 }

@@ -3,21 +3,22 @@ package org.sparkzorder.commit.machine
 import java.io.{FileNotFoundException, IOException}
 import java.util.concurrent.TimeUnit.{DAYS, HOURS, MILLISECONDS}
 
+import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
-import org.sparkzorder.commit.place.{Cleanup, FolderMarker, StorePlaces}
+import org.sparkzorder.commit.place.{FolderMarker, StorePlaces}
 
 /**
  * Brings one operation's files into a table on an object store, by the steps in
- * `docs/design/commit-object-store.md`. It is used once: [[mark]], [[prepare]], then [[commit]], or
- * [[abort]] before that.
+ * `docs/design/commit-object-store.md`.
  *
  * @param operationId the lock's
  * @param check throws if the lock is not ours any more. It saves work; no row depends on it
  * @param isAlone whether no other process can have taken the lock
+ * @param keepsRetired whether the inputs are copied to the trash
  * @param sleep how to wait before requests are repeated, in milliseconds
  * @param clock milliseconds since 1970
  */
@@ -27,10 +28,11 @@ private[sparkzorder] final class ObjectCommitter(
     operationId: String,
     check: () => Unit,
     isAlone: () => Boolean,
+    keepsRetired: Boolean = true,
     threads: Int = FileOps.Threads,
     sleep: Long => Unit = Thread.sleep(_),
     clock: () => Long = () => System.currentTimeMillis()
-) {
+) extends Committer {
   import ObjectCommitter._
 
   private val patience = Patience(Attempts, FirstPauseMillis, sleep)
@@ -43,13 +45,8 @@ private[sparkzorder] final class ObjectCommitter(
   private var found = Map.empty[String, Map[String, FileMeta]]
   private var prepared = Option.empty[Record]
 
-  /**
-   * Marks the folders that will change.
-   *
-   * @param dirs relative to the root
-   * @throws ConcurrentOperationException when another operation is exchanging files of one of them
-   */
-  def mark(dirs: Seq[String]): Unit = {
+  /** Marks the folders that will change. */
+  override def claim(dirs: Seq[String]): Unit = {
     marked = dirs
     StagingDirectories.write(folder, operationId, dirs)
     check()
@@ -60,39 +57,21 @@ private[sparkzorder] final class ObjectCommitter(
   private def listed(dir: String): Map[String, FileMeta] =
     store.list(folder.resolve(dir)).map(m => m.name -> m).toMap
 
-  /** Folders that were overwritten since [[mark]]. */
-  def overwritten(): Seq[String] = marked.filterNot { dir =>
+  override def target(dir: String, path: Path): Path = folder.uploadsOf(dir, operationId, store)
+
+  override def leavesUploadsOpen: Boolean = true
+
+  override def overwritten(): Seq[String] = marked.filterNot { dir =>
     new FolderMarker(store, folder, dir).read().exists(_.operationId == operationId)
   }
 
   /**
-   * Begins uploads of files that RESTORE brings back from the trash, as copies on the store's side.
-   *
-   * @throws java.io.FileNotFoundException when one of them is gone
+   * Copies the inputs to the trash. They get the etags that they had when their folders were marked. An output without an
+   * upload is one that RESTORE brings back from the trash, as a copy on the store's side.
    */
-  def copiesOf(outputs: Seq[OutputFile]): Seq[OutputFile] = WorkerThreads.map(outputs, threads) { o =>
-    check()
-    val source = folder.resolve(o.source.get)
-    def gone = new FileNotFoundException(s"$source is gone")
-    val found = store.status(source).filter(o.isThis(_, timed = false)).getOrElse(throw gone)
-    o.copy(upload =
-      Some(store.startCopy(source, found.etag.get, o.length, folder.resolve(o.path)).getOrElse(throw gone))
-    )
-  }
-
-  /**
-   * Gives the record its version and copies the inputs to the trash. No row is touched.
-   *
-   * @param record with the uploads of the outputs. Its inputs get the etags that they had when their
-   *               folders were marked
-   * @param keepsRetired whether the inputs are copied
-   * @throws CommitConflictException when an input is not as the record says
-   * @throws ConcurrentOperationException when another operation is exchanging files of the table
-   */
-  def prepare(record: Record, keepsRetired: Boolean): Record = {
+  override def prepare(record: Record): Unit = {
     require(prepared.isEmpty, "prepared already")
     require(record.operationId == operationId, s"the lock is held by $operationId, not by ${record.operationId}")
-    require(record.outputs.forall(_.upload.isDefined), "an output has no upload")
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
     val (unmarked, inputs) = record.inputs.partition(i => atMark(i).isEmpty)
     if (unmarked.nonEmpty) throw conflict(unmarked)
@@ -102,16 +81,24 @@ private[sparkzorder] final class ObjectCommitter(
     if (SideListing.records(listed).exists(_.state == RecordState.Publishing))
       throw new ConcurrentOperationException(folder.root, None)
     val newest = (SideListing.records(listed).map(_.version) :+ SideListing.newestPublished(listed)).max
-    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
     val numbered = record.copy(
-      version = newest + 1,
+      version = SideListing.nextVersion(newest),
       way = Way.ObjectStore,
-      inputs = inputs.map(i => i.copy(etag = atMark(i).flatMap(_.etag)))
+      inputs = inputs.map(i => i.copy(etag = atMark(i).flatMap(_.etag))),
+      outputs = WorkerThreads.map(record.outputs, threads)(o => if (o.upload.isDefined) o else copyOf(o))
     )
     prepared = Some(numbered)
     refuseChanged(numbered)
     if (keepsRetired) copyInputs(numbered)
-    numbered
+  }
+
+  private def copyOf(output: OutputFile): OutputFile = {
+    check()
+    val source = folder.resolve(output.source.get)
+    def gone = new FileNotFoundException(s"$source is gone")
+    val found = store.status(source).filter(output.isThis(_, timed = false)).getOrElse(throw gone)
+    val to = folder.resolve(output.path)
+    output.copy(upload = Some(store.startCopy(source, found.etag.get, output.length, to).getOrElse(throw gone)))
   }
 
   /** The file that an input was when its folder was marked, if it is the one that the record means. */
@@ -135,15 +122,8 @@ private[sparkzorder] final class ObjectCommitter(
   private def conflict(changed: Seq[InputFile]) =
     new CommitConflictException(changed.map(_.path), "they are gone, or were changed or replaced")
 
-  /**
-   * Writes the record, which is the commit point, and publishes it.
-   *
-   * @return the record as it is in the history, with the folders that were exchanged
-   * @throws UploadsExpiredException when a lifecycle rule may have aborted uploads
-   * @throws CommitConflictException when others changed files of some folders, which keep theirs
-   * @throws IncompletePublishException when the store failed time and again after the commit point
-   */
-  def commit(): Record = {
+  /** Throws an [[UploadsExpiredException]] when a lifecycle rule may have aborted uploads. */
+  override def commit(): Record = {
     val planned = prepared.getOrElse(throw new IllegalStateException("not prepared"))
     val record = planned.copy(root = Some(folder.root.toString))
     check()
@@ -196,8 +176,7 @@ private[sparkzorder] final class ObjectCommitter(
     }
   }
 
-  /** Removes what the operation left, if it has no record. The caller releases the lock. */
-  def abort(): Unit = {
+  override def abort(): Unit = {
     // Without its marker the operation cannot be published any more, by any process.
     val free = marked.forall { dir =>
       val marker = new FolderMarker(store, folder, dir)
@@ -219,22 +198,21 @@ private[sparkzorder] final class ObjectCommitter(
     }
   }
 
-  /** What follows at the end: old statistics and records go. */
-  def tidy(lock: Lock): Unit = Cleanup.old(folder, lock)
-
   private def discard(): Unit = StorePlaces.discard(store, folder, operationId)
 }
 
 private[sparkzorder] object ObjectCommitter {
 
-  def under(lock: Lock, store: ObjectStore, folder: TableFolder): ObjectCommitter = new ObjectCommitter(
-    store,
-    folder,
-    lock.operationId,
-    () => lock.checkInARow(),
-    () => lock.isAlone,
-    folder.threads
-  )
+  def under(lock: Lock, store: ObjectStore, folder: TableFolder, keepsRetired: Boolean): ObjectCommitter =
+    new ObjectCommitter(
+      store,
+      folder,
+      lock.operationId,
+      () => lock.checkInARow(),
+      () => lock.isAlone,
+      keepsRetired,
+      folder.threads
+    )
 
   private val log = LoggerFactory.getLogger(classOf[ObjectCommitter])
 

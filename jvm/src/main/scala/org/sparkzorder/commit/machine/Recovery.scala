@@ -9,8 +9,7 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
 import org.sparkzorder.commit.log.{RecordJson, TableState}
-import org.sparkzorder.commit.place.FolderPlaces
-import org.sparkzorder.commit.storage.ObjectFileOps
+import org.sparkzorder.commit.place.StoragePlaces
 
 /** What a recovery did, in words for the log. */
 final case class Recovered(actions: Seq[String]) {
@@ -42,15 +41,16 @@ object Recovery {
    * Takes the lock, recovers, gives it back. Without anything to do it only lists.
    *
    * @throws ConcurrentOperationException when a living owner has the lock
-   * @param withoutAway whether to end an operation although folders are gone in which it exchanged files
-   * @throws FoldersAwayException when folders are gone in which files were being exchanged
+   * @param keep a person's word: the files that count in folders of which nothing else tells it. Folders that are gone
+   *             stay away
+   * @throws FoldersUnclearException when only a person can say how an operation ends in some folders
    * @throws java.io.IOException when we may not write there: see [[ReadAround]]
    */
-  def recover(folder: TableFolder, settings: LockSettings = LockSettings(), withoutAway: Boolean = false): Recovered =
+  def recover(folder: TableFolder, settings: LockSettings = LockSettings(), keep: Option[Keep] = None): Recovered =
     if (!isNeeded(TableState.look(folder.root, folder.ops), settings)) Recovered(Nil)
     else {
       val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
-      try recoverUnder(folder, lock, settings, withoutAway)
+      try recoverUnder(folder, lock, settings, keep)
       finally lock.release()
     }
 
@@ -68,8 +68,8 @@ object Recovery {
       folder: TableFolder,
       lock: Lock,
       settings: LockSettings = LockSettings(),
-      withoutAway: Boolean = false
-  ): Recovered = Recovered(RecoveryUnderLock.recover(folder, lock, settings, withoutAway))
+      keep: Option[Keep] = None
+  ): Recovered = Recovered(RecoveryUnderLock.recover(folder, lock, settings, keep))
 
   /**
    * Comes before a query's listing of the table. It recovers after a dead owner. If it cannot, or an
@@ -134,7 +134,7 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
     }
 
   private def afterDeath(busy: TableState.SideFolder): Option[ReadableState] =
-    if (isAway(busy)) readAround(busy, lives = false)
+    if (isUnclear(busy)) readAround(busy, lives = false)
     else if (recoveries < MostRecoveries && tryRecover()) {
       recoveries += 1
       None
@@ -165,12 +165,12 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
     case TableState.NoSideFolder     => false
   }
 
-  /** Whether folders are away, so that no recovery ends the operation. */
-  private def isAway(busy: TableState.SideFolder): Boolean =
-    try ObjectFileOps.storeOf(folder).isEmpty && busy.publishing.exists { file =>
-        val places = new FolderPlaces(folder, folder.threads)
-        val record = RecordJson.read(folder, file)
-        places.away(record, places.of(record, isRecovery = true)).nonEmpty
+  /** Whether only a person can say how the operation ends. */
+  private def isUnclear(busy: TableState.SideFolder): Boolean =
+    try busy.publishing.exists { file =>
+        val (places, record) = (StoragePlaces.of(folder), RecordJson.read(folder, file))
+        val found = places.of(record, isRecovery = true)
+        found.exists(_.unclear.isDefined) || places.away(record, found).nonEmpty
       }
     catch { case _: FileNotFoundException => false }
 
@@ -183,7 +183,7 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
         log.warn(s"cannot recover ${folder.root}, reading around what is half done", e)
         isDenied = true
         false
-      case _: FoldersAwayException                                => false // there is a way around it
+      case _: FoldersUnclearException                             => false // there may be a way around it
       case _: ConcurrentOperationException | _: LockLostException => false // another process does it
     }
 }

@@ -14,12 +14,12 @@ import org.sparkzorder.commit.storage.{Clock, ObjectFileOps}
  * Finishes or undoes what dead owners left in a table.
  *
  * @param lock the table's lock, which is held
- * @param withoutAway as for [[SettleOperation]]
+ * @param keep as for [[SettleOperation]]
  */
 private[commit] final class RecoveryUnderLock private (
     lock: Lock,
     settings: LockSettings,
-    withoutAway: Boolean
+    keep: Option[Keep]
 ) {
   import RecoveryUnderLock._
 
@@ -52,12 +52,12 @@ private[commit] final class RecoveryUnderLock private (
   private def settle(file: RecordFile): String = {
     val record = RecordJson.read(folder, file)
     val settle = new SettleOperation(
-      StoragePlaces.of(folder, () => ops.exists(lock.path), withoutAway),
+      StoragePlaces.of(folder, () => ops.exists(lock.path), keep),
       folder,
       record,
       () => lock.checkInARow(),
       folder.threads,
-      withoutAway
+      keep
     )
     val result = settle.toTheEnd(() => lock.listing(), () => sinceCommitPoint(file), isRecovery = true)
     settle.clean(result)
@@ -149,16 +149,16 @@ private[commit] object RecoveryUnderLock {
    *
    * @return what was done, in words for the log
    */
-  def recover(folder: TableFolder, lock: Lock, settings: LockSettings, withoutAway: Boolean): Seq[String] = {
+  def recover(folder: TableFolder, lock: Lock, settings: LockSettings, keep: Option[Keep]): Seq[String] = {
     var finished = false
     try {
-      val actions = new RecoveryUnderLock(lock, settings, withoutAway).run()
+      val actions = new RecoveryUnderLock(lock, settings, keep).run()
       finished = true
       actions.foreach(action => log.warn(s"Recovery of ${folder.root}: $action"))
       actions
     } catch {
       // The half-done operation has its record, so the next statement sees it without a lock.
-      case e: FoldersAwayException =>
+      case e: FoldersUnclearException =>
         finished = true
         throw e
     } finally if (!finished) lock.abandon()

@@ -4,7 +4,7 @@ import java.io.FileNotFoundException
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.RecordJson
-import org.sparkzorder.commit.place.{CopiedMidway, CopiedPlace, Located, Place, Places, StoragePlaces}
+import org.sparkzorder.commit.place.{Located, Place, Places, StoragePlaces}
 
 /**
  * What a reader sees of a table while files are being exchanged: in each place the side that its marker
@@ -39,6 +39,7 @@ private[commit] object ScanView {
    * @param lives whether the operation's owner may live
    * @throws java.io.FileNotFoundException when something was decided meanwhile, or the operation has just
    *   come to its end, so that the caller has to look again
+   * @throws FoldersUnclearException when only a person can say whose files are the rows
    */
   private[commit] def ofOperation(
       places: Places,
@@ -48,15 +49,10 @@ private[commit] object ScanView {
       threads: Int
   ): ReadAround = {
     val found = places.of(record, isRecovery = !lives)
-    val views = WorkerThreads.map(found, threads)(l => l.copied.fold(ofPlace(folder, record, l))(ofCopy(l.work, _)))
+    val unclear = found.flatMap(_.unclear)
+    if (unclear.nonEmpty) throw new FoldersUnclearException(folder.root, record.version, unclear)
+    val views = WorkerThreads.map(found, threads)(ofPlace(folder, record, _))
     ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add))
-  }
-
-  /** In a copy no marker counts. */
-  private def ofCopy(work: FolderWork, place: CopiedPlace): ReadAround = place.rowsOfCopy() match {
-    case CopiedMidway.HasInputs   => ReadAround(work.outputs.map(_.path).toSet, Nil)
-    case CopiedMidway.HasOutputs  => ReadAround(work.inputs.map(_.path).toSet, Nil)
-    case CopiedMidway.Overwritten => ReadAround(Set.empty, Nil)
   }
 
   private def ofPlace(folder: TableFolder, record: Record, l: Located[_ <: Place]): ReadAround = {
@@ -64,7 +60,7 @@ private[commit] object ScanView {
     // A marker is gone when its folder was overwritten or moved, or when the operation has ended.
     if (decision.isEmpty) requireUnderWay(folder, record)
     if (decision.isEmpty && l.place.isUnclear())
-      throw new FileNotFoundException(s"nothing says whose files are the rows of '${l.work.folder}'")
+      throw new FoldersUnclearException(folder.root, record.version, Seq(AwayFolder.of(l.work, isGone = false)))
     val outputs = l.work.outputs.map(_.path).toSet
     val whole = if (decision.isEmpty && l.place.isLeft()) Some(Decision.Exchanged) else decision
     whole match {

@@ -3,7 +3,7 @@ package org.sparkzorder.commit.machine
 import scala.annotation.tailrec
 
 import org.sparkzorder.commit.{Decision, FileMeta}
-import org.sparkzorder.commit.place.{CopiedMidway, CopiedPlace, Obstacle, Place}
+import org.sparkzorder.commit.place.{Obstacle, Place}
 
 /** How an operation ended in one place. */
 private[commit] sealed trait PlaceOutcome
@@ -34,7 +34,6 @@ private[commit] object Settle {
   private val Stale = Obstacle("its version was published by others", Nil)
   private val Before = Obstacle("the operation was undone there", Nil)
   private val Changed = "they were deleted or replaced while files were being exchanged"
-  private val InCopy = Obstacle("the table was copied while its files were being exchanged", Nil)
 
   /** @param isStale whether the record's version was published by others: then nothing new is decided */
   def apply(place: Place, isStale: Boolean = false): PlaceOutcome = settle(place, isStale, place.decision(), Before)
@@ -69,14 +68,8 @@ private[commit] object Settle {
         } else Exchanged(place.revealed(), changed)
       case Some(Decision.RolledBack) =>
         place.bringBack()
-        // A person's word holds for a record whose version others have published, too.
-        if (place.newOnesStay()) {
-          place.decide(Decision.RolledBack, Decision.Exchanged)
-          settle(place, isStale, place.decision(), why)
-        } else {
-          place.drop()
-          if (place.decision().isEmpty) lost(place, isStale, why) else RolledBack(why)
-        }
+        place.drop()
+        if (place.decision().isEmpty) lost(place, isStale, why) else RolledBack(why)
     }
 
   private def lost(place: Place, isStale: Boolean, why: Obstacle): PlaceOutcome =
@@ -92,19 +85,4 @@ private[commit] object Settle {
       place.drop()
       Overwritten
     }
-
-  /**
-   * The same in a copy of the table, where no marker counts.
-   *
-   * @throws java.io.IOException when the copy lacks files, see [[CopiedMidway]]
-   */
-  def copy(place: CopiedPlace): PlaceOutcome = place.rowsOfCopy() match {
-    case CopiedMidway.HasInputs =>
-      place.drop()
-      RolledBack(InCopy)
-    case CopiedMidway.HasOutputs =>
-      place.retireCopied()
-      Exchanged(place.revealed(), Nil)
-    case CopiedMidway.Overwritten => Overwritten
-  }
 }

@@ -14,7 +14,7 @@ import org.sparkzorder.commit.storage.AtomicFile
  * the history, and what is left is removed. The operation itself and a recovery do the same.
  *
  * @param check throws if the lock is not ours any more. It saves work; no row depends on it
- * @param withoutAway whether to end the operation although folders are away
+ * @param keep a person's word. With it the operation ends although folders are away
  */
 private[commit] final class SettleOperation(
     val places: Places,
@@ -22,7 +22,7 @@ private[commit] final class SettleOperation(
     record: Record,
     check: () => Unit,
     threads: Int,
-    withoutAway: Boolean = false
+    keep: Option[Keep] = None
 ) {
   import SettleOperation._
 
@@ -34,7 +34,7 @@ private[commit] final class SettleOperation(
    * @param listing of the side folder
    * @param millis how long files have been exchanged so far; None if it is not known
    * @param isRecovery whether another process began
-   * @throws FoldersAwayException when another process began, and folders are away. All others are settled
+   * @throws FoldersUnclearException when only a person can say how it ends. Where folders are away, all others are settled
    */
   def toTheEnd(listing: () => Seq[FileMeta], millis: () => Option[Long], isRecovery: Boolean = false): Settled = {
     // An owner that was slow for very long may have a record of a version that others have published.
@@ -42,7 +42,6 @@ private[commit] final class SettleOperation(
     val found = places.of(record, isRecovery)
     // Only the clean-up is left, or others have put an old side folder back.
     val isEnded = isStale && isRecovery && Place.isPublished(folder, record)
-    WorkerThreads.each(found.flatMap(_.copied), across(found))(_.rowsOfCopy())
     val first = if (isEnded) found.map(_ -> PlaceOutcome.Ended) else settled(found, isStale)
     // A folder may have been moved in the meantime.
     val (lost, done) = first.partition(_._2 == PlaceOutcome.Overwritten)
@@ -51,8 +50,8 @@ private[commit] final class SettleOperation(
     val later = settled(moved, isStale)
     // A copy has the origin of its folder, which may be done.
     val outcomes = done ++ lost.filterNot { case (l, _) => later.exists(_._1.origin == l.origin) } ++ later
-    val away = if (isRecovery && !withoutAway && !isEnded) places.away(record, found) else Nil
-    if (away.nonEmpty) throw new FoldersAwayException(folder.root, record.version, away)
+    val away = if (isRecovery && keep.isEmpty && !isEnded) places.away(record, found) else Nil
+    if (away.nonEmpty) throw new FoldersUnclearException(folder.root, record.version, away)
     val last =
       if (isEnded) published(listing()).orElse(Some(record))
       else if (isStale || outcomes.exists(_._2 == PlaceOutcome.Ended)) published(listing())
@@ -76,11 +75,14 @@ private[commit] final class SettleOperation(
     places.removeRecord(record)
   }
 
-  private def settled(found: Seq[Located[places.P]], isStale: Boolean): Seq[(Located[_ <: Place], PlaceOutcome)] =
+  private def settled(found: Seq[Located[places.P]], isStale: Boolean): Seq[(Located[_ <: Place], PlaceOutcome)] = {
+    val unclear = found.flatMap(_.unclear)
+    if (unclear.nonEmpty) throw new FoldersUnclearException(folder.root, record.version, unclear)
     WorkerThreads.map(found, across(found)) { l =>
       check()
-      l -> l.copied.fold(Settle(l.place, isStale))(Settle.copy)
+      l -> Settle(l.place, isStale)
     }
+  }
 
   private def across(places: Seq[_]): Int = if (places.size > 1) threads else 1
 

@@ -64,9 +64,12 @@ private[commit] object FolderMark {
   def apply(folder: TableFolder, dir: String, origin: String, operationId: String): FolderMark =
     new FolderMark(folder, dir, LongNames.hash(origin), operationId)
 
-  /** An operation's markers in a folder, also those that came with folders that were moved there. */
+  /**
+   * An operation's markers in a folder, also those that came with folders that were moved there. A listing may be late, so
+   * the folder's own is always one of them.
+   */
   def all(folder: TableFolder, dir: String, operationId: String): Seq[FolderMark] =
-    folder.ops.list(folder.sideOf(dir)).flatMap(m => origin(m.name, operationId)).distinct
+    (LongNames.hash(dir) +: folder.ops.list(folder.sideOf(dir)).flatMap(m => origin(m.name, operationId))).distinct
       .map(new FolderMark(folder, dir, _, operationId))
 
   private def name(operationId: String, hash: String, decision: Decision): String =

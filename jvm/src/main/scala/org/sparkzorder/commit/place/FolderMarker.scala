@@ -1,5 +1,6 @@
 package org.sparkzorder.commit.place
 
+import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
 
 import com.fasterxml.jackson.core.JsonProcessingException
@@ -66,11 +67,22 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
   /** Whether the folder belongs to that table. A marker that came with a copy names another one. */
   private def isOfTable(m: Marked): Boolean =
     Iterator.iterate(folder.resolve(dir))(_.getParent).takeWhile(_ != null)
-      .exists(CopiedMidway.isSame(_, new Path(m.table)))
+      .exists(TableFolder.isSame(_, new Path(m.table)))
 
   /** Writes a decision. None when another process was faster, or the folder was deleted. */
   def decide(from: Marked, to: Decision): Option[Marked] =
     store.putIfMatch(path, content(from.operationId, to), from.etag).map(etag => from.copy(state = to, etag = etag))
+
+  /**
+   * Writes what a person says about an operation, whatever the marker said.
+   *
+   * @throws java.io.IOException when another process writes it at this moment
+   */
+  def write(operationId: String, state: Decision): Unit = {
+    val bytes = content(operationId, state)
+    val isWritten = read().fold(store.putIfAbsent(path, bytes))(m => store.putIfMatch(path, bytes, m.etag)).isDefined
+    if (!isWritten) throw new IOException(s"another process writes $path")
+  }
 
   /** Removes the marker if it still says this. */
   def remove(m: Marked): Unit = {

@@ -18,9 +18,7 @@ import org.sparkzorder.progress.{Phase, StatementProgress}
  * @param origin the folder that the record names
  * @param timed whether times tell files apart; they do not in a copy
  * @param isOwn whether this process has decided all that was decided here, and moved all files
- * @param isElsewhere whether the table had another root when the operation began: it was moved or copied since
  * @param holds whether this process still has the table's lock
- * @param trustsMarker whether a person says that the table was moved, and not copied bit by bit
  */
 private[commit] final class FolderPlace(
     folder: TableFolder,
@@ -29,9 +27,7 @@ private[commit] final class FolderPlace(
     origin: String,
     timed: Boolean,
     isOwn: Boolean,
-    isElsewhere: Boolean,
     holds: () => Boolean,
-    trustsMarker: Boolean,
     threads: Int
 ) extends Place {
   import FolderPlace._
@@ -114,10 +110,10 @@ private[commit] final class FolderPlace(
 
   override def obstacle(): Option[Obstacle] = {
     val now = listed()
-    val stays = newOnesStay(now)
+    refuseTorn(now)
     val missing = work.outputs.filterNot(o => at(now, o.path).exists(isThere(o, _))).map(_.path)
-    val all = changed(now) :+ Obstacle("others deleted these new files, or have taken their names", missing)
-    if (stays) None else all.find(_.files.nonEmpty)
+    (changed(now) :+ Obstacle("others deleted these new files, or have taken their names", missing))
+      .find(_.files.nonEmpty)
   }
 
   private def changed(now: Map[String, FileMeta]): Seq[Obstacle] =
@@ -133,10 +129,10 @@ private[commit] final class FolderPlace(
 
   /**
    * Who writes under the name of a new file that was visible has read it, so its rows are there. A file that RESTORE
-   * brings back has an older name, and a copy may lack the end of a file.
+   * brings back has an older name.
    */
   private def isThere(o: OutputFile, found: FileMeta): Boolean = {
-    def isRewritten = !isElsewhere && timed && o.source.isEmpty && !found.isDirectory && !ops.exists(staged(o))
+    def isRewritten = timed && o.source.isEmpty && !found.isDirectory && !ops.exists(staged(o))
     isOutput(o, found) || isRewritten
   }
 
@@ -172,14 +168,11 @@ private[commit] final class FolderPlace(
 
   /**
    * As long as all inputs are in their places they are the rows, as in a backup that was put back. Later a new file that
-   * was deleted stays deleted, as on any other day. But a copy may have been made bit by bit, and then the marker tells
-   * nothing.
+   * was deleted stays deleted, as on any other day.
    */
   override def lacksOutputs(): Boolean = !isOwn && work.inputs.nonEmpty && {
     val now = listed()
-    def isKept(i: InputFile) =
-      at(now, i.path).exists(isInput(i, _)) || isElsewhere && !trustsMarker && isRetired(i)
-    !hasOutputs(now) && work.inputs.forall(isKept)
+    !hasOutputs(now) && hasInputs(now)
   }
 
   /** Whether the trash was gone when the inputs were to go there. */
@@ -245,7 +238,7 @@ private[commit] final class FolderPlace(
     // A name that was taken is free no more.
     def isFree(i: InputFile) = at(now, i.path).fold(isRetired(i))(isInput(i, _))
     // Without a trash nothing tells whether the inputs were retired, and the new files may have the only rows.
-    others.forall(isFree) && (if (others.isEmpty) !wasEmptied else hasOutputs(now)) && !(trustsMarker && isTorn(now))
+    others.forall(isFree) && (if (others.isEmpty) !wasEmptied else hasOutputs(now))
   }
 
   override def isLeft(): Boolean = {
@@ -271,7 +264,7 @@ private[commit] final class FolderPlace(
   override def rows(decided: Decision): Seq[AddedFile] = {
     val now = listed()
     val side = outlook(decided, now)
-    if (side != Decision.Exchanged) newOnesStay(now)
+    if (side != Decision.Exchanged) refuseTorn(now)
     def found(path: String) = at(now, path).filterNot(_.isDirectory)
     def added(path: String, meta: Option[FileMeta]) = meta.map(AddedFile(_, path))
     // A file that came to the trash in place of an input will go back.
@@ -342,8 +335,6 @@ private[commit] final class FolderPlace(
     }
   }
 
-  override def newOnesStay(): Boolean = newOnesStay(listed())
-
   override def drop(): Unit = {
     emptied(staging) {
       WorkerThreads.each(work.outputs, threads) { o =>
@@ -362,7 +353,7 @@ private[commit] final class FolderPlace(
       // The folder may have been away when its inputs were to come back.
       if (work.inputs.exists(isRetired))
         throw new IOException(s"$trash holds files of the table, which cannot come back")
-      if (isTorn(listed())) throw Place.isTorn(folder, record, work)
+      refuseTorn(listed())
       letListingsEnd()
     }
     // If the lock is not ours any more, another process may have decided since.
@@ -377,17 +368,37 @@ private[commit] final class FolderPlace(
    * Whether new files may have the only rows, and nothing is decided that says so. A person may have deleted old files,
    * since he saw rows twice. A copy may have been made bit by bit, and may have got the path of its original.
    */
+  def isTorn: Boolean = isTorn(listed())
+
   private def isTorn(now: Map[String, FileMeta]): Boolean = {
     def isGone(i: InputFile) = at(now, i.path).isEmpty && !isRetired(i)
     // The owner may have gone on since, and a VACUUM has emptied the trash.
     def isUndecided = decision().exists(_ != Decision.Exchanged)
-    val areGone = if (isElsewhere) !hasInputs(now) else work.inputs.exists(isGone) && isUndecided
     // What RESTORE took from a trash goes back there, and is not lost.
-    !isOwn && areGone && work.outputs.exists(_.source.isEmpty) && hasOutputs(now)
+    !isOwn && work.inputs.exists(isGone) && isUndecided && work.outputs.exists(_.source.isEmpty) && hasOutputs(now)
   }
 
-  private def newOnesStay(now: Map[String, FileMeta]): Boolean =
-    isTorn(now) && (trustsMarker || (throw Place.isTorn(folder, record, work)))
+  private def refuseTorn(now: Map[String, FileMeta]): Unit =
+    if (isTorn(now)) throw new FoldersUnclearException(folder.root, record.version, Seq(sides(FolderSides.OldGone)))
+
+  /** How many files of each side are there. */
+  def sides(why: String): FolderSides = {
+    val now = listed()
+    val old = work.inputs.count(i => at(now, i.path).exists(isInput(i, _)) || isRetired(i))
+    val come = work.outputs.count(o => at(now, o.path).exists(isOutput(o, _)))
+    FolderSides(work.folder, why, old, work.inputs.size, come, work.outputs.size)
+  }
+
+  /**
+   * From now on the marker says what a person says.
+   *
+   * @throws java.io.IOException when neither side is whole
+   */
+  def keep(word: Keep): Unit = {
+    val found = sides("No word helps")
+    found.decision(word, hasNew = found.come == found.ofNew || isTorn)
+      .foreach(to => decision().filter(_ != to).foreach(decide(_, to)))
+  }
 
   /** What RESTORE took from a trash goes back there. It may have been removed as an empty folder. */
   private def remove(output: OutputFile, from: Path): Unit = output.source.map(folder.resolve) match {

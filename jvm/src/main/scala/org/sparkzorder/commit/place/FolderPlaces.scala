@@ -1,7 +1,5 @@
 package org.sparkzorder.commit.place
 
-import org.apache.hadoop.fs.Path
-
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.StagingDirectories
 import org.sparkzorder.commit.side.SideFolders
@@ -10,13 +8,13 @@ import org.sparkzorder.commit.side.SideFolders
  * Folders on a disk or HDFS. They may be moved or copied with their markers.
  *
  * @param holds whether this process has the table's lock
- * @param trustsMarkers as for [[FolderPlace]]
+ * @param keep as for [[StoragePlaces]]
  */
 private[commit] final class FolderPlaces(
     folder: TableFolder,
     threads: Int,
     holds: () => Boolean = () => false,
-    trustsMarkers: Boolean = false
+    keep: Option[Keep] = None
 ) extends Places {
   import FolderPlaces._
 
@@ -69,32 +67,20 @@ private[commit] final class FolderPlaces(
       dir: String,
       isRecovery: Boolean
   ): Located[FolderPlace] = {
-    val here = relocated(work, dir)
     val isOwn = !isRecovery && !hasBegun
     val inFolder = if (record.folders.size > 1) 1 else threads
-    def place(timed: Boolean) = new FolderPlace(
-      folder,
-      record,
-      here,
-      work.folder,
-      timed,
-      isOwn = isOwn,
-      isElsewhere(record),
-      holds,
-      trustsMarkers,
-      inFolder
-    )
-    // The times of a copy are others.
-    def hasOtherTimes = {
-      val timed = place(timed = true)
-      timed.decision().isDefined && timed.isCopied
+    val here = relocated(work, dir)
+    def place(timed: Boolean) = new FolderPlace(folder, record, here, work.folder, timed, isOwn, holds, inFolder)
+    val recorded = place(timed = true)
+    val isCopied = isRecovery && recorded.decision().isDefined && recorded.isCopied
+    val found = if (isCopied) place(timed = false) else recorded
+    val why = folder.otherRoot(record) match {
+      case Some(root) => Some(s"The table was copied or moved from $root")
+      case None       => Option.when(isCopied)("Files were copied")
     }
-    Located(work.folder, here, place(timed = !isRecovery || !hasOtherTimes))
+    keep.filter(_ => why.isDefined || found.isTorn).foreach(found.keep)
+    Located(work.folder, here, found, why.filter(_ => keep.isEmpty).map(found.sides))
   }
-
-  /** Whether the table had another root when the operation began. A link may give it two names. */
-  private def isElsewhere(record: Record): Boolean = CopiedMidway.from(folder, record)
-    .exists(root => !CopiedMidway.isSame(ops.realPath(new Path(root)), ops.realPath(folder.root)))
 
   override def rollBack(operationId: String): Boolean = FolderPlaces.rollBack(folder, operationId)
 

@@ -53,13 +53,10 @@ private[commit] trait Place {
   def bringBack(): Unit
 
   /**
-   * Whether the place has all new files and lacks old ones, and a person says that the new ones are the rows.
+   * The outputs go, and no process can reveal them any more.
    *
-   * @throws java.io.IOException when only a person can tell
+   * @throws FoldersUnclearException when they may have the only rows
    */
-  def newOnesStay(): Boolean
-
-  /** The outputs go, and no process can reveal them any more. */
   def drop(): Unit
 
   /** Whether the outputs have all rows and the inputs have not, so that only the marker was deleted. */
@@ -95,16 +92,6 @@ private[commit] trait Place {
   def release(): Boolean
 }
 
-/** A place in a copy of a table, where no marker counts. */
-private[commit] trait CopiedPlace extends Place {
-
-  /** Whose files are the rows. Throws what [[CopiedMidway.judge]] throws. */
-  def rowsOfCopy(): CopiedMidway.Rows
-
-  /** The inputs go. Only paths and lengths tell them. */
-  def retireCopied(): Unit
-}
-
 private[commit] object Place {
 
   /** For so long one look at the marker counts. A process that is taken for dead has stood still for longer. */
@@ -126,13 +113,6 @@ private[commit] object Place {
   /** The inputs of a place are still there: its marker is gone, and so is the lock, or it is away again and again. */
   def isNotCleared(folder: TableFolder, record: Record, work: FolderWork): IOException = new IOException(
     s"${folder.resolve(work.folder)} still has files that version ${record.version} replaces, since its marker is away"
-  )
-
-  /** A folder has all new files and lacks old ones, and nothing says which of them are the rows. */
-  def isTorn(folder: TableFolder, record: Record, work: FolderWork): IOException = new IOException(
-    s"version ${record.version} was being published, and ${folder.resolve(work.folder)} has all new files and lacks old " +
-      "ones: if it is a copy or a restored backup, copy it again; if the new files are the rows, run `spark-zorder " +
-      s"recover --keep-visible`; if not, delete them, such as ${work.outputs.head.path}"
   )
 
   /** New files of an exchanged folder were deleted before the old ones were. */

@@ -1,13 +1,13 @@
 package org.sparkzorder.commit.place
 
-import org.sparkzorder.commit.{AwayFolder, FolderWork, Record}
+import org.sparkzorder.commit.{AwayFolder, FolderSides, FolderWork, Record}
 
 /** The places of an operation, and what an operation leaves beside them, on one kind of storage. */
 private[commit] trait Places {
   type P <: Place
 
   /**
-   * The places of the record's folders, wherever these are now.
+   * The places of the record's folders, wherever these are now. With a person's word, markers say it from now on.
    *
    * @param isRecovery whether the operation's owner is dead, so that folders may have been copied
    */
@@ -47,11 +47,11 @@ private[commit] trait Places {
 /**
  * @param origin the folder that the record names
  * @param work what happens in the place, by the paths that its files have now
- * @param copied the place, if it came with a copy of the table
+ * @param unclear the files of both sides, if only a person can say which are the rows
  */
 private[commit] final case class Located[P <: Place](
     origin: String,
     work: FolderWork,
     place: P,
-    copied: Option[CopiedPlace] = None
+    unclear: Option[FolderSides] = None
 )

@@ -10,7 +10,6 @@ import org.sparkzorder.commit._
  *
  * @param isOwn whether this process began the operation
  * @param isAlone whether no other process can have taken the table's lock
- * @param trustsMarker as for [[FolderPlace]]
  * @param decisions that were seen last, by folder
  */
 private[commit] final class StorePlace(
@@ -20,10 +19,9 @@ private[commit] final class StorePlace(
     work: FolderWork,
     isOwn: Boolean,
     isAlone: () => Boolean,
-    trustsMarker: Boolean,
     decisions: mutable.Map[String, Decision],
     threads: Int
-) extends CopiedPlace {
+) extends Place {
   import StorePlace._
 
   private val marker = new FolderMarker(store, folder, work.folder)
@@ -65,10 +63,10 @@ private[commit] final class StorePlace(
 
   override def obstacle(): Option[Obstacle] = {
     val now = listed()
-    val stays = newOnesStay(now)
+    refuseTorn(now)
     val missing = work.outputs.map(_.path).filterNot(path => now.get(path).exists(!_.isDirectory))
     val lacks = Obstacle("their uploads are gone: a lifecycle rule or another program aborted them", missing)
-    if (stays) None else (changed(now) :+ lacks).find(_.files.nonEmpty)
+    (changed(now) :+ lacks).find(_.files.nonEmpty)
   }
 
   private def changed(now: Map[String, FileMeta]): Seq[Obstacle] =
@@ -116,11 +114,6 @@ private[commit] final class StorePlace(
   private def hasInputs(now: Map[String, FileMeta]): Boolean =
     work.inputs.nonEmpty && work.inputs.forall(i => isThere(now, i.path, i.length))
 
-  override def retireCopied(): Unit = {
-    val now = found.getOrElse(listed())
-    store.deleteAll(work.inputs.filter(i => isThere(now, i.path, i.length)).map(i => folder.resolve(i.path)))
-  }
-
   override def retire(as: Option[Decision]): Option[Seq[String]] = {
     letListingsEnd()
     val results = WorkerThreads.map(work.inputs, threads) { i =>
@@ -152,8 +145,6 @@ private[commit] final class StorePlace(
   override def canReturn(changed: Seq[String]): Boolean = false
 
   override def bringBack(): Unit = ()
-
-  override def newOnesStay(): Boolean = newOnesStay(listed())
 
   /** The last decision that was seen. */
   private def seen: Option[Decision] = decisions.get(work.folder)
@@ -209,7 +200,7 @@ private[commit] final class StorePlace(
     val areSpare = marked.isDefined || hasInputs(now) || isOverwritten
     if (areSpare) {
       if (marked.isDefined) {
-        if (isTorn(now)) throw Place.isTorn(folder, record, work)
+        refuseTorn(now)
         letListingsEnd()
       }
       val own = work.outputs.filter(o => isThere(now, o.path, o.length)).map(o => folder.resolve(o.path))
@@ -221,13 +212,35 @@ private[commit] final class StorePlace(
   private def isTorn(now: Map[String, FileMeta]): Boolean =
     !isOwn && work.inputs.exists(i => !now.contains(i.path)) && work.outputs.exists(_.source.isEmpty) && hasOutputs(now)
 
-  private def newOnesStay(now: Map[String, FileMeta]): Boolean =
-    isTorn(now) && (trustsMarker || (throw Place.isTorn(folder, record, work)))
+  private def refuseTorn(now: Map[String, FileMeta]): Unit =
+    if (isTorn(now)) throw new FoldersUnclearException(folder.root, record.version, Seq(sides(FolderSides.OldGone)))
+
+  /** As in [[FolderPlace]]. */
+  def isTorn: Boolean = decision().exists(_ != Decision.Exchanged) && isTorn(listed())
+
+  /** As in [[FolderPlace]]. */
+  def sides(why: String): FolderSides = {
+    val now = listed()
+    val old = work.inputs.count(i => isThere(now, i.path, i.length))
+    val come = work.outputs.count(o => isThere(now, o.path, o.length))
+    FolderSides(work.folder, why, old, work.inputs.size, come, work.outputs.size)
+  }
+
+  /** As in [[FolderPlace]]. In a copy the marker may not have come along. */
+  def keep(word: Keep): Unit = {
+    val there = sides("No word helps")
+    there.decision(word, hasNew = there.come == there.ofNew || isTorn).foreach(marker.write(record.operationId, _))
+  }
+
+  /** The same work, with the etags that files have in a copy. */
+  def asFound: FolderWork = {
+    val now = listed()
+    work.copy(inputs = work.inputs.map { i =>
+      if (isThere(now, i.path, i.length)) i.copy(etag = now(i.path).etag) else i
+    })
+  }
 
   override def isPublished(): Boolean = Place.isPublished(folder, record)
-
-  override def rowsOfCopy(): CopiedMidway.Rows =
-    CopiedMidway.judge(folder, record, work, listed(), isMarked = decision().isDefined)
 
   /** A marker that another operation has taken over since stays. */
   override def release(): Boolean = {

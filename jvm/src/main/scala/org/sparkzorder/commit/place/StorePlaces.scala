@@ -8,14 +8,14 @@ import scala.collection.concurrent.TrieMap
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
-import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
+import org.sparkzorder.commit.log.{History, RecordJson, StagingDirectories}
 
 /**
  * Folders on an object store, where none can be renamed.
  *
  * @param isAlone whether no other process can have taken the table's lock
  * @param claimed folders whose markers this process has claimed
- * @param trustsMarkers as for [[FolderPlace]]
+ * @param keep as for [[StoragePlaces]]
  */
 private[commit] final class StorePlaces(
     store: ObjectStore,
@@ -23,7 +23,7 @@ private[commit] final class StorePlaces(
     threads: Int,
     isAlone: () => Boolean = () => false,
     claimed: Seq[String] = Nil,
-    trustsMarkers: Boolean = false
+    keep: Option[Keep] = None
 ) extends Places {
   override type P = StorePlace
 
@@ -32,19 +32,22 @@ private[commit] final class StorePlaces(
 
   override def of(record: Record, isRecovery: Boolean): Seq[Located[StorePlace]] = {
     val inFolder = if (record.folders.size > 1) 1 else threads
-    val isCopy = CopiedMidway.from(folder, record).isDefined
-    record.folders.map { work =>
-      val isOwn = claimed.contains(work.folder)
-      val place =
-        new StorePlace(store, folder, record, work, isOwn, isAlone, trustsMarkers, seen, inFolder)
-      Located(work.folder, work, place, if (isCopy) Some(place) else None)
+    val why = folder.otherRoot(record).map(root => s"The table was copied or moved from $root")
+    record.folders.map { recorded =>
+      val isOwn = claimed.contains(recorded.folder)
+      def place(here: FolderWork) = new StorePlace(store, folder, record, here, isOwn, isAlone, seen, inFolder)
+      // A copy of an object has an etag of its own.
+      val here = if (why.isEmpty) recorded else place(recorded).asFound
+      val found = place(here)
+      keep.filter(_ => why.isDefined || found.isTorn).foreach(found.keep)
+      Located(here.folder, here, found, why.filter(_ => keep.isEmpty).map(found.sides))
     }
   }
 
   override def moved(record: Record, except: Set[String]): Seq[Located[StorePlace]] = Nil
 
   override def away(record: Record, known: Seq[Located[StorePlace]]): Seq[AwayFolder] =
-    known.filter(l => l.copied.isEmpty && l.place.isUnclear()).map(l => AwayFolder.of(l.work, isGone = false))
+    known.filter(l => l.unclear.isEmpty && l.place.isUnclear()).map(l => AwayFolder.of(l.work, isGone = false))
 
   /** Of a table that was overwritten with its history, another operation may have a record of this name. */
   override def removeRecord(record: Record): Unit = {
@@ -58,7 +61,7 @@ private[commit] final class StorePlaces(
 
   override def rollBack(operationId: String): Boolean = {
     val dirs = StagingDirectories.read(folder, operationId)
-    CopiedMidway.refuseUntold(store, folder, operationId, dirs)
+    refuseUntold(operationId, dirs)
     val listed = store.list(folder.side)
     // If the operation was published after all, and only its clean-up is left, its copies stay.
     def isPublished(trash: FileMeta) =
@@ -71,6 +74,23 @@ private[commit] final class StorePlaces(
     }
     StorePlaces.discard(store, folder, operationId)
     true
+  }
+
+  /**
+   * No record of the table tells of new files that are there, as in a copy to which the record did not come.
+   *
+   * @param dirs the folders that the operation marked
+   */
+  private def refuseUntold(operationId: String, dirs: Seq[String]): Unit = {
+    def outputs = dirs.iterator.flatMap(dir => store.list(folder.resolve(dir)))
+      .filter(m => !m.isDirectory && FileNames.isData(m.name) && m.name.contains(s"-$operationId-"))
+    def isPublished = History.read(folder).exists(_.record.operationId == operationId)
+    outputs.nextOption().filterNot(_ => isPublished).foreach { m =>
+      throw new IOException(
+        s"${folder.root} is a copy that was made while files were being exchanged, and the record of the operation " +
+          s"that wrote ${m.path} is not in it: copy it again"
+      )
+    }
   }
 }
 

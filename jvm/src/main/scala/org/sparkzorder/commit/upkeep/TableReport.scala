@@ -16,7 +16,7 @@ import org.sparkzorder.commit.side.{SideFolder, SideFolders}
  * @param published its outputs that are in the table
  * @param missing inputs and outputs that are nowhere
  * @param goesOn whether a recovery finishes it in some folder; otherwise it undoes it
- * @param away folders that are gone, so that no recovery ends the operation
+ * @param unclear sentences about folders because of which no recovery ends the operation
  */
 final case class UnfinishedReport(
     file: RecordFile,
@@ -26,7 +26,7 @@ final case class UnfinishedReport(
     published: Int,
     missing: Int,
     goesOn: Boolean,
-    away: Seq[AwayFolder] = Nil
+    unclear: Seq[String] = Nil
 )
 
 /** Files that wait in a staging or trash folder. */
@@ -124,7 +124,7 @@ object TableReport {
         found.map(_.published).sum,
         found.map(_.missing).sum,
         located.zip(found).exists { case (l, files) => files.mayBeExchanged(l.place.decision()) },
-        places.away(record, located)
+        (places.away(record, located).map(_.sentence) ++ located.flatMap(_.unclear).map(_.sentence))
       )
     } catch {
       case e: UnreadableRecordException => UnfinishedReport(file, None, Some(e.getMessage), Nil, 0, 0, goesOn = false)

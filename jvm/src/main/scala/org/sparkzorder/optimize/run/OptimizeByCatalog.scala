@@ -2,18 +2,10 @@ package org.sparkzorder.optimize.run
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
-import org.sparkzorder.commit.{
-  CatalogPartition,
-  FileMeta,
-  LocationUpdate,
-  OpenUpload,
-  Record,
-  TableFolder,
-  VersionDirectory
-}
+import org.sparkzorder.commit.{CatalogPartition, FileMeta, LocationUpdate, OpenUpload, TableFolder, VersionDirectory}
 import org.sparkzorder.commit.catalog.{CatalogCommitter, CatalogOutputs, PlacedOutput}
 import org.sparkzorder.commit.lock.Lock
-import org.sparkzorder.commit.storage.ObjectFileOps
+import org.sparkzorder.commit.machine.Operation
 import org.sparkzorder.compat._
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{CompleteFiles, ExcludedColumns, TableIndex}
@@ -41,15 +33,8 @@ private[optimize] final class OptimizeByCatalog(
     partitions: Map[Path, CatalogPartition]
 ) {
   private val table = plan.table
-  private val store = ObjectFileOps.storeOf(folder)
   private val directory = VersionDirectory.of(folder.root, plan.version + 1, lock.operationId)
   private val folders = plan.rewrites.map(_.folder).distinctBy(_.path)
-  private val committer = new CatalogCommitter(
-    folder,
-    lock,
-    new SessionCatalogLocations(table),
-    CompleteFiles.rowsOf(table)
-  )
 
   /** Where the files of each folder go. */
   private val moves = folders.map { f =>
@@ -61,32 +46,30 @@ private[optimize] final class OptimizeByCatalog(
     )
   }.toMap
 
-  def run(): CommittedRewrite = {
-    val (record, result, written) = orAbort(prepare())
-    StatementProgress.current.foreach(_.stepTo("publishing"))
-    CachedTable.following(table) {
-      try CommittedRewrite(orAbort(committer.commit(record)).version, result, written)
-      finally table.refreshCaches()
-    }
+  private val committer = new CatalogCommitter(
+    folder,
+    lock,
+    new SessionCatalogLocations(table),
+    CompleteFiles.rowsOf(table),
+    folders.map(f => moves(f.path)),
+    Some(directory)
+  )
+
+  def run(): CommittedRewrite = CachedTable.following(table) {
+    try {
+      val (done, (result, written)) = Operation.run(committer, folder, lock)(begin())((_, _) => ())
+      CommittedRewrite(done.version, result, written)
+    } finally table.refreshCaches()
   }
 
-  private def orAbort[A](step: => A): A =
-    try step
-    catch {
-      case e: Throwable =>
-        committer.abort()
-        throw e
-    }
-
   /** Everything up to the commit point. */
-  private def prepare(): (Record, RewriteResult, Seq[FileId]) = {
-    committer.begin(folders.map(f => moves(f.path)), Some(directory))
+  private def begin(): (RewriteResult, Seq[FileId]) = {
+    committer.claim(plan.folders)
     val excluded = ExcludedColumns.checked(table)
     val columns = plan.indexed(TableIndex.columnsOf(table, snapshot, excluded, plan.members))
-    val result =
-      new PlanJobs(plan, groups).run(folder, lock.operationId, columns, store, Some(r => staging(r.folder.path)))
+    val result = new PlanJobs(plan, groups).run(folder, lock.operationId, columns, committer)
     StatementProgress.current.foreach(_.stepTo("checking"))
-    if (store.isEmpty) plan.adoptRights(folder, result)
+    if (!committer.leavesUploadsOpen) plan.adoptRights(folder, result)
     val placed = place(result)
     val encryption = WrittenFiles.check(plan, result, placed.map(statusOf))
     val newFiles = result.outputs.zip(placed).map { case (o, m) =>
@@ -101,11 +84,10 @@ private[optimize] final class OptimizeByCatalog(
     NewFile.addToIndex(plan, statement, folder, lock, snapshot, newFiles, encryption, excluded, parts.copies)
     val record =
       new OptimizeRecord(statement, plan, excluded).of(lock.operationId, Nil, result, groups.size, encryption)
-    (record.copy(inputs = Nil, locationChanges = changes), result, newFiles.map(_.id))
+    committer.prepare(record.copy(inputs = Nil, locationChanges = changes))
+    StatementProgress.current.foreach(_.stepTo("publishing"))
+    (result, newFiles.map(_.id))
   }
-
-  private def staging(from: Path): Path =
-    CatalogOutputs.staging(folder, directory, SessionCatalogLocations.folderOf(partitions(from)), lock.operationId)
 
   private def place(result: RewriteResult): Seq[FileMeta] = CatalogOutputs.place(
     folder,

@@ -2,7 +2,6 @@ package org.sparkzorder.optimize.run
 
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.TableState
-import org.sparkzorder.commit.storage.ObjectFileOps
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.plan.OptimizePlan
@@ -24,11 +23,9 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
   def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock, state: TableState): CommittedRewrite = {
     val folder = TableSideFolder.of(plan.table)
     val index = TableIndex.of(plan.table, state)
-    (plan.partitions, ObjectFileOps.storeOf(folder)) match {
-      case (Some(partitions), _) =>
-        new OptimizeByCatalog(statement, plan, groups, folder, lock, index, partitions).run()
-      case (None, Some(store)) => new OptimizeOnStore(statement, plan, groups, folder, lock, index, store).run()
-      case (None, None)        => new OptimizeInPlace(statement, plan, groups, folder, lock, index).run()
+    plan.partitions match {
+      case Some(partitions) => new OptimizeByCatalog(statement, plan, groups, folder, lock, index, partitions).run()
+      case None             => new OptimizeInFolders(statement, plan, groups, folder, lock, index).run()
     }
   }
 

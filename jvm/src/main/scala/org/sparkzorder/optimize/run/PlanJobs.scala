@@ -5,7 +5,7 @@ import java.util.UUID
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.SparkException
 
-import org.sparkzorder.commit.{ObjectStore, TableFolder}
+import org.sparkzorder.commit.{Committer, TableFolder}
 import org.sparkzorder.commit.storage.ObjectStores
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.DataFormat
@@ -34,19 +34,17 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
    * Writes the new files. They are not visible yet.
    *
    * @param indexed the columns to collect statistics of
-   * @param store to leave uploads open in; None on a file system
-   * @param stagingOf where the files of a rewrite are written; None for the usual folder
+   * @param committer says where the files of a rewrite are written
    */
   def run(
       folder: TableFolder,
       operationId: String,
       indexed: IndexedColumns,
-      store: Option[ObjectStore] = None,
-      stagingOf: Option[Rewrite => Path] = None
+      committer: Committer
   ): RewriteResult =
     try RewriteJobs.run(
         plan.table.session,
-        jobs(folder, operationId, indexed, store, stagingOf),
+        jobs(folder, operationId, indexed, Some(committer)),
         plan.options.fileGroups.maxConcurrentRewrites
       )
     catch {
@@ -63,7 +61,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
   /** Predicts what [[run]] would write. Nothing is written. */
   def predict(): Seq[RewritePrediction] =
     try
-      jobs(TableSideFolder.of(plan.table), UUID.randomUUID().toString, IndexedColumns(Nil), None, None).map(_.predict())
+      jobs(TableSideFolder.of(plan.table), UUID.randomUUID().toString, IndexedColumns(Nil), None).map(_.predict())
     catch {
       case e: SparkException =>
         explain(e)
@@ -80,17 +78,14 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
       folder: TableFolder,
       operationId: String,
       indexed: IndexedColumns,
-      store: Option[ObjectStore],
-      stagingOf: Option[Rewrite => Path]
+      committer: Option[Committer]
   ): Seq[RewriteJob] = {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
     val outputFiles = plan.rewrites.map(_.outputFiles.toLong).sum
     groups.zipWithIndex.map { case (group, i) =>
       val units = group.map { r =>
-        val staging = stagingOf.map(_(r)).getOrElse {
-          val dir = plan.folderOf(r)
-          store.fold(folder.stagingOf(dir, operationId))(folder.uploadsOf(dir, operationId, _))
-        }
+        val dir = plan.folderOf(r)
+        val staging = committer.fold(folder.stagingOf(dir, operationId))(_.target(dir, r.folder.path))
         FileGroup(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
       }
       val shareOfSample = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
@@ -114,7 +109,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
         bytes = plan.layout.flatMap(_.bytes),
         maxRecords = plan.maxRecords,
         density = plan.density,
-        uploads = store.map(_ => OpenUploads(operationId, PlanJobs.read)),
+        uploads = committer.filter(_.leavesUploadsOpen).map(_ => OpenUploads(operationId, PlanJobs.read)),
         dimensions = plan.dimensions
       )
     }
