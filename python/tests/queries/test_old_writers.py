@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from comparison import no_skipping, same_rows
+from index_files import with_footer
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -96,13 +96,12 @@ def index_of(folder: Path) -> Path:
 def written_by_an_earlier_release(folder: Path) -> None:
     """Make the index one of an earlier table of writers, in which the column `a` has other bounds."""
     index = index_of(folder)
-    content = index.read_bytes()
-    length = int.from_bytes(content[-16:-12], "big")
-    footer = content[-16 - length : -16]
-    assert b',"writers":2,' in footer
-    footer = footer.replace(b',"writers":2,', b",")
-    ending = len(footer).to_bytes(4, "big") + zlib.crc32(footer).to_bytes(4, "big")
-    index.write_bytes(content[: -16 - length] + footer + ending + content[-8:])
+
+    def earlier(footer: bytes) -> bytes:
+        assert b',"writers":2,' in footer
+        return footer.replace(b',"writers":2,', b",")
+
+    index.write_bytes(with_footer(index.read_bytes(), earlier))
 
 
 def statuses(spark: SparkSession, table: str) -> set[str]:

@@ -2,6 +2,9 @@ package org.sparkzorder.index
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream, IOException}
 
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.BINARY
+import org.apache.parquet.schema.Types
+import org.apache.spark.sql.types.DataType
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.compat._
@@ -51,8 +54,8 @@ private[index] object CurveIntervals {
    */
   val MaxFrameBytes: Int = 16 << 20
 
-  /** The most bytes that the block of intervals may have for so many files. */
-  def maxBytes(files: Long): Long = MaxFrameBytes + 4 + files * (4 + 21)
+  /** The number of each file's frame, in the first row of a number the frame, and the interval. */
+  val Columns: Seq[String] = Seq("curve_frame", "curve_boundaries", "curve_low", "curve_high", "curve_layer")
 
   /**
    * The intervals as they are stored. If a frame has only a few different intervals, its boundaries
@@ -66,36 +69,29 @@ private[index] object CurveIntervals {
   }
 
   /**
-   * The bytes of the block; None when no file has an interval. If there is no room for all frames,
-   * those with the most bytes of data come first.
+   * Writes nothing when no file has an interval. If there is no room for all frames, those with the most bytes of data
+   * come first.
    *
    * @param placed the interval of each file
    * @param length the size of each file
    * @param warn is called when frames are left out, and with them the intervals of their files
    */
-  def toRaw(
+  def write(
+      to: IndexWriter,
       placed: IndexedSeq[Option[CurveInterval]],
       length: Int => Long,
       warn: String => Unit = log.warn(_)
-  ): Option[Array[Byte]] = {
+  ): Unit = {
     val files = withoutSmallFrames(placed)
     val kept = encoded(files, length, warn)
-    Option.when(kept.nonEmpty) {
+    if (kept.nonEmpty) {
       val number = kept.map(_._1).zipWithIndex.toMap
-      val buffer = new ByteArrayOutputStream
-      val out = new DataOutputStream(buffer)
-      SizedParts.write(out, kept.map(_._2))
-      files.foreach { interval =>
-        interval.filter(i => number.contains(i.frame.id)) match {
-          case Some(i) =>
-            out.writeInt(number(i.frame.id))
-            out.writeLong(i.low)
-            out.writeLong(i.high)
-            out.writeByte(i.layer)
-          case None => out.writeInt(-1)
-        }
-      }
-      buffer.toByteArray
+      val frameOf = files.map(_.flatMap(i => number.get(i.frame.id)).getOrElse(-1)).toArray
+      to.shared(Columns(0), Types.optional(BINARY).named(Columns(1)), frameOf, kept.map(_._2))
+      val has = PlainPage.where(frameOf.length)(frameOf(_) >= 0)
+      to.numbers(Columns(2), has, files(_).get.low)
+      to.numbers(Columns(3), has, files(_).get.high)
+      to.numbers(Columns(4), has, files(_).get.layer.toLong)
     }
   }
 
@@ -107,11 +103,12 @@ private[index] object CurveIntervals {
   ): IndexedSeq[(String, Array[Byte])] = {
     val frames = files.flatten.map(_.frame).distinctBy(_.id)
     val ofFrame = files.indices.filter(files(_).isDefined).groupMapReduce(files(_).get.frame.id)(length)(_ + _)
+    val textOf = TypeTexts.memo(TypeTexts.of)
     var left = MaxFrameBytes.toLong
     val found = frames.sortBy(f => -ofFrame(f.id)).flatMap { frame =>
       // The size is known before a byte is written, so a frame that is too large costs nothing.
       val fits = frame.distributions.iterator.map(FrameBytes.size).sum <= left
-      val bytes = Option.when(fits)(frameBytes(frame)).filter(_.length <= left)
+      val bytes = Option.when(fits)(frameBytes(frame, textOf)).filter(_.length <= left)
       bytes.foreach(left -= _.length)
       bytes.map(frame.id -> _)
     }.toMap
@@ -126,7 +123,7 @@ private[index] object CurveIntervals {
     frames.flatMap(f => found.get(f.id).map(f.id -> _))
   }
 
-  private def frameBytes(frame: CurveFrame): Array[Byte] = {
+  private def frameBytes(frame: CurveFrame, textOf: DataType => String): Array[Byte] = {
     val buffer = new ByteArrayOutputStream
     val out = new DataOutputStream(buffer)
     out.writeUTF(frame.id)
@@ -135,66 +132,46 @@ private[index] object CurveIntervals {
       out.writeBoolean(c.lasting)
       out.writeByte(c.key.path.length)
       c.key.path.foreach(out.writeUTF)
-      val (text, field) = TypeTexts.of(c.key.dataType)
-      out.writeUTF(text)
-      out.writeUTF(field.getOrElse(""))
+      out.writeUTF(textOf(c.key.dataType))
     }
     FrameBytes.write(out, frame.distributions, frame.curve)
     buffer.toByteArray
   }
 
   /**
-   * Reads the block. A frame with a type that this Spark does not know cannot be read: its files
-   * have no interval.
+   * A frame with a type that this Spark does not know cannot be read: its files have no interval.
    *
-   * @throws IndexFormatException unless [[toRaw]] could have made these bytes for so many files
+   * @throws IndexFormatException unless [[write]] could have made these pages
    */
-  def fromRaw(files: Int, raw: Array[Byte]): CurveIntervals =
-    try read(files, raw)
-    catch {
-      case e: IndexFormatException => throw e
-      case e: IOException          => throw new IndexFormatException(s"the intervals are damaged: ${e.getMessage}", e)
-    }
-
-  private def read(files: Int, raw: Array[Byte]): CurveIntervals = {
-    val in = new DataInputStream(new ByteArrayInputStream(raw))
-    val frames = SizedParts.read(in, "frame", MaxFrameBytes).map(frame)
-    if (files > in.available / 4) throw new IndexFormatException("fewer intervals than files")
+  def read(from: IndexReader): CurveIntervals = {
+    val pages = from.pages(Columns, MaxFrameBytes + 10L * from.footer.files + 16)
+    val (frameOf, parts) = from.shared(pages)
+    val (low, high, layer) = (pages.next().longs(0L), pages.next().longs(0L), pages.next().longs(0L))
+    val typeOf = TypeTexts.memo(TypeTexts.dataType)
+    val frames =
+      try parts.map(frame(_, typeOf))
+      catch { case e: IOException => throw new IndexFormatException(s"a frame is damaged: ${e.getMessage}", e) }
     // Frames that cannot be read are left out, so that the others get new numbers.
     val numbers = frames.indices.scanLeft(0)((n, i) => n + frames(i).size)
-    val frameOf = new Array[Int](files)
-    val low = new Array[Long](files)
-    val high = new Array[Long](files)
-    val layer = new Array[Byte](files)
-    (0 until files).foreach { i =>
-      val f = in.readInt()
-      if (f < -1 || f >= frames.length) throw new IndexFormatException(s"frame $f of ${frames.length}")
-      frameOf(i) = -1
-      if (f >= 0) {
-        low(i) = in.readLong()
-        high(i) = in.readLong()
-        layer(i) = in.readByte()
-        frames(f).foreach { frame =>
-          if (low(i) < 0 || low(i) > high(i) || high(i) > frame.last) {
-            throw new IndexFormatException("an interval outside of its curve")
-          }
-          frameOf(i) = numbers(f)
-        }
-      }
+    frameOf.indices.foreach { i =>
+      val known = if (frameOf(i) < 0) None else frames(frameOf(i))
+      known.foreach(f =>
+        if (low(i) < 0 || low(i) > high(i) || high(i) > f.last || layer(i) != layer(i).toByte)
+          throw new IndexFormatException("an interval outside of its curve")
+      )
+      frameOf(i) = if (known.isEmpty) -1 else numbers(frameOf(i))
     }
-    if (in.available > 0) throw new IndexFormatException("more intervals than files")
-    new CurveIntervals(frames.flatten, frameOf, low, high, layer)
+    new CurveIntervals(frames.flatten, frameOf, low, high, layer.map(_.toByte))
   }
 
   /** The frame; None when this Spark does not know the type of one of its columns. */
-  private def frame(bytes: Array[Byte]): Option[CurveFrame] = {
+  private def frame(bytes: Array[Byte], typeOf: String => Option[DataType]): Option[CurveFrame] = {
     val in = new DataInputStream(new ByteArrayInputStream(bytes))
     val id = in.readUTF()
     val columns = Vector.fill(in.readUnsignedByte()) {
       val lasting = in.readBoolean()
       val path = Vector.fill(in.readUnsignedByte())(in.readUTF())
-      val (text, field) = (in.readUTF(), in.readUTF())
-      TypeTexts.dataType(text, Option(field).filter(_.nonEmpty)).map(t => FrameColumn(ColumnKey(path, t), lasting))
+      typeOf(in.readUTF()).map(t => FrameColumn(ColumnKey(path, t), lasting))
     }
     val (distributions, curve) = FrameBytes.read(in, in.available)
     if (in.available > 0) throw new IndexFormatException("a frame is longer than its contents")

@@ -1,7 +1,10 @@
 package org.sparkzorder.index
 
-import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream, EOFException}
 import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.parquet.schema.LogicalTypeAnnotation.stringType
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.BINARY
+import org.apache.parquet.schema.Types
 
 import org.sparkzorder.compat._
 
@@ -20,37 +23,25 @@ private[index] final class FileOrigins(texts: IndexedSeq[String], textOf: Array[
 
 private[index] object FileOrigins {
 
+  /** The number of each file's text, and in the first row of a number the text. */
+  val Columns: Seq[String] = Seq("written_for", "written_for_text")
+
   /** The most bytes of all texts together. */
   val MaxTextBytes: Int = 16 << 20
 
-  /** The most bytes that the block may have for so many files. */
-  def maxBytes(files: Long): Long = MaxTextBytes + 4 + 4 * files
-
-  /** The bytes of the block; None when no file has an origin. Texts for which there is no room are left out. */
-  def toRaw(origins: IndexedSeq[Option[String]]): Option[Array[Byte]] = {
+  /** Writes nothing when no file has an origin. Texts for which there is no room are left out. */
+  def write(to: IndexWriter, origins: IndexedSeq[Option[String]]): Unit = {
     val texts = origins.flatten.distinct.map(t => t -> t.getBytes(UTF_8))
-    val ends = texts.iterator.map(4L + _._2.length).scanLeft(0L)(_ + _).drop(1).toVector
-    val kept = texts.take(ends.count(_ <= MaxTextBytes))
-    Option.when(kept.nonEmpty) {
-      val buffer = new ByteArrayOutputStream
-      val out = new DataOutputStream(buffer)
-      SizedParts.write(out, kept.map(_._2))
-      val number = kept.map(_._1).zipWithIndex.toMap
-      origins.foreach(o => out.writeInt(o.flatMap(number.get).getOrElse(-1)))
-      buffer.toByteArray
-    }
+    var left = MaxTextBytes
+    val kept = texts.takeWhile { case (_, bytes) => left -= 4 + bytes.length; left >= 0 }
+    val number = kept.map(_._1).zipWithIndex.toMap
+    val of = origins.map(_.flatMap(number.get).getOrElse(-1)).toArray
+    val text = Types.optional(BINARY).as(stringType).named(Columns(1))
+    if (kept.nonEmpty) to.shared(Columns(0), text, of, kept.map(_._2))
   }
 
-  /** @throws IndexFormatException unless [[toRaw]] could have made these bytes for so many files */
-  def fromRaw(files: Int, raw: Array[Byte]): FileOrigins =
-    try {
-      val in = new DataInputStream(new ByteArrayInputStream(raw))
-      val texts = SizedParts.read(in, "origin", MaxTextBytes).map(new String(_, UTF_8))
-      if (in.available != 4L * files) throw new IndexFormatException("not one origin for each file")
-      val textOf = Array.fill(files)(in.readInt())
-      textOf.find(t => t < -1 || t >= texts.length).foreach(t =>
-        throw new IndexFormatException(s"origin $t of ${texts.length}")
-      )
-      new FileOrigins(texts, textOf)
-    } catch { case e: EOFException => throw new IndexFormatException("the origins are cut off", e) }
+  def read(from: IndexReader): FileOrigins = {
+    val (of, texts) = from.shared(from.pages(Columns, MaxTextBytes + 10L * from.footer.files + 16))
+    new FileOrigins(texts.map(new String(_, UTF_8)), of)
+  }
 }

@@ -1,6 +1,11 @@
 package org.sparkzorder.index
 
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Arrays
+
+import org.apache.parquet.schema.LogicalTypeAnnotation.{stringType, timestampType, TimeUnit}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{BINARY, INT64}
+import org.apache.parquet.schema.Types
 
 import org.sparkzorder.stats.FileId
 
@@ -122,18 +127,19 @@ final class FileTable private[index] (
 
   private def slotCount: Int = Integer.highestOneBit(math.max(files, 1)) << 2
 
-  private[index] def toRaw: Array[Byte] = {
-    val out = new RawWriter(28L * files + paths.length)
-    out.ints(Array.tabulate(files)(i => starts(i + 1) - starts(i)))
-    out.raw(paths)
-    Seq(lengths, times, rows).foreach(v => out.longs(v, i => if (i == 0) 0L else v(i - 1)))
-    out.bytes
+  private[index] def write(to: IndexWriter): Unit = {
+    val all = PlainPage.where(files)(_ => true)
+    def bytesOf(i: Int) = Arrays.copyOfRange(paths, starts(i), starts(i + 1))
+    to.column(Types.optional(BINARY).as(stringType).named("path"), PlainPage.bytes(files, all, bytesOf))
+    to.numbers("bytes", all, lengths(_))
+    val millis = timestampType(true, TimeUnit.MILLIS)
+    to.column(Types.optional(INT64).as(millis).named("modified"), PlainPage.longs(files, all, times(_)))
+    to.numbers("rows", all, rows(_))
   }
 }
 
 private[index] object FileTable {
-  // With more files the hash table would not fit an array.
-  val MaxFiles: Int = 1 << 28
+  val Columns: Seq[String] = Seq("path", "bytes", "modified", "rows")
 
   // A hundred million ordinary paths need about a hundred probes. Paths that were chosen for their
   // hash would need so many that reading the index would take ages.
@@ -141,10 +147,10 @@ private[index] object FileTable {
 
   def apply(ids: Seq[(FileId, Long)]): FileTable = {
     val n = ids.length
-    require(n <= MaxFiles, s"$n files are too many for an index")
+    require(n <= IndexFooter.MaxFiles, s"$n files are too many for an index")
     val encoded = ids.iterator.map { case (id, _) => encode(id.path) }.toArray
     val total = encoded.foldLeft(0L)(_ + _.length)
-    require(total <= RawBytes.MaxSize - 28L * n, "the paths of the files are too long for an index")
+    require(total <= Block.MaxSize - 28L * n, "the paths of the files are too long for an index")
     val paths = new Array[Byte](total.toInt)
     val starts = new Array[Int](n + 1)
     encoded.indices.foreach { i =>
@@ -167,24 +173,15 @@ private[index] object FileTable {
     bytes
   }
 
-  def fromRaw(n: Int, raw: Array[Byte]): FileTable = {
-    if (28L * n > raw.length) throw new IndexFormatException("more files than the block of files has")
-    val in = new RawReader(raw)
-    val sizes = in.ints(n)
-    val starts = new Array[Int](n + 1)
-    var i = 0
-    while (i < n) {
-      if (sizes(i) < 0 || sizes(i) > raw.length - starts(i)) {
-        throw new IndexFormatException("a path is longer than the block of files")
-      }
-      starts(i + 1) = starts(i) + sizes(i)
-      i += 1
+  def read(from: IndexReader): FileTable = {
+    val pages = from.pages(Columns).map { page =>
+      if (page.has.cardinality != from.footer.files) throw new IndexFormatException("files without a name or a size")
+      page
     }
-    val paths = in.raw(starts(n))
-    val (lengths, times, rows) = (in.runningLongs(n), in.runningLongs(n), in.runningLongs(n))
-    in.end()
-    i = 0
-    while (i < n) {
+    val (paths, starts) = pages.next().bytes()
+    val (lengths, times, rows) = (pages.next().longs(0L), pages.next().longs(0L), pages.next().longs(0L))
+    var i = 0
+    while (i < rows.length) {
       if ((rows(i) | lengths(i)) < 0L) throw new IndexFormatException("a file of negative size")
       i += 1
     }

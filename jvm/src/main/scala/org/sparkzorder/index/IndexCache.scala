@@ -16,8 +16,7 @@ import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 private[index] object IndexCache {
 
   /** @param folder the side folder, as a URI */
-  private final case class Key(folder: String, name: String, length: Long, modificationTime: Long) {
-    def number: Long = IndexName.numberOf(name).getOrElse(-1L)
+  private final case class Key(folder: String, number: Long, length: Long, modificationTime: Long) {
 
     /** A file with the same number is replaced too: the index was dropped and made again. */
     def replaces(other: Key): Boolean = other.folder == folder && other != this && other.number <= number
@@ -28,12 +27,13 @@ private[index] object IndexCache {
   /** The index in this file, from memory if it is there. Throws what [[IndexFile.open]] throws. */
   def get(
       fs: FileSystem,
+      number: Long,
       status: FileStatus,
       memory: IndexMemory,
       whole: Option[(Path, Long) => Array[Byte]]
   ): IndexSnapshot = {
     val path = status.getPath
-    val key = Key(path.getParent.toUri.toString, path.getName, status.getLen, status.getModificationTime)
+    val key = Key(path.getParent.toUri.toString, number, status.getLen, status.getModificationTime)
     val cached = synchronized(Option(snapshots.get(key)))
     cached.foreach(_.sourceOnFileSystem.foreach(_.use(fs, whole)))
     val snapshot = cached.getOrElse(IndexFile.open(new HadoopSource(fs, status, whole), memory.block))

@@ -12,31 +12,78 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 /**
  * The contents of an index that is to be written. A column is made when it is written, so only one
  * is in memory.
+ *
+ * @param stay ordinals of the files of the old index that stay
+ * @param properties facts about the index itself, such as the columns that it is restricted to
+ * @param copies ordinals of files of the old index that have copies, with the copies
+ * @param members the columns of which values are kept
  */
-sealed trait IndexContents {
-  def files: FileTable
-
-  def columns: Seq[ColumnKey]
-
-  /** Facts about the index itself, such as the columns that it is restricted to. */
-  def properties: Map[String, String]
-
-  /** The interval of the curve that each file was written along, if it was written along one. */
-  def intervals: IndexedSeq[Option[CurveInterval]]
-
-  /** What wrote each file, if an OPTIMIZE did, see [[FileOrigins]]. */
-  def origins: IndexedSeq[Option[String]]
-
-  private[index] def column(key: ColumnKey): ColumnData
+final class IndexContents private (
+    old: Option[IndexSnapshot],
+    stay: Array[Int],
+    addedTwice: Seq[(FileId, FileStats)],
+    val properties: Map[String, String],
+    placed: Map[FileId, CurveInterval],
+    originOf: Map[FileId, String],
+    keepColumn: ColumnKey => Boolean = _ => true,
+    copies: Array[(Int, FileId)] = Array.empty,
+    val members: Seq[ColumnKey]
+) {
+  private val kept = stay ++ copies.map(_._1)
+  private val added = mutable.LinkedHashMap.from(addedTwice).toArray
+  private val rows = added.map(_._2.rows)
 
   /** The number of the table of writers. That of an outdated index stays as long as a file of it does. */
-  private[index] def writers: Long
+  private[index] def writers: Long = old.filter(_ => kept.nonEmpty).fold(WritersTable.Number.toLong)(_.writers)
 
-  /** The columns of which values are kept. */
-  def members: Seq[ColumnKey]
+  val files: FileTable = FileTable(
+    stay.toSeq.map(i => (old.get.fileId(i), old.get.rows(i))) ++
+      copies.toSeq.map { case (i, id) => (id, old.get.rows(i)) } ++ added.toSeq.map { case (id, s) => (id, s.rows) }
+  )
+
+  /** The interval of the curve that each file was written along, if it was written along one. */
+  lazy val intervals: IndexedSeq[Option[CurveInterval]] = {
+    val before = old.flatMap(_.intervals)
+    kept.toIndexedSeq.map(i =>
+      before.flatMap(_.of(i)).filter(_.frame.columns.forall(c => keepColumn(c.key)))
+    ) ++ added.toIndexedSeq.map { case (id, _) => placed.get(id) }
+  }
+
+  /** What wrote each file, if an OPTIMIZE did, see [[FileOrigins]]. */
+  lazy val origins: IndexedSeq[Option[String]] =
+    kept.toIndexedSeq.map(i => old.flatMap(_.originOf(i))) ++
+      added.toIndexedSeq.map { case (id, _) => originOf.get(id) }
+
+  // Grouped by column, so that writing a column does not search the statistics of every file.
+  private val addedColumns = {
+    val columns = mutable.LinkedHashMap.empty[ColumnKey, mutable.ArrayBuffer[(Int, ColumnStats)]]
+    added.indices.foreach { i =>
+      added(i)._2.columns.foreach { case (key, s) =>
+        columns.getOrElseUpdate(key, mutable.ArrayBuffer.empty) += ((i, s))
+      }
+    }
+    columns
+  }
+
+  val columns: Seq[ColumnKey] =
+    (old.fold(Seq.empty[ColumnKey])(_.columns).filter(keepColumn) ++ addedColumns.keys).distinct
+
+  private[index] def column(key: ColumnKey): ColumnData = {
+    val builder = new ColumnBuilder(key.dataType, files.files)
+    old.flatMap(_.read(key)).foreach(c => kept.indices.foreach(i => builder.copy(i, c, kept(i))))
+    addedColumns.getOrElse(key, Nil).foreach { case (i, s) => builder.put(kept.length + i, rows(i), s) }
+    builder.result()
+  }
 
   /** Gives the values of a column in a file, if they are known. It is to be called for files in their order. */
-  private[index] def membersOf(key: ColumnKey): Int => Option[Array[Byte]]
+  private[index] def membersOf(key: ColumnKey): Int => Option[Array[Byte]] = {
+    val wanted = new BitSet
+    kept.foreach(wanted.set)
+    val before = old.flatMap(_.memberBlocks(key)).map(_.copier(wanted))
+    file =>
+      if (file < kept.length) before.flatMap(_(kept(file)))
+      else added(file - kept.length)._2.members.get(key)
+  }
 }
 
 object IndexContents {
@@ -53,7 +100,7 @@ object IndexContents {
       placed: Map[FileId, CurveInterval] = Map.empty,
       origins: Map[FileId, String] = Map.empty
   ): IndexContents =
-    new Merged(None, Array.emptyIntArray, files, properties, placed, origins, members = membersOf(files))
+    new IndexContents(None, Array.emptyIntArray, files, properties, placed, origins, members = membersOf(files))
 
   private def membersOf(files: Seq[(FileId, FileStats)]): Seq[ColumnKey] = files.flatMap(_._2.members.keys).distinct
 
@@ -89,70 +136,16 @@ object IndexContents {
       if (copied.isEmpty) Array.empty[(Int, FileId)]
       else Array.range(0, old.files).flatMap(i => copied.get(old.fileId(i)).filterNot(replaced).map(i -> _))
     val members = (old.memberColumns ++ membersOf(added)).distinct.filter(c => keepColumn(c) && keepMembers(c))
-    new Merged(Some(old), kept, added, old.properties ++ properties, placed, origins, keepColumn, copies, members)
-  }
-
-  private final class Merged(
-      old: Option[IndexSnapshot],
-      stay: Array[Int],
-      addedTwice: Seq[(FileId, FileStats)],
-      val properties: Map[String, String],
-      placed: Map[FileId, CurveInterval],
-      originOf: Map[FileId, String],
-      keepColumn: ColumnKey => Boolean = _ => true,
-      copies: Array[(Int, FileId)] = Array.empty,
-      val members: Seq[ColumnKey]
-  ) extends IndexContents {
-    private val kept = stay ++ copies.map(_._1)
-    private val added = mutable.LinkedHashMap.from(addedTwice).toArray
-    private val rows = added.map(_._2.rows)
-
-    private[index] def writers: Long = old.filter(_ => kept.nonEmpty).fold(WritersTable.Number.toLong)(_.writers)
-
-    val files: FileTable = FileTable(
-      stay.toSeq.map(i => (old.get.fileId(i), old.get.rows(i))) ++
-        copies.toSeq.map { case (i, id) => (id, old.get.rows(i)) } ++ added.toSeq.map { case (id, s) => (id, s.rows) }
+    new IndexContents(
+      Some(old),
+      kept,
+      added,
+      old.properties ++ properties,
+      placed,
+      origins,
+      keepColumn,
+      copies,
+      members
     )
-
-    lazy val intervals: IndexedSeq[Option[CurveInterval]] = {
-      val before = old.flatMap(_.intervals)
-      kept.toIndexedSeq.map(i =>
-        before.flatMap(_.of(i)).filter(_.frame.columns.forall(c => keepColumn(c.key)))
-      ) ++ added.toIndexedSeq.map { case (id, _) => placed.get(id) }
-    }
-
-    lazy val origins: IndexedSeq[Option[String]] =
-      kept.toIndexedSeq.map(i => old.flatMap(_.originOf(i))) ++
-        added.toIndexedSeq.map { case (id, _) => originOf.get(id) }
-
-    // Grouped by column, so that writing a column does not search the statistics of every file.
-    private val addedColumns = {
-      val columns = mutable.LinkedHashMap.empty[ColumnKey, mutable.ArrayBuffer[(Int, ColumnStats)]]
-      added.indices.foreach { i =>
-        added(i)._2.columns.foreach { case (key, s) =>
-          columns.getOrElseUpdate(key, mutable.ArrayBuffer.empty) += ((i, s))
-        }
-      }
-      columns
-    }
-
-    val columns: Seq[ColumnKey] =
-      (old.fold(Seq.empty[ColumnKey])(_.columns).filter(keepColumn) ++ addedColumns.keys).distinct
-
-    private[index] def column(key: ColumnKey): ColumnData = {
-      val builder = new ColumnBuilder(key.dataType, files.files)
-      old.flatMap(_.read(key)).foreach(c => kept.indices.foreach(i => builder.copy(i, c, kept(i))))
-      addedColumns.getOrElse(key, Nil).foreach { case (i, s) => builder.put(kept.length + i, rows(i), s) }
-      builder.result()
-    }
-
-    private[index] def membersOf(key: ColumnKey): Int => Option[Array[Byte]] = {
-      val wanted = new BitSet
-      kept.foreach(wanted.set)
-      val before = old.flatMap(_.memberBlocks(key)).map(_.copier(wanted))
-      file =>
-        if (file < kept.length) before.flatMap(_(kept(file)))
-        else added(file - kept.length)._2.members.get(key)
-    }
   }
 }

@@ -1,172 +1,124 @@
 package org.sparkzorder.index
 
+import java.nio.charset.StandardCharsets.US_ASCII
+
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
-import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
-import org.apache.spark.sql.types.DataType
+import com.fasterxml.jackson.databind.node.ObjectNode
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.codec.Json
+import org.sparkzorder.compat._
 import org.sparkzorder.footer.WritersTable
 import org.sparkzorder.stats.ColumnKey
 
-/** A column and its block in the file. */
-private[index] final case class IndexedColumn(key: ColumnKey, block: Block)
+/** A column of the table, and the beginning of the names that it has in the index file. */
+private[index] final case class IndexedColumn(key: ColumnKey, name: String)
 
 /**
- * The JSON at the end of an index file, which tells what is in the file and where. No column is used if `writers` is not
- * the number of this release's [[WritersTable]].
+ * The JSON near the end of an index file, which tells what is in the file and where. No column is used if `writers` is
+ * not the number of this release's [[WritersTable]].
+ *
+ * @param id a random one. Every checksum depends on it
+ * @param places of the file's columns, by their names: offset and length. A place is checked when it is used, so an error
+ *   in it does no harm to other columns
  */
 private[index] final case class IndexFooter(
-    id: Array[Byte],
     files: Int,
-    fileBlock: Block,
     columns: Seq[IndexedColumn],
     properties: Map[String, String],
-    intervals: Option[Block] = None,
-    origins: Option[Block] = None,
-    members: Seq[IndexedColumn] = Nil,
-    writers: Long = WritersTable.Number
+    writers: Long,
+    id: String = "",
+    places: ObjectNode = Json.newObject()
 ) {
 
   def toJson: Array[Byte] = {
-    val node = JsonNodeFactory.instance.objectNode()
-    node.put("version", IndexFooter.Version).put("id", IndexFooter.hex(id)).put("files", files).put("writers", writers)
+    val node = Json.newObject()
+    node.put("version", IndexFooter.Version).put("id", id).put("files", files).put("writers", writers)
     val props = node.putObject("properties")
     properties.toSeq.sorted.foreach { case (k, v) => props.put(k, v) }
-    put(node.putObject("fileBlock"), fileBlock)
-    intervals.foreach(put(node.putObject("intervals"), _))
-    origins.foreach(put(node.putObject("origins"), _))
-    val textsOf = IndexFooter.memo(TypeTexts.of)
-    def putAll(array: ArrayNode, columns: Seq[IndexedColumn]): Unit = columns.foreach { c =>
-      val column = array.addObject()
-      val path = column.putArray("path")
-      c.key.path.foreach(path.add)
-      val (text, field) = textsOf(c.key.dataType)
-      column.put("type", text).put("kind", ColumnBlock.kind(c.key.dataType))
-      field.foreach(column.put("field", _))
-      put(column.putObject("block"), c.block)
+    val textOf = TypeTexts.memo(TypeTexts.of)
+    val array = node.putArray("columns")
+    columns.foreach { c =>
+      val column = array.addObject().put("name", c.name).put("type", textOf(c.key.dataType))
+      Json.addAll(column.putArray("path"), c.key.path)
     }
-    putAll(node.putArray("columns"), columns)
-    if (members.nonEmpty) putAll(node.putArray("members"), members)
-    IndexJson.mapper.writeValueAsBytes(node)
+    node.set[JsonNode]("places", places)
+    Json.bytes(node)
   }
 
-  private def put(node: ObjectNode, b: Block): Unit =
-    node.put("offset", b.offset).put("length", b.length).put("rawLength", b.rawLength).put("crc", b.crc)
+  def has(name: String): Boolean = places.has(name)
+
+  /** The offset and the length of a column; -1 if there is none. */
+  def place(name: String): (Long, Long) = {
+    val at = places.path(name)
+    (at.path(0).asLong(-1L), at.path(1).asLong(-1L))
+  }
 }
 
 private[index] object IndexFooter {
-  import IndexJson._
-
   private val log = LoggerFactory.getLogger(classOf[IndexFooter])
 
   val Version = 1
 
+  /** Behind our footer. */
+  val Magic: Array[Byte] = "ZORDIDX\n".getBytes(US_ASCII)
+
+  /** At both ends of a file of Parquet. */
+  val ParquetMagic: Array[Byte] = "PAR1".getBytes(US_ASCII)
+
+  // With more files the hash table of FileTable would not fit an array.
+  val MaxFiles: Int = 1 << 28
+
   /** Most bytes of a footer: enough for some ten thousand columns. */
   val MaxBytes: Int = 16 << 20
 
+  /** The columns with their names. A path may come several times, with different types. */
+  def named(columns: Seq[ColumnKey]): Seq[IndexedColumn] = {
+    val taken = mutable.HashSet.empty[String]
+    columns.zipWithIndex.map { case (key, i) =>
+      val plain = key.path.map(quoteIfNeeded).mkString(".")
+      val others = Iterator(s"$plain:${key.dataType.simpleString}", s"$plain:$i")
+      IndexedColumn(key, (Iterator(plain) ++ others).find(taken.add).get)
+    }
+  }
+
   /**
-   * @param blocksEnd the first byte behind the blocks
-   * @param limit bytes that a block may have in memory
+   * A value of a wrong kind counts as 0, or as an empty text, and no index has these.
+   *
    * @param name the name of the index, for messages
    */
-  def parse(json: Array[Byte], blocksEnd: Long, limit: Long, name: String): IndexFooter = {
-    val root = tree(json)
-    checkVersion(number(root, "version"))
-    val files = filesOf(root)
-    val writers = Option(root.get("writers")).fold(0L)(_ => number(root, "writers"))
+  def parse(json: Array[Byte], name: String): IndexFooter = {
+    val root = IndexJson.tree(json)
+    val version = root.path("version").asLong
+    if (version > Version) throw new IndexFormatException(
+      s"the format is version $version, this release reads up to $Version: a newer spark-zorder wrote it"
+    )
+    if (version < 1) throw new IndexFormatException(s"there is no format version $version")
+    val files = root.path("files").asLong(-1L)
+    if (files < 0 || files > MaxFiles) throw new IndexFormatException(s"$files files")
+    val writers = root.path("writers").asLong
     val isOfToday = writers == WritersTable.Number
     if (!isOfToday) log.warn(s"The statistics in the index $name are not used, since another release of spark-zorder " +
       "believed other writers of files when it made them: REFRESH SKIPPING INDEX makes it again")
-    val columns = if (isOfToday) columnsOf(array(root, "columns"), blocksEnd, limit) else Nil
-    val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
-    val id = unhex(text(field(root, "id"), "id"))
-    def optional(field: String, most: Long) = optionalBlock(root, field, blocksEnd, math.min(limit, most), name)
-    val intervals = optional("intervals", CurveIntervals.maxBytes(files.toLong))
-    val origins = optional("origins", FileOrigins.maxBytes(files.toLong))
-    val fileBlock = block(field(root, "fileBlock"), blocksEnd, limit)
-    val members = if (isOfToday) membersOf(root, blocksEnd, limit, name) else Nil
-    IndexFooter(id, files, fileBlock, columns, properties, intervals, origins, members, writers)
-  }
-
-  /** The directories of the columns' values. The index is of use without them. */
-  private def membersOf(root: JsonNode, blocksEnd: Long, limit: Long, name: String): Seq[IndexedColumn] =
-    if (!root.has("members")) Nil
-    else
-      try columnsOf(array(root, "members"), blocksEnd, limit)
-      catch {
-        case e: IndexFormatException =>
-          log.warn(s"The columns' values in the index $name are not used: ${e.getMessage}")
-          Nil
-      }
-
-  private def checkVersion(version: Long): Unit = {
-    if (version > Version) {
-      throw new IndexFormatException(
-        s"the format is version $version, this release reads up to $Version: a newer spark-zorder wrote it"
-      )
+    val properties = root.path("properties").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+    val places = root.path("places") match {
+      case o: ObjectNode => o
+      case _             => throw new IndexFormatException("the footer names no places")
     }
-    if (version < 1) throw new IndexFormatException(s"there is no format version $version")
+    val columns = if (isOfToday) columnsOf(Json.elements(root.path("columns"))) else Nil
+    IndexFooter(files.toInt, columns, properties, writers, root.path("id").asText, places)
   }
-
-  private def filesOf(root: JsonNode): Int = {
-    val files = number(root, "files")
-    if (files < 0 || files > FileTable.MaxFiles) throw new IndexFormatException(s"$files files")
-    files.toInt
-  }
-
-  private def block(node: JsonNode, blocksEnd: Long, limit: Long): Block = Block.checked(
-    number(node, "offset"),
-    number(node, "length"),
-    number(node, "rawLength"),
-    number(node, "crc"),
-    blocksEnd,
-    limit
-  )
 
   /**
-   * The columns whose types this Spark has, and stores in the same way. The others are left out.
+   * The columns whose types this Spark has. The others are left out.
    */
-  private def columnsOf(nodes: Seq[JsonNode], blocksEnd: Long, limit: Long): Seq[IndexedColumn] = {
-    // There may be thousands of columns, but only of a few types.
-    val typeOf = memo[(String, Option[String]), Option[DataType]] { case (json, field) =>
-      TypeTexts.dataType(json, field)
-    }
-    nodes.flatMap { node =>
-      val path = array(node, "path").map(p => text(p, "path"))
-      if (path.isEmpty) throw new IndexFormatException("a column without a name")
-      val at = block(field(node, "block"), blocksEnd, limit)
-      val ofField = Option(node.get("field")).map(text(_, "field"))
-      val kind = text(field(node, "kind"), "kind")
-      typeOf(text(field(node, "type"), "type") -> ofField).filter(ColumnBlock.kind(_) == kind)
-        .map(dt => IndexedColumn(ColumnKey(path, dt), at))
-    }
+  private def columnsOf(nodes: Seq[JsonNode]): Seq[IndexedColumn] = {
+    val typeOf = TypeTexts.memo(TypeTexts.dataType)
+    for (node <- nodes; dt <- typeOf(node.path("type").asText))
+      yield IndexedColumn(ColumnKey(Json.texts(node.path("path")), dt), node.path("name").asText)
   }
-
-  /** A block that not every index has. The index is of use without it, so a broken entry is only logged. */
-  private def optionalBlock(root: JsonNode, field: String, blocksEnd: Long, limit: Long, name: String): Option[Block] =
-    Option(root.get(field)).flatMap { node =>
-      try Some(block(node, blocksEnd, limit))
-      catch {
-        case e: IndexFormatException =>
-          log.warn(s"The $field of the index $name are not used: ${e.getMessage}")
-          None
-      }
-    }
-
-  /**
-   * The same function, but called only once for each argument. Not safe for use by several threads.
-   */
-  private def memo[A, B](f: A => B): A => B = {
-    val known = mutable.HashMap.empty[A, B]
-    a => known.getOrElseUpdate(a, f(a))
-  }
-
-  private def hex(id: Array[Byte]): String = id.map(b => f"$b%02x").mkString
-
-  private def unhex(s: String): Array[Byte] =
-    if (s.matches(s"[0-9a-f]{${2 * Block.IdSize}}")) s.grouped(2).map(Integer.parseInt(_, 16).toByte).toArray
-    else throw new IndexFormatException("the file's id is invalid")
 }

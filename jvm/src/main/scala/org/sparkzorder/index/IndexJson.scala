@@ -2,9 +2,8 @@ package org.sparkzorder.index
 
 import java.io.IOException
 
-import scala.jdk.CollectionConverters._
-
-import com.fasterxml.jackson.core.{JsonFactory, JsonParser, StreamReadConstraints}
+import com.fasterxml.jackson.core.{JsonFactory, JsonParseException, JsonParser, JsonToken, StreamReadConstraints}
+import com.fasterxml.jackson.core.util.JsonParserDelegate
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 
 /** Reads the JSON of an index file, which is not trusted. */
@@ -27,21 +26,14 @@ private[index] object IndexJson {
     // The exception is not passed on as the cause: it would bring a piece of the file into the log.
     catch { case _: IOException => throw new IndexFormatException("the footer is not JSON") }
 
-  def field(node: JsonNode, name: String): JsonNode =
-    Option(node).flatMap(n => Option(n.get(name)))
-      .getOrElse(throw new IndexFormatException(s"the footer has no $name"))
+  /** Stops after so many tokens. Jackson's own constraint for this is unknown to the Jackson of Spark 3.5. */
+  private class LimitedTokens(parser: JsonParser, most: Long) extends JsonParserDelegate(parser) {
+    private var read = 0L
 
-  def number(node: JsonNode, name: String): Long = {
-    val n = field(node, name)
-    if (n.isIntegralNumber && n.canConvertToLong) n.longValue
-    else throw new IndexFormatException(s"$name in the footer is not a whole number")
-  }
-
-  def text(node: JsonNode, name: String): String =
-    if (node.isTextual) node.textValue else throw new IndexFormatException(s"$name in the footer is not a text")
-
-  def array(node: JsonNode, name: String): Seq[JsonNode] = {
-    val a = field(node, name)
-    if (a.isArray) a.elements.asScala.toVector else throw new IndexFormatException(s"$name in the footer is not a list")
+    override def nextToken(): JsonToken = {
+      read += 1
+      if (read > most) throw new JsonParseException(this, s"more than $most tokens")
+      super.nextToken()
+    }
   }
 }

@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.compat._
 import org.sparkzorder.footer.WritersTable
 import org.sparkzorder.layout.CurveInterval
-import org.sparkzorder.membership.{ColumnMembers, MembershipFormat}
+import org.sparkzorder.membership.ColumnMembers
 import org.sparkzorder.stats._
 
 /**
@@ -17,13 +17,15 @@ import org.sparkzorder.stats._
  * Safe for use by many threads. A column that cannot be read is taken as missing, so that queries
  * read all files. A warning names the index.
  */
-final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFooter, table: FileTable)
-    extends StatsTable {
+final class IndexSnapshot private[index] (reader: IndexReader, table: FileTable) extends StatsTable {
   import IndexSnapshot.log
+
+  import reader.{footer, source}
 
   private val byKey: Map[ColumnKey, Lazy[ColumnData]] = footer.columns.map { c =>
     def shown = s"Column ${quoteNameParts(c.key.path)}"
-    c.key -> new Lazy[ColumnData](c.block, shown, ColumnBlock.read(c.key.dataType, rows, _), _.memoryBytes)
+    def read = ColumnPages.read(c.key.dataType, rows, reader.pages(ColumnPages.names(c.name, c.key.dataType)))
+    c.key -> new Lazy[ColumnData](shown, read, _.memoryBytes)
   }.toMap
 
   /** The index file. */
@@ -31,11 +33,11 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
 
   // It may be opened once more for another scan of the same query.
   override def equals(other: Any): Boolean = other match {
-    case that: IndexSnapshot => (this eq that) || name == that.name && id.sameElements(that.id)
+    case that: IndexSnapshot => (this eq that) || name == that.name && id == that.id
     case _                   => false
   }
   override def hashCode: Int = name.hashCode
-  private def id: Array[Byte] = footer.id
+  private def id: String = footer.id
 
   def files: Int = table.files
 
@@ -82,63 +84,54 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
     memberBlocks(ColumnKey(path, dataType))
 
   /** The columns of which values are kept. */
-  def memberColumns: Seq[ColumnKey] = footer.members.map(_.key)
+  def memberColumns: Seq[ColumnKey] = withMembers.map(_.key)
+
+  private def withMembers = footer.columns.filter(c => footer.has(MemberBlocks.columns(c.name).head))
 
   /** The bytes that a column has in the index file: its statistics, and its values if they are kept. */
   def bytesOf(key: ColumnKey): Long = {
     val ofFiles = memberBlocks(key).fold(0L)(b => (0 until files).iterator.map(b.lengthOf).sum)
-    (footer.columns ++ footer.members).filter(_.key == key).map(_.block.length.toLong).sum + ofFiles
+    val names = footer.columns.filter(_.key == key)
+      .flatMap(c => ColumnPages.names(c.name, key.dataType) ++ MemberBlocks.columns(c.name))
+    names.filter(footer.has).map(footer.place(_)._2).sum + ofFiles
   }
 
   private[index] def memberBlocks(key: ColumnKey): Option[MemberBlocks] = byMember.get(key).flatMap(_.get)
 
-  private val byMember: Map[ColumnKey, Lazy[MemberBlocks]] = footer.members.map { c =>
+  private val byMember: Map[ColumnKey, Lazy[MemberBlocks]] = withMembers.map { c =>
     val shown = quoteNameParts(c.key.path)
-    def read(raw: Array[Byte]) = {
-      val places = MemberPlaces.fromRaw(files, raw, source.length, MembershipFormat.MostBytes.toLong)
-      new MemberBlocks(source, footer.id, places, shown)
-    }
-    c.key -> new Lazy[MemberBlocks](c.block, s"The directory of the values of $shown", read, _ => 40L * files)
+    def read = MemberBlocks.read(reader, c.name, shown)
+    c.key -> new Lazy[MemberBlocks](s"The directory of the values of $shown", read, _ => 24L * files)
   }.toMap
 
   /** The files' intervals of the curves that they were written along; None when no file has one. */
   def intervals: Option[CurveIntervals] = placed.flatMap(_.get)
 
-  private val placed: Option[Lazy[CurveIntervals]] = footer.intervals.map(at =>
-    new Lazy[CurveIntervals](
-      at,
-      "The block of intervals",
-      CurveIntervals.fromRaw(files, _),
-      _.memoryBytes
-    )
+  private val placed: Option[Lazy[CurveIntervals]] = Option.when(footer.has(CurveIntervals.Columns.head))(
+    new Lazy[CurveIntervals]("The intervals", CurveIntervals.read(reader), _.memoryBytes)
   )
 
   /** What the operation that wrote file i was to do, if an OPTIMIZE did. Unknown if the block cannot be read. */
   def originOf(i: Int): Option[String] = writtenFor.flatMap(_.get).flatMap(_.of(i))
 
-  private val writtenFor: Option[Lazy[FileOrigins]] = footer.origins.map(at =>
-    new Lazy[FileOrigins](at, "The block of origins", FileOrigins.fromRaw(files, _), _.memoryBytes)
+  private val writtenFor: Option[Lazy[FileOrigins]] = Option.when(footer.has(FileOrigins.Columns.head))(
+    new Lazy[FileOrigins]("The files' origins", FileOrigins.read(reader), _.memoryBytes)
   )
 
   /** The origins of these files, for an index that is made anew. */
-  def origins(of: Seq[FileId]): Map[FileId, String] = {
-    for {
-      id <- of
-      ordinal = ordinalOf(id.path, id.length, id.modificationTime)
-      if ordinal >= 0
-      origin <- originOf(ordinal)
-    } yield id -> origin
-  }.toMap
+  def origins(of: Seq[FileId]): Map[FileId, String] = known(of, originOf)
 
   /** The intervals of these files. */
-  def places(of: Seq[FileId]): Map[FileId, CurveInterval] = {
+  def places(of: Seq[FileId]): Map[FileId, CurveInterval] =
+    intervals.fold(Map.empty[FileId, CurveInterval])(all => known(of, all.of))
+
+  private def known[T](files: Seq[FileId], of: Int => Option[T]): Map[FileId, T] = {
     for {
-      all <- intervals.toSeq
-      id <- of
+      id <- files
       ordinal = ordinalOf(id.path, id.length, id.modificationTime)
       if ordinal >= 0
-      interval <- all.of(ordinal)
-    } yield id -> interval
+      found <- of(ordinal)
+    } yield id -> found
   }.toMap
 
   /**
@@ -156,17 +149,15 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
 
   /** About how many bytes it takes now. They grow as columns are loaded. */
   def memoryBytes: Long =
-    table.memoryBytes + placed.fold(0L)(_.memoryBytes) + writtenFor.fold(0L)(_.memoryBytes) + byKey.valuesIterator.map(
-      _.memoryBytes
-    ).sum + byMember.valuesIterator.map(_.memoryBytes).sum
+    table.memoryBytes + (placed ++ writtenFor ++ byKey.values ++ byMember.values).iterator.map(_.memoryBytes).sum
 
   private[index] def sourceOnFileSystem: Option[HadoopSource] = source match {
     case s: HadoopSource => Some(s)
     case _               => None
   }
 
-  /** The contents of a block, read at the first use. */
-  private final class Lazy[T](at: Block, shown: => String, made: Array[Byte] => T, sizeOf: T => Long) {
+  /** A part of the file, read at the first use. */
+  private final class Lazy[T](shown: => String, made: => T, sizeOf: T => Long) {
     @volatile private var data: Option[T] = None
     @volatile private var bytes = 0L
     @volatile private var broken = false
@@ -186,11 +177,11 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
 
     def read(): Option[T] = if (broken) None
     else
-      try Some(made(Block.unpack(footer.id, at, source.read(at.offset, at.length))))
+      try Some(made)
       catch {
         // A query must not fail because of its index, whatever the file system throws.
         case NonFatal(e) =>
-          // A damaged block stays damaged, but a file system may recover.
+          // A damaged part stays damaged, but a file system may recover.
           broken = e.isInstanceOf[IndexFormatException]
           log.warn(s"$shown of the index $name cannot be read and is not used: ${e.getMessage}", e)
           None

@@ -21,18 +21,19 @@ final class IndexStore(fs: FileSystem, memory: IndexMemory, whole: Option[(Path,
    * The index with the highest number that can be read. For one that cannot be read, a warning is
    * logged and the next older one is tried.
    *
-   * @param statuses a listing of `_zorder`; files that are no indexes are ignored
+   * @param indexes the files with the numbers in their names, newest first
    */
-  def newest(statuses: Seq[FileStatus]): Option[IndexSnapshot] =
-    statuses.iterator
-      .filter(_.isFile)
-      .flatMap(s => IndexName.numberOf(s.getPath.getName).map(_ -> s))
-      .toVector.sortBy(-_._1).iterator
-      .flatMap { case (_, status) =>
-        try Some(IndexCache.get(fs, status, memory, whole))
+  def newest(indexes: Seq[(Long, FileStatus)]): Option[IndexSnapshot] =
+    indexes.iterator
+      .flatMap { case (number, status) =>
+        try Some(IndexCache.get(fs, number, status, memory, whole))
         catch {
           case e: IOException =>
-            log.warn(s"The index ${status.getPath} cannot be read and is ignored: ${e.getMessage}", e)
+            log.warn(
+              s"The index ${status.getPath} cannot be read and is ignored. CREATE SKIPPING INDEX makes it again: " +
+                e.getMessage,
+              e
+            )
             None
         }
       }

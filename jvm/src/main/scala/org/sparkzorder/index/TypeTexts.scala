@@ -1,5 +1,6 @@
 package org.sparkzorder.index
 
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
@@ -11,26 +12,18 @@ import org.sparkzorder.compat._
 /** Types of columns as an index file stores them. */
 private[index] object TypeTexts {
 
-  /**
-   * The type's JSON. If that leaves out the collations, also the JSON of a field of the type, which
-   * has them.
-   */
-  def of(dt: DataType): (String, Option[String]) =
-    dt.json -> Option.unless(dataType(dt.json, None).contains(dt))(new StructType().add("", dt).json)
+  /** The JSON of a field of the type. Other than that of the type alone, it has collations. */
+  def of(dt: DataType): String = new StructType().add("f", dt).json
 
   /**
    * The type that [[of]] describes. None for a type that this Spark does not know. None too for
    * a user-defined type: its text names a class, and Spark would load this class and create an
    * instance of it.
    */
-  def dataType(json: String, field: Option[String]): Option[DataType] =
+  def dataType(json: String): Option[DataType] =
     try
-      if ((json +: field.toSeq).exists(text => namesClass(IndexJson.mapper.readTree(text)))) None
-      else
-        field match {
-          case None       => Some(DataType.fromJson(json))
-          case Some(text) => Some(DataType.fromJson(text)).collect { case StructType(Array(f)) => f.dataType }
-        }
+      if (namesClass(IndexJson.mapper.readTree(json))) None
+      else Some(DataType.fromJson(json)).collect { case StructType(Array(f)) => f.dataType }
     catch {
       // The text is not trusted, and Spark fails in many ways here, from a MatchError to errors of
       // its JSON parser.
@@ -39,4 +32,13 @@ private[index] object TypeTexts {
 
   private def namesClass(node: JsonNode): Boolean =
     node.path("type").asText == "udt" || node.elements.asScala.exists(namesClass)
+
+  /**
+   * The same function, but called only once for each argument: there may be thousands of columns of a few types. Not
+   * safe for use by several threads.
+   */
+  def memo[A, B](f: A => B): A => B = {
+    val known = mutable.HashMap.empty[A, B]
+    a => known.getOrElseUpdate(a, f(a))
+  }
 }

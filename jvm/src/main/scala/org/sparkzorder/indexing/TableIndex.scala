@@ -43,9 +43,9 @@ object TableIndex {
   def of(table: TableLocation, state: TableState): Option[IndexSnapshot] =
     state match {
       case s: TableState.SideFolder if s.indexes.nonEmpty =>
-        val statuses = s.indexes.map(_.status(table.fileSystem))
+        val indexes = s.indexes.map(i => i.number -> i.status(table.fileSystem))
         val memory = IndexMemory.of(table.session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
-        new IndexStore(table.fileSystem, memory, ObjectFileOps.reader(s.folder)).newest(statuses)
+        new IndexStore(table.fileSystem, memory, ObjectFileOps.reader(s.folder)).newest(indexes)
       case _ => None
     }
 

@@ -157,7 +157,7 @@ private[scan] object ScanSnapshots {
       def snapshot =
         if (state.indexes.isEmpty) None
         else {
-          val indexes = state.indexes.map(_.status(fs))
+          val indexes = state.indexes.map(i => i.number -> i.status(fs))
           val memory = IndexMemory.of(session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
           new IndexStore(fs, memory, ObjectFileOps.reader(folder)).newest(indexes).filterNot(_.isOutdated)
         }

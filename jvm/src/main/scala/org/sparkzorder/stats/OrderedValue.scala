@@ -150,7 +150,7 @@ object OrderedValue {
   private[stats] def fitsLong(d: DecimalType): Boolean = d.precision <= Decimal.MAX_LONG_DIGITS
 
   /** By the class name, since Spark 4.0 does not have the type. */
-  private[stats] def isTime(dt: DataType): Boolean = dt.getClass.getName == "org.apache.spark.sql.types.TimeType"
+  private[sparkzorder] def isTime(dt: DataType): Boolean = dt.getClass.getName == "org.apache.spark.sql.types.TimeType"
 
   // CHAR and VARCHAR are also string types of the binary collation, and their values are ordinary
   // strings.

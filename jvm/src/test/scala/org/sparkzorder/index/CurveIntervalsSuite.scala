@@ -4,10 +4,12 @@ import java.util.UUID
 
 import scala.util.Random
 
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.BINARY
+import org.apache.parquet.schema.Types
 import org.apache.spark.sql.types.{LongType, StringType}
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
+import org.sparkzorder.{InRest, Mutation}
 import org.sparkzorder.layout._
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats}
 
@@ -45,6 +47,12 @@ class CurveIntervalsSuite extends AnyFunSuite {
 
   private def all(s: IndexSnapshot): Map[FileId, Any] =
     (0 until s.files).flatMap(i => s.intervals.flatMap(_.of(i)).map(shown).map(s.fileId(i) -> _)).toMap
+
+  private def written(
+      intervals: IndexedSeq[Option[CurveInterval]],
+      length: Int => Long = _ => 1L,
+      warn: String => Unit = fail(_)
+  ): IndexSnapshot = Indexes.open(Indexes.having(intervals.size)(CurveIntervals.write(_, intervals, length, warn)))
 
   private def files(names: String, n: Int) =
     Seq.tabulate(n)(i => FileId(s"$names$i", i.toLong, 7) -> FileStats(1, Map.empty))
@@ -84,12 +92,12 @@ class CurveIntervalsSuite extends AnyFunSuite {
     // Many partitions with one file each share one frame without boundaries.
     val units = files("a", 1000)
     val alone = units.map(f => f._1 -> interval(frame())).toMap
-    val bytes = CurveIntervals.toRaw(units.map(f => alone.get(f._1)).toIndexedSeq, _ => 1).get
-    assert(CurveIntervals.fromRaw(1000, bytes).frames.size == 1)
-    assert(Block.pack(new Array[Byte](Block.IdSize), bytes).length < 1000)
+    val intervals = units.map(f => alone.get(f._1)).toIndexedSeq
+    assert(written(intervals).intervals.get.frames.size == 1)
+    assert(FrameSizes.packed(intervals.flatten) < 2500)
     // Files with the same interval count as one.
-    val one = CurveIntervals.toRaw(IndexedSeq.fill(100)(Some(CurveInterval(few, 3, 4, 0))), _ => 1).get
-    assert(!CurveIntervals.fromRaw(100, one).frames.head.hasBoundaries)
+    val one = written(IndexedSeq.fill(100)(Some(CurveInterval(few, 3, 4, 0))))
+    assert(!one.intervals.get.frames.head.hasBoundaries)
   }
 
   test("there is one frame without boundaries for the same columns, and another one for other columns") {
@@ -128,27 +136,21 @@ class CurveIntervalsSuite extends AnyFunSuite {
 
   test("damaged bytes of intervals are refused or read, and nothing else happens") {
     val f = frame()
-    val raw = CurveIntervals.toRaw(IndexedSeq.fill(5)(Some(interval(f))), _ => 1).get
-    assert(CurveIntervals.fromRaw(5, raw).of(4).isDefined)
+    val bytes = Indexes.having(5)(CurveIntervals.write(_, IndexedSeq.fill(5)(Some(interval(f))), _ => 1L))
+    assert(Indexes.open(bytes).intervals.exists(_.of(4).isDefined))
+    val mutation = new Mutation(random)
     var refused = 0
-    for (_ <- 1 to 3000) {
-      val damaged =
-        if (random.nextBoolean()) raw.take(random.nextInt(raw.length))
-        else raw.updated(random.nextInt(raw.length), random.nextInt().toByte)
-      try CurveIntervals.fromRaw(5, damaged)
-      catch { case _: IndexFormatException => refused += 1 }
-    }
+    Mutation.silently(for (_ <- 1 to 600; name <- CurveIntervals.Columns) {
+      if (Indexes.open(Indexes.withColumn(bytes, name, mutation.ofBytes)).intervals.isEmpty) refused += 1
+    })
     assert(refused > 1000)
-    Seq(4, 6).foreach(n => intercept[IndexFormatException](CurveIntervals.fromRaw(n, raw)))
   }
 
   test("an index whose intervals cannot be read still has its statistics") {
     val before = files("a", 3)
     val f = frame()
     val bytes = Indexes.written(IndexContents(before, Map.empty, before.map(_._1 -> interval(f)).toMap))
-    val at = """"intervals":\{"offset":(\d+)""".r
-    val text = new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1)
-    val offset = at.findFirstMatchIn(text).get.group(1).toInt
+    val offset = Indexes.placesOf(bytes).get("curve_boundaries").get(0).asInt
     val damaged = bytes.updated(offset + 20, (bytes(offset + 20) ^ 1).toByte)
     val read = Indexes.open(damaged)
     assert(read.intervals.isEmpty && Indexes.all(read) == Indexes.all(before))
@@ -177,13 +179,11 @@ class CurveIntervalsSuite extends AnyFunSuite {
     val small = IndexedSeq.fill(30)(large(1 << 20))
     val intervals = IndexedSeq.fill(100)(four(main)).flatten ++ small.flatMap(four)
     val warnings = Seq.newBuilder[String]
-    val raw = CurveIntervals.toRaw(intervals, i => if (i < 400) 1000L else i.toLong, warnings += _).get
-    val read = CurveIntervals.fromRaw(intervals.size, raw)
+    val read = written(intervals, i => if (i < 400) 1000L else i.toLong, warnings += _).intervals.get
     assert((0 until 400).forall(i => read.of(i).exists(_.frame.id == main.id)))
     // Of the other frames, those with the longest files stay.
     val kept = (400 until 520).filter(read.of(_).isDefined)
     assert(kept == (520 - kept.size until 520) && kept.size >= 12)
-    assert(raw.length <= CurveIntervals.maxBytes(intervals.size.toLong))
     val left = 30 - kept.size / 4
     assert(
       warnings.result().map(_.takeWhile(_ != ':')) == Seq(s"The index has no room for $left of 31 sets of boundaries")
@@ -201,11 +201,11 @@ class CurveIntervalsSuite extends AnyFunSuite {
     ))
     val small = frame()
     val intervals = others.flatMap(four) ++ four(small)
-    val raw = CurveIntervals.toRaw(intervals, i => if (i < 520) 10L else 1L, _ => ()).get
-    assert(raw.length < 10000)
-    val read = CurveIntervals.fromRaw(intervals.size, raw)
+    val bytes = Indexes.having(524)(CurveIntervals.write(_, intervals, i => if (i < 520) 10L else 1L, _ => ()))
+    assert(bytes.length < 20000)
+    val read = Indexes.open(bytes).intervals.get
     assert((0 until 524).filter(read.of(_).isDefined) == (520 until 524))
-    assert(CurveIntervals.toRaw(others.flatMap(four), _ => 1, _ => ()).isEmpty)
+    assert(written(others.flatMap(four), warn = _ => ()).intervals.isEmpty)
   }
 
   test("frames with more bytes than an index may have are refused before the first is made") {
@@ -219,19 +219,21 @@ class CurveIntervalsSuite extends AnyFunSuite {
     out.writeBoolean(true)
     out.writeByte(1)
     out.writeUTF("a")
-    out.writeUTF(LongType.json)
-    out.writeUTF("")
+    out.writeUTF(TypeTexts.of(LongType))
     val ofOne = ValueDistribution.ofLongs(Array.tabulate(values)(_.toLong + 1), 0)
     FrameBytes.write(out, IndexedSeq(ofOne), BitPlan(Seq(1d), 10, 10))
     val one = body.toByteArray
-    def raw(frames: Int) = {
-      val block = java.nio.ByteBuffer.allocate(4 + frames * (4 + one.length) + 4).putInt(frames)
-      (1 to frames).foreach(_ => block.putInt(one.length).put(one))
-      block.putInt(-1).array
+    def raw(frames: Int) = Indexes.having(frames) { to =>
+      to.shared(
+        "curve_frame",
+        Types.optional(BINARY).named("curve_boundaries"),
+        Array.range(0, frames),
+        IndexedSeq.fill(frames)(one)
+      )
+      CurveIntervals.Columns.drop(2).foreach(to.numbers(_, PlainPage.where(frames)(_ => true), _ => 0L))
     }
-    assert(CurveIntervals.fromRaw(1, raw(1)).frames.head.distributions.head.distinct == values)
-    val refused = intercept[IndexFormatException](CurveIntervals.fromRaw(1, raw(3)))
-    assert(refused.getMessage.contains("frames of more than"))
+    assert(Indexes.open(raw(1)).intervals.get.frames.head.distributions.head.distinct == values)
+    assert(Indexes.open(raw(3)).intervals.isEmpty)
   }
 
   test("if the block of intervals is too large, only the intervals are missing") {
@@ -247,10 +249,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
     val tight = Indexes.open(bytes, limit = 100000)
     assert(tight.intervals.isEmpty && Indexes.all(tight) == Indexes.all(before))
     // No index is written with more bytes of frames, whatever the size of the cache.
-    val lying = Indexes.withFooter(
-      bytes,
-      _.replaceFirst("(\"intervals\":\\{[^}]*\"rawLength\":)\\d+", "$1" + (CurveIntervals.MaxFrameBytes + 1000))
-    )
+    val lying = Indexes.withColumn(bytes, "curve_boundaries", _ => new Array[Byte](CurveIntervals.MaxFrameBytes + 1000))
     val read = Indexes.open(lying)
     assert(read.intervals.isEmpty && Indexes.all(read) == Indexes.all(before))
   }

@@ -33,35 +33,33 @@ class FileOriginsSuite extends AnyFunSuite {
   }
 
   test("an index without origins has no block of them") {
-    assert(all(opened(IndexContents(files(1 to 3)))).isEmpty && FileOrigins.toRaw(IndexedSeq(None, None)).isEmpty)
+    val bytes = Indexes.written(IndexContents(files(1 to 3)))
+    assert(all(Indexes.open(bytes)).isEmpty && !Indexes.placesOf(bytes).has(FileOrigins.Columns.head))
   }
 
   test("texts for which there is no room are left out") {
     val long = "x" * (FileOrigins.MaxTextBytes / 2)
-    val raw = FileOrigins.toRaw(IndexedSeq(Some(s"${long}1"), Some("short"), Some(s"${long}2"), Some("short"))).get
-    assert(raw.length <= FileOrigins.maxBytes(4))
-    val read = FileOrigins.fromRaw(4, raw)
-    assert((0 until 4).map(read.of(_).map(_.length)) == Seq(Some(long.length + 1), Some(5), None, Some(5)))
+    val origins = IndexedSeq(Some(s"${long}1"), Some("short"), Some(s"${long}2"), Some("short"))
+    val read = Indexes.open(Indexes.having(4)(FileOrigins.write(_, origins)))
+    assert((0 until 4).map(read.originOf(_).map(_.length)) == Seq(Some(long.length + 1), Some(5), None, Some(5)))
   }
 
   test("damaged bytes are refused or read, and nothing else happens") {
-    val raw = FileOrigins.toRaw(IndexedSeq(Some("{a}"), None, Some("{b}"), Some("{a}"))).get
+    val origins = IndexedSeq(Some("{a}"), None, Some("{b}"), Some("{a}"))
+    val bytes = Indexes.having(4)(FileOrigins.write(_, origins))
     val mutation = new Mutation(new scala.util.Random(20261126))
     var refused = 0
-    for (n <- 1 to 5000) withClue(s"bytes $n: ") {
-      try {
-        val read = FileOrigins.fromRaw(4, mutation.ofBytes(raw))
-        (0 until 4).foreach(read.of)
-      } catch { case _: IndexFormatException => refused += 1 }
-    }
+    Mutation.silently(for (n <- 1 to 2500; name <- FileOrigins.Columns) withClue(s"bytes $n: ") {
+      val read = Indexes.open(Indexes.withColumn(bytes, name, mutation.ofBytes))
+      if ((0 until 4).forall(read.originOf(_).isEmpty)) refused += 1
+    })
     assert(refused > 1000)
   }
 
   test("an index whose origins cannot be read still has its statistics") {
     val bytes = Indexes.written(IndexContents(files(1 to 4), origins = Map(id(1) -> "{a}")))
-    val at = """"origins":\{"offset":(\d+)""".r
-    val offset = at.findFirstMatchIn(new String(bytes, "ISO-8859-1")).get.group(1).toInt
-    bytes(offset + Block.IdSize + 1) = (bytes(offset + Block.IdSize + 1) ^ 1).toByte
+    val offset = Indexes.placesOf(bytes).get(FileOrigins.Columns.head).get(0).asInt
+    bytes(offset + 1) = (bytes(offset + 1) ^ 1).toByte
     val read = Indexes.open(bytes)
     assert(all(read).isEmpty && read.files == 4)
   }

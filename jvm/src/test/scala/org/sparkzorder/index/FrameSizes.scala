@@ -7,5 +7,6 @@ object FrameSizes {
 
   /** @param files the intervals of all files of a unit */
   def packed(files: IndexedSeq[CurveInterval]): Int =
-    CurveIntervals.toRaw(files.map(Some(_)), _ => 1L).fold(0)(Block.pack(new Array[Byte](Block.IdSize), _).length)
+    Indexes.having(files.size)(CurveIntervals.write(_, files.map(Some(_)), _ => 1L)).length -
+      Indexes.having(files.size)(_ => ()).length
 }

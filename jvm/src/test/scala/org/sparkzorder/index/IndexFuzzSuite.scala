@@ -1,19 +1,14 @@
 package org.sparkzorder.index
 
 import java.lang.management.ManagementFactory
-import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
-import java.util.Arrays
 
+import scala.jdk.CollectionConverters._
 import scala.util.Random
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import com.fasterxml.jackson.databind.node.ObjectNode
-import com.github.luben.zstd.Zstd
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.Mutation
-import org.sparkzorder.codec.Checksum
 import org.sparkzorder.predicate._
 import org.sparkzorder.stats._
 
@@ -24,7 +19,6 @@ import org.sparkzorder.stats._
  */
 class IndexFuzzSuite extends AnyFunSuite {
   private val limit = 1L << 20
-  private val mapper = new ObjectMapper()
   private val threads = ManagementFactory.getThreadMXBean.asInstanceOf[com.sun.management.ThreadMXBean]
 
   /** An index as it was written, with its contents. */
@@ -33,35 +27,11 @@ class IndexFuzzSuite extends AnyFunSuite {
     private val statistics = Indexes.random(values, 1 + values.random.nextInt(12))
     val bytes: Array[Byte] = Indexes.written(IndexContents(statistics, Map("columns" -> """[["a"]]""")))
     val said: Map[FileId, Any] = Indexes.all(statistics)
-    val footerLength: Int = ByteBuffer.wrap(bytes).getInt(bytes.length - 16)
-    val footerFrom: Int = bytes.length - 16 - footerLength
-
-    def footer: JsonNode = mapper.readTree(Arrays.copyOfRange(bytes, footerFrom, footerFrom + footerLength))
+    val parts: Indexes.Parts = Indexes.parts(bytes)
+    val columns: IndexedSeq[String] = Indexes.placesOf(bytes).fieldNames.asScala.toIndexedSeq
   }
 
   private val originals = (1L to 40L).map(new Original(_))
-
-  private def sealing(blocks: Array[Byte], footer: Array[Byte]): Array[Byte] = blocks ++ footer ++
-    ByteBuffer.allocate(8).putInt(footer.length).putInt(Checksum.crc32(footer).toInt).array ++ "ZORDIDX\n".getBytes(
-      UTF_8
-    )
-
-  /** The contents of one block are changed, and all checksums are made right again. */
-  private def withBlock(o: Original, random: Random, change: Array[Byte] => Array[Byte]): Array[Byte] = {
-    val footer = o.footer
-    val places =
-      footer.get("fileBlock") +: (0 until footer.get("columns").size).map(footer.get("columns").get(_).get("block"))
-    val place = places(random.nextInt(places.length)).asInstanceOf[ObjectNode]
-    val (at, length) = (place.get("offset").asInt, place.get("length").asInt)
-    val packed = Arrays.copyOfRange(o.bytes, at + Block.IdSize, at + length)
-    val raw = change(Zstd.decompress(packed, place.get("rawLength").asInt))
-    val block = Block.pack(Arrays.copyOfRange(o.bytes, at, at + Block.IdSize), raw)
-    place.put(
-      "offset",
-      o.footerFrom
-    ).put("length", block.length).put("rawLength", raw.length).put("crc", Checksum.crc32(block))
-    sealing(o.bytes.take(o.footerFrom) ++ block, mapper.writeValueAsBytes(footer))
-  }
 
   /** Does everything that queries and statements do with an index. */
   private def use(snapshot: IndexSnapshot, random: Random): Unit = {
@@ -104,15 +74,9 @@ class IndexFuzzSuite extends AnyFunSuite {
       val o = originals(random.nextInt(originals.length))
       val (kind, bytes) = random.nextInt(4) match {
         case 0 => "bytes" -> mutation.ofBytes(o.bytes)
-        case 1 => "footer" -> sealing(
-            o.bytes.take(o.footerFrom),
-            mutation.ofJson(Arrays.copyOfRange(o.bytes, o.footerFrom, o.footerFrom + o.footerLength))
-          )
-        case 2 => "footer's bytes" -> sealing(
-            o.bytes.take(o.footerFrom),
-            mutation.ofBytes(Arrays.copyOfRange(o.bytes, o.footerFrom, o.footerFrom + o.footerLength))
-          )
-        case _ => "block" -> withBlock(o, random, mutation.ofBytes)
+        case 1 => "footer" -> o.parts.copy(json = mutation.ofJson(o.parts.json)).bytes
+        case 2 => "footer's bytes" -> o.parts.copy(json = mutation.ofBytes(o.parts.json)).bytes
+        case _ => "column" -> Indexes.withColumn(o.bytes, mutation.pick(o.columns), mutation.ofBytes)
       }
       withClue(s"file $n, $kind: ") {
         val before = threads.getCurrentThreadAllocatedBytes
@@ -139,13 +103,16 @@ class IndexFuzzSuite extends AnyFunSuite {
     assert(LoadedClass.instances == instances, "a class was loaded that a file names")
   }
 
-  test("a block that claims to be far larger in the file than in memory is not read") {
+  test("a column that claims to have far more bytes than it may have in memory is not read") {
     val o = originals.head
-    val footer = o.footer.deepCopy[ObjectNode]()
-    footer.get("fileBlock").asInstanceOf[ObjectNode].put("offset", 8).put("length", 50 << 20)
+    val claimed = o.parts.copy(json =
+      new String(
+        o.parts.json,
+        UTF_8
+      ).replaceFirst("\"rows\":\\[(\\d+),\\d+", "\"rows\":[$1," + (50 << 20)).getBytes(UTF_8)
+    )
     val source = new BlockSource {
-      private val json = mapper.writeValueAsBytes(footer)
-      private val end = sealing(Array.emptyByteArray, json)
+      private val end = claimed.copy(columns = Array.emptyByteArray).bytes
       def name: String = "sparse"
       def length: Long = (100L << 20) + end.length
       def read(offset: Long, length: Int): Array[Byte] = {
@@ -157,8 +124,12 @@ class IndexFuzzSuite extends AnyFunSuite {
         bytes
       }
     }
-    val e = intercept[IndexFormatException](IndexFile.open(source, 64L << 20))
-    assert(e.getMessage.contains("cannot hold only"))
+    assert(intercept[IndexFormatException](IndexFile.open(source, limit)).getMessage.contains("outside of the file"))
+  }
+
+  test("a small column that is large in memory is refused before it is decompressed") {
+    val bytes = Indexes.withColumn(originals.head.bytes, "path", _ => new Array[Byte](10 << 20))
+    assert(intercept[IndexFormatException](Indexes.open(bytes, limit)).getMessage.contains("more than the 1048576"))
   }
 
   test("paths that are chosen for their hash do not stop a query") {

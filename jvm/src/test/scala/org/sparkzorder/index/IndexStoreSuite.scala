@@ -34,7 +34,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
 
   private def write(contents: IndexContents, number: Long) = Indexes.write(fs, root, contents, number)
 
-  private def listing = fs.listStatus(new Path(root, "_zorder")).toSeq
+  private def listing = Indexes.listed(fs, root)
 
   private def maxOf(s: IndexSnapshot): Any = s.fileStats(0).columns(key).max
 
@@ -82,7 +82,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(maxOf(store.newest(before).get) == 1L)
     val third = write(contents(3), 3)
     fs.delete(third.getPath, false)
-    assert(maxOf(store.newest(listing :+ third).get) == 1L)
+    assert(maxOf(store.newest((3L -> third) +: listing).get) == 1L)
   }
 
   test("an index is read once, until it must make room for others") {
@@ -117,7 +117,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     val elsewhere = new Path(Files.createTempDirectory("index").toUri)
     fs.mkdirs(new Path(elsewhere, "_zorder"))
     Indexes.write(fs, elsewhere, contents(7, 1000), 1)
-    val other = store.newest(fs.listStatus(new Path(elsewhere, "_zorder")).toSeq).get
+    val other = store.newest(Indexes.listed(fs, elsewhere)).get
     var held = Seq.empty[IndexSnapshot]
     for (n <- 1 to 100) {
       write(contents(n.toLong, 1000), n.toLong)
@@ -125,7 +125,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
       assert(IndexCache.size == 2)
     }
     assert(held.distinct.size == 100 && (store.newest(listing).get eq held.last))
-    assert(store.newest(fs.listStatus(new Path(elsewhere, "_zorder")).toSeq).get eq other)
+    assert(store.newest(Indexes.listed(fs, elsewhere)).get eq other)
     // Older plans still use their indexes, and read the columns that they lack.
     assert(held.zipWithIndex.forall { case (s, i) => maxOf(s) == i + 1L })
     fs.delete(elsewhere, true)

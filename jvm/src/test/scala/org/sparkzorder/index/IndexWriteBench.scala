@@ -45,8 +45,7 @@ object IndexWriteBench {
       )
       (threads.getCurrentThreadCpuTime - began) / 1e6
     }
-    val intervals = CurveIntervals.toRaw(contents.map(c => placed.get(c._1)).toIndexedSeq, _ => 1L)
-      .fold(0)(Block.pack(new Array[Byte](Block.IdSize), _).length)
+    val intervals = FrameSizes.packed(contents.map(c => placed(c._1)).toIndexedSeq)
     println(
       f"RESULT $files files, $each a partition: ${bytes.length} bytes, ${bytes.length.toDouble / files}%.1f a file, " +
         f"${intervals.toDouble / files}%.1f of them intervals; a change takes ${times.sorted.apply(Rounds / 2)}%.0f ms"

@@ -1,13 +1,20 @@
 package org.sparkzorder.index
 
 import java.io.{ByteArrayOutputStream, EOFException}
-import java.nio.ByteBuffer
+import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
 import org.sparkzorder.codec.Checksum
+import org.sparkzorder.commit.log.TableState
+import org.sparkzorder.commit.storage.HadoopFileOps
+import org.sparkzorder.footer.WritersTable
 import org.sparkzorder.stats._
 
 /** Indexes in memory, and random contents for them. */
@@ -29,7 +36,7 @@ object Indexes {
 
   /** Writes an index file into the side folder of a table, as the commit package does. */
   def write(fs: FileSystem, root: Path, contents: IndexContents, number: Long): FileStatus = {
-    val target = new Path(root, s"_zorder/${IndexName.of(number)}")
+    val target = new Path(root, f"_zorder/_index-$number%010d.zidx")
     val out = fs.create(target, true)
     try out.write(written(contents))
     finally out.close()
@@ -38,13 +45,62 @@ object Indexes {
 
   def open(bytes: Array[Byte], limit: Long = 64L << 20): IndexSnapshot = IndexFile.open(new BytesSource(bytes), limit)
 
+  /** The index files of a table, as a scan finds them. */
+  def listed(fs: FileSystem, root: Path): Seq[(Long, FileStatus)] = TableState.look(root, new HadoopFileOps(fs)) match {
+    case s: TableState.SideFolder => s.indexes.map(i => i.number -> i.status(fs))
+    case _                        => Nil
+  }
+
+  /** An index file cut at our footer: what is before it, the JSON, and the footer of Parquet. */
+  final case class Parts(columns: Array[Byte], json: Array[Byte], parquet: Array[Byte]) {
+
+    /** The file with right checksums. */
+    def bytes: Array[Byte] = columns ++ json ++
+      ByteBuffer.allocate(
+        8
+      ).putInt(json.length).putInt(Checksum.crc32(json).toInt).array ++ IndexFooter.Magic ++ parquet
+  }
+
+  def parts(bytes: Array[Byte]): Parts = {
+    val parquet = 8 + ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(bytes.length - 8)
+    val seal = bytes.length - parquet - 16
+    val from = seal - ByteBuffer.wrap(bytes).getInt(seal)
+    Parts(bytes.take(from), bytes.slice(from, seal), bytes.drop(seal + 16))
+  }
+
   /** The same index with a changed footer and its right checksum. */
   def withFooter(bytes: Array[Byte], change: String => String): Array[Byte] = {
-    val from = bytes.length - 16
-    val length = ByteBuffer.wrap(bytes).getInt(from)
-    val footer = change(new String(bytes, from - length, length, UTF_8)).getBytes(UTF_8)
-    bytes.take(from - length) ++ footer ++
-      ByteBuffer.allocate(8).putInt(footer.length).putInt(Checksum.crc32(footer).toInt).array ++ bytes.drop(from + 8)
+    val p = parts(bytes)
+    p.copy(json = change(new String(p.json, UTF_8)).getBytes(UTF_8)).bytes
+  }
+
+  private val mapper = new ObjectMapper
+
+  def placesOf(bytes: Array[Byte]): ObjectNode =
+    mapper.readTree(parts(bytes).json).get("places").asInstanceOf[ObjectNode]
+
+  /** The same index with a changed page of one column, and all checksums right. */
+  def withColumn(bytes: Array[Byte], name: String, change: Array[Byte] => Array[Byte]): Array[Byte] = {
+    val p = parts(bytes)
+    val footer = mapper.readTree(p.json)
+    val places = footer.get("places")
+    val (at, length, id) =
+      (places.get(name).get(0).asInt, places.get(name).get(1).asInt, footer.get("id").asText)
+    val block = Block.pack(id, change(Block.unpack(id, bytes.slice(at, at + length), Long.MaxValue)))
+    places.get(name).asInstanceOf[ArrayNode].set(1, block.length)
+    places.elements.asScala.map(_.asInstanceOf[ArrayNode]).filter(_.get(0).asInt > at)
+      .foreach(later => later.set(0, later.get(0).asInt + block.length - length))
+    p.copy(columns = p.columns.patch(at, block, length), json = mapper.writeValueAsBytes(footer)).bytes
+  }
+
+  /** A file of so many files, and of what is written beside their names. */
+  def having(files: Int)(write: IndexWriter => Unit): Array[Byte] = {
+    val out = new ByteArrayOutputStream
+    val to = new IndexWriter(out, files)
+    write(to)
+    FileTable((0 until files).map(i => FileId(s"f$i", 1L, 1L) -> 1L)).write(to)
+    to.end(IndexFooter(files, Nil, Map.empty, WritersTable.Number.toLong))
+    out.toByteArray
   }
 
   /** Files with statistics of a collector. Some columns are missing, others are unknown. */

@@ -1,6 +1,7 @@
 package org.sparkzorder.index
 
 import java.io.ByteArrayOutputStream
+import java.nio.{ByteBuffer, ByteOrder}
 import java.util.BitSet
 
 import scala.util.Random
@@ -127,11 +128,13 @@ class MemberBlocksSuite extends AnyFunSuite {
 
   test("places outside of the file are refused, whatever the checksums say") {
     val bytes = written(IndexContents(files))
-    def raw(blocks: Block*): Array[Byte] = MemberPlaces.toRaw(MemberPlaces(blocks.toArray, new BitSet))
-    val directory = raw(Block(Long.MaxValue - 5, 20, 5, 1L), null, Block(0, 20, 5, 1L))
-    intercept[IndexFormatException](MemberPlaces.fromRaw(3, directory, bytes.length.toLong, 1L << 20))
-    intercept[IndexFormatException](MemberPlaces.fromRaw(2, directory, bytes.length.toLong, 1L << 20))
-    val fine = MemberPlaces.fromRaw(2, raw(null, Block(8, 20, 5, 0xffffffffL)), 100L, 1L << 20)
-    assert(fine.blocks.toSeq == Seq(null, Block(8, 20, 5, 0xffffffffL)) && fine.filters.isEmpty)
+    Seq("k_values_from", "k_values_until").foreach { name =>
+      Seq(Long.MaxValue - 5, Long.MinValue, -2L, bytes.length + 1L).foreach { place =>
+        def patched(raw: Array[Byte]) =
+          ByteBuffer.wrap(raw).order(ByteOrder.LITTLE_ENDIAN).putLong(raw.length - 8, place).array
+        val read = open(withColumn(bytes, name, patched))
+        assert(has(read, "f39", 39L).isEmpty && read.column(k.path, k.dataType).isDefined)
+      }
+    }
   }
 }

@@ -173,11 +173,11 @@ object PruningBench {
         forget(status)
         val fresh = if (n == 1) listed else relation(listing())
         val list = millis(locationOf(fresh).listFiles(Nil, Nil))._1
-        millis(prune(fresh, store.newest(Seq(status))))._1 ++ list
+        millis(prune(fresh, store.newest(Seq(2L -> status))))._1 ++ list
       }
       val before = usedMemory()
       fs.setTimes(whole.getPath, 1760000009000L, -1)
-      val snapshot = store.newest(Seq(fs.getFileStatus(whole.getPath)))
+      val snapshot = store.newest(Seq(2L -> fs.getFileStatus(whole.getPath)))
       val withFiles = usedMemory()
       val filesAccounted = snapshot.get.memoryBytes
       columns.foreach(c => snapshot.get.column(Seq(c), LongType))
