@@ -46,6 +46,9 @@ final case class Record(
     })
   }
 
+  /** Whether it was an OPTIMIZE of the whole table, whose layout the next one takes. */
+  def isOfWholeTable: Boolean = operation == "OPTIMIZE" && parameters.getOrElse("predicate", "").isEmpty
+
   /** All files that the operation wrote or brought over. */
   def brought: Seq[OutputFile] = if (locationChanges.isEmpty) outputs else outputs ++ locationChanges.flatMap(_.outputs)
 

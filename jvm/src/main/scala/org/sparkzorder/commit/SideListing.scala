@@ -40,12 +40,18 @@ private[commit] object SideListing {
     else found.filterNot(f => f.state == RecordState.Done && vacuumed(f.version))
   }
 
-  /** Whether the operation of a version was published. Of one that VACUUM has forgotten, only newer ones tell. */
+  /** So many of the newest records are never forgotten. */
+  val NeverForgotten = 16
+
+  /**
+   * Whether the operation of a version was published. Of one that VACUUM has forgotten, only newer ones tell. Without so
+   * many newer ones the record is missing for another reason, as in a copy of the table that is not whole.
+   */
   def isPublished(statuses: Seq[FileMeta], version: Long): Boolean = {
     val all = records(statuses)
     val published = all.filter(_.state.isPublished).map(_.version)
     published.contains(version) ||
-    published.exists(_ > version) && !all.exists(f => f.version == version && f.state == RecordState.Undone)
+    published.count(_ > version) >= NeverForgotten && !all.exists(f => f.version == version && f.state == RecordState.Undone)
   }
 
   /** The newest published version, whose record is always a file; 0 for none. */

@@ -14,8 +14,6 @@ private[sparkzorder] object LastLayout {
    * @param history newest first
    */
   def of(history: Iterator[Record]): Option[LayoutSpec] =
-    history.filter(r => r.operation == "OPTIMIZE" && r.parameters.getOrElse("predicate", "").isEmpty).map(
-      _.layout
-    ).takeWhile(_.isDefined).flatten.flatMap(LayoutSpec.parse)
+    history.filter(_.isOfWholeTable).map(_.layout).takeWhile(_.isDefined).flatten.flatMap(LayoutSpec.parse)
       .nextOption()
 }

@@ -88,7 +88,7 @@ private[scan] final class WholeListing(
 
   /**
    * Whether the listing must be made anew. It counts as stale if many operations do not say how old it is, and if it may
-   * be older than all records that are files: no line of the history is read for this.
+   * be older than all records.
    */
   private def isStale(folders: => Seq[ListedFolder], state: TableState): Boolean = state match {
     case side: TableState.SideFolder =>
@@ -121,7 +121,7 @@ private[scan] final class WholeListing(
       case e: UnreadableRecordException =>
         logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
         true
-      // The record was renamed by a VACUUM, made a line of the history, undone, or overwritten in this moment.
+      // The record was renamed or deleted by a VACUUM, undone, or overwritten in this moment.
       case _: FileNotFoundException => true
     }
   }

@@ -1,5 +1,6 @@
 package org.sparkzorder.skipping
 
+import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.planning.ScanOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan, SparkStrategy}
@@ -15,6 +16,10 @@ import org.sparkzorder.table.SparkFormat
  * that Spark's strategy pushes down to row groups.
  */
 object SkippingStrategy extends SparkStrategy {
+
+  /** Whether a session has it. A user who sets `spark.experimental.extraStrategies` anew takes it away. */
+  def isIn(session: SparkSession): Boolean =
+    session.asInstanceOf[classic.SparkSession].experimental.extraStrategies.contains(this)
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case ScanOperation(_, _, filters, l: LogicalRelation) =>

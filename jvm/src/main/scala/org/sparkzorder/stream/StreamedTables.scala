@@ -101,23 +101,29 @@ private[sparkzorder] object StreamedTables {
 
   private def read(tables: Seq[TableFolder]): Provenance = {
     // Operations of each table in the order of versions. One that was undone comes before the next with its number.
-    val ofTables = tables.map { folder =>
-      val entries = History.newestFirst(folder).toVector ++ History.undone(folder)
-      entries.sortBy(e => (e.record.version, e.state != History.Undone)).map(folder -> _).toList
-    }
-    new Provenance(
-      merged(ofTables).flatMap { case (folder, entry) => changes(folder, entry) },
-      ofTables.flatMap(entries => forgottenUntil(entries.map(_._2))).maxOption
-    )
+    val (ofTables, forgotten) = tables.map { folder =>
+      val published = History.newestFirst(folder).toVector
+      val first = firstWhole(published)
+      val entries = (published ++ History.undone(folder)).filter(_.record.version >= first)
+      val ordered = entries.sortBy(e => (e.record.version, e.state != History.Undone)).map(folder -> _).toList
+      val end = published.takeWhile(_.record.version >= first).lastOption.orElse(published.headOption)
+      (ordered, end.filter(_ => first > 1).map(_.time))
+    }.unzip
+    new Provenance(merged(ofTables).flatMap { case (folder, entry) => changes(folder, entry) }, forgotten.flatten.maxOption)
   }
 
-  /** The time of the oldest record after which none is gone. None if all are there. */
-  private def forgottenUntil(entries: Seq[HistoryEntry]): Option[Long] = {
-    val times = entries.groupMap(_.record.version)(_.time)
-    times.keys.maxOption.flatMap { newest =>
-      val oldest = Iterator.iterate(newest)(_ - 1).dropWhile(v => times.contains(v - 1)).next()
-      Option.when(oldest > 1)(times(oldest).max)
-    }
+  /**
+   * The first version from which on the records tell all that happened: none is missing, and none is a RESTORE over one
+   * that is. What an older record tells may have changed since.
+   *
+   * @param published newest first
+   */
+  private[stream] def firstWhole(published: Seq[HistoryEntry]): Long = {
+    val newest = published.headOption.fold(0L)(_.record.version)
+    val chain = published.zipWithIndex.takeWhile { case (e, i) => e.record.version == newest - i }.map(_._1)
+    def from(first: Long): Long = chain.takeWhile(_.record.version >= first)
+      .find(e => History.target(e.record).exists(_ < first - 1)).fold(first)(e => from(e.record.version + 1))
+    from(chain.lastOption.fold(1L)(_.record.version))
   }
 
   /**

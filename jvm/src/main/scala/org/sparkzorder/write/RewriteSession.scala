@@ -43,9 +43,9 @@ object RewriteSession {
     finally before.fold(Session.clearActiveSession())(Session.setActiveSession)
   }
 
-  /** The options of a read, without those that would let it skip files. */
+  /** The options of a read that skips no file, whatever the table and the active session say. */
   def safeReadOptions(options: Map[String, String]): Map[String, String] = {
-    val skipping = Set("ignorecorruptfiles", "ignoremissingfiles")
-    options.filterNot { case (key, _) => skipping(key.toLowerCase(java.util.Locale.ROOT)) }
+    val skipping = Seq("ignoreCorruptFiles", "ignoreMissingFiles")
+    options.filterNot { case (key, _) => skipping.exists(_.equalsIgnoreCase(key)) } ++ skipping.map(_ -> "false")
   }
 }

@@ -66,12 +66,15 @@ class HistorySuite extends AnyFunSuite {
     assert(versions(t) == Seq(7L) && records(t) == Seq(7L))
   }
 
-  test("the newest operations with a layout, and with the place of a partition, are not forgotten") {
+  test("the newest OPTIMIZE of the whole table, and the newest with the place of a partition, are not forgotten") {
     val t = optimized(1)
     def move(to: String, day: String) =
       LocationChange(CatalogPartition(Vector("day" -> day)), "mem:/t/old", to, Seq(InputFile("x", 1, 1, 1)), Nil)
     def put(version: Long, layout: Option[String], moves: LocationChange*): Unit = {
-      val record = t.history.last.record.copy(version = version, operationId = s"op-$version", layout = layout)
+      val isOfPart = layout.forall(_ == "part")
+      val parameters = if (isOfPart) Map("predicate" -> "day = 1") else Map.empty[String, String]
+      val record = t.history.last.record
+        .copy(version = version, operationId = s"op-$version", layout = layout, parameters = parameters)
       val bytes =
         RecordJson.write(if (moves.isEmpty) record else record.copy(locationChanges = moves, way = Way.Catalog))
       t.fs.nodes(s"/t/_zorder/_v000000000$version-1ms.json") = File(bytes.length.toLong, t.fs.clock, Set.empty, bytes)
@@ -79,7 +82,7 @@ class HistorySuite extends AnyFunSuite {
     put(2, Some("old"), move("mem:/t/a", "1"), move("mem:/t/b", "2"))
     put(3, Some("new"))
     put(4, None, move("mem:/t/c", "2"))
-    put(5, None)
+    put(5, Some("part"))
     put(6, None)
     put(7, None)
     t.vacuum(ops(t), "op-90")
@@ -285,15 +288,17 @@ class HistorySuite extends AnyFunSuite {
     assert(retired == Seq("/t/p=9/_zorder/trash/_v0000000001-elsewhere/x.parquet.retired"))
   }
 
-  test("a version that is forgotten was published, unless it was undone") {
-    val t = optimized(6)
-    t.historySettings = small.copy(maxOperations = 3)
+  test("a version that is forgotten was published, unless it was undone, or records are missing for another reason") {
+    val t = optimized(20)
+    t.historySettings = HistorySettings(maxOperations = 1)
     t.vacuum(ops(t), "op-90")
-    assert(versions(t) == Seq(6L, 5L, 4L))
+    assert(versions(t) == (20L to 5L by -1L))
     def isPublished(version: Long) = SideListing.isPublished(ops(t).list(folder(t).side), version)
-    assert((1L to 6L).forall(isPublished) && !isPublished(7))
+    assert((1L to 20L).forall(isPublished) && !isPublished(21))
     t.fs.put("/t/_zorder/_v0000000003-op-3.undone", Set.empty, 1L)
     assert(!isPublished(3))
+    t.fs.nodes.remove(t.fs.below("/t/_zorder").find(_.contains("_v0000000019")).get)
+    assert(!isPublished(19))
   }
 
   test("cached records are counted by their files") {

@@ -6,6 +6,8 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
+import org.sparkzorder.commit.Record
+import org.sparkzorder.commit.log.{History, HistoryEntry}
 
 /** Random tables and streams in memory: whatever happens in which order, each row is delivered once. */
 class DeliveriesSuite extends AnyFunSuite {
@@ -272,6 +274,23 @@ class DeliveriesSuite extends AnyFunSuite {
     assert(place(one, 8).contains("/x") && place(one, 8, Some(Stamp(7, 20))).isEmpty)
     assert(place(both, 5).contains("/x") && place(both, 6).contains("/y") && place(both, 7).isEmpty)
     assert(place(same, 5).isEmpty && place(one, 5, Some(Stamp(5, 20))).isEmpty)
+  }
+
+  test("records before a gap, or before a RESTORE over one, tell a stream nothing") {
+    def published(versions: Long*)(restores: (Long, Long)*) = versions.map { v =>
+      val to = restores.toMap.get(v)
+      val parameters = to.fold(Map.empty[String, String])(t => Map(History.RestoreParameter -> t.toString))
+      val operation = if (to.isDefined) History.RestoreOperation else "OPTIMIZE"
+      val record = Record(v, s"op-$v", operation, v, "me", parameters, Map.empty, Nil, Nil)
+      HistoryEntry(record, History.Committed, None, v, None)
+    }
+    def first(versions: Long*)(restores: (Long, Long)*) = StreamedTables.firstWhole(published(versions: _*)(restores: _*))
+    assert(first()() == 1L && first(3L, 2L, 1L)() == 1L && first(9L, 8L, 7L)() == 7L)
+    // An old record that stays for its layout or its trash.
+    assert(first(9L, 8L, 3L)() == 8L)
+    assert(first(3L, 2L, 1L)(3L -> 0L) == 1L && first(9L, 8L, 7L)(9L -> 6L) == 7L)
+    assert(first(9L, 8L, 7L)(8L -> 5L) == 9L && first(9L, 8L, 7L)(9L -> 5L) == 10L)
+    assert(first(9L, 8L, 7L)(7L -> 5L, 9L -> 7L) == 8L && first(9L, 8L, 7L)(7L -> 5L, 9L -> 6L) == 10L)
   }
 
   test("after operations that are forgotten, a name with another time is in doubt") {

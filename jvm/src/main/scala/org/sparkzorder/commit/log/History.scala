@@ -105,6 +105,6 @@ object History {
         }
 
   /** The version that a RESTORE went back to. */
-  private[commit] def target(record: Record): Option[Long] =
+  private[sparkzorder] def target(record: Record): Option[Long] =
     if (record.operation == RestoreOperation) record.parameters.get(RestoreParameter).flatMap(_.toLongOption) else None
 }

@@ -1,5 +1,7 @@
 package org.sparkzorder.commit.log
 
+import org.sparkzorder.commit.SideListing
+
 /**
  * How much of the history is kept. VACUUM deletes the records of other operations, so that the side folder stays small
  * however many there were.
@@ -16,9 +18,9 @@ final case class HistorySettings(
 ) {
 
   /**
-   * The versions to forget. Beside the newest, these stay: the newest with a layout, which the next OPTIMIZE takes; the
-   * newest for each partition that tells where the catalog has it; and what a RESTORE undid, as long as the RESTORE
-   * stays. Together they tell a stream which rows it has.
+   * The versions to forget. Beside the newest, these stay: the newest OPTIMIZE of the whole table, whose layout the next
+   * one takes; the newest for each partition that tells where the catalog has it; and what a RESTORE undid, as long as the RESTORE
+   * stays.
    *
    * @param history newest first
    * @param now milliseconds since 1970
@@ -26,7 +28,7 @@ final case class HistorySettings(
    */
   def forgotten(history: Seq[HistoryEntry], now: Long)(isGone: HistoryEntry => Boolean): Set[Long] = {
     val located = history.flatMap(e => e.record.locationChanges.map(_.partition -> e)).distinctBy(_._1).map(_._2)
-    val needed = (history.find(_.record.layout.isDefined) ++ located).map(_.record.version).toSet
+    val needed = (history.find(_.record.isOfWholeTable) ++ located).map(_.record.version).toSet
     def isOld(e: HistoryEntry, i: Int) = now - e.time > retentionMillis || i >= maxOperations
     def target(e: HistoryEntry) = History.target(e.record).getOrElse(Long.MaxValue)
     val (_, gone) = history.zipWithIndex.foldLeft((Long.MaxValue, Set.empty[Long])) { case ((reach, gone), (e, i)) =>
@@ -42,5 +44,5 @@ final case class HistorySettings(
 object HistorySettings {
 
   /** A query reads no more records than this. */
-  val Whole = 16
+  val Whole: Int = SideListing.NeverForgotten
 }

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.{ISO_8859_1, US_ASCII}
 
 import scala.collection.immutable.TreeMap
 
-import com.fasterxml.jackson.annotation.JsonProperty
+import com.fasterxml.jackson.annotation.{JsonIgnoreProperties, JsonProperty}
 import com.fasterxml.jackson.core.JsonProcessingException
 import org.apache.hadoop.fs.Path
 
@@ -29,6 +29,7 @@ object RecordJson {
 
   private val Format = 1L
 
+  @JsonIgnoreProperties(ignoreUnknown = true)
   private final case class RecordText(
       format: Long,
       way: String,
@@ -49,6 +50,7 @@ object RecordJson {
   )
 
   /** @param parts of the upload, separated by blanks */
+  @JsonIgnoreProperties(ignoreUnknown = true)
   private final case class FileText(
       path: String,
       length: Long,
@@ -62,6 +64,7 @@ object RecordJson {
   )
 
   /** @param partition names of columns, each with its value. Their order counts */
+  @JsonIgnoreProperties(ignoreUnknown = true)
   private final case class ChangeText(
       @JsonProperty(required = true) partition: Seq[String],
       from: String,

@@ -4,6 +4,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.schema.MessageType
 import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
 import org.apache.spark.sql.internal.SQLConf
@@ -43,7 +44,7 @@ private final class KeptOfParquet(
       sparkSchema,
       schema.map(_.schema),
       keys.values,
-      dictionaries = inDictionaries(bySchema),
+      dictionaries = inDictionaries(bySchema, schema.fold(sparkSchema)(_.schema)),
       encodings = traits.flatMap(_.encodings).toSet
     )
     val (blooms, lostBlooms) = bloomFilters(schema.map(_.schema).getOrElse(sparkSchema))
@@ -57,14 +58,18 @@ private final class KeptOfParquet(
     )
   }
 
-  /** The leaves that are wholly in dictionaries in all files that have them. */
-  private def inDictionaries(bySchema: Seq[(MessageType, Seq[FileTraits])]): Set[Seq[String]] = {
-    val judged = for {
-      (schema, files) <- bySchema
-      (leaf, i) <- schema.getColumns.asScala.toVector.zipWithIndex
-      path = leaf.getPath.toSeq
-    } yield path -> files.forall(_.dictionaries(i))
-    judged.groupMap(_._1)(_._2).collect { case (path, all) if all.forall(identity) => path }.toSet
+  /**
+   * The leaves that are wholly in dictionaries in all files, by the same path and type as in the new ones. Of a file
+   * without the leaf, or with another type, readers do not look for a value in the dictionary.
+   */
+  private def inDictionaries(bySchema: Seq[(MessageType, Seq[FileTraits])], made: MessageType): Set[Seq[String]] = {
+    def typeOf(leaf: ColumnDescriptor) = leaf.getPath.toSeq -> leaf.getPrimitiveType.getPrimitiveTypeName
+    val ofEach = bySchema.map { case (schema, files) =>
+      schema.getColumns.asScala.zipWithIndex.collect {
+        case (leaf, i) if files.forall(_.dictionaries(i)) => typeOf(leaf)
+      }.toSet
+    }
+    ofEach.foldLeft(made.getColumns.asScala.map(typeOf).toSet)(_ & _).map(_._1)
   }
 
   private lazy val sparkSchema: MessageType = {

@@ -2,13 +2,14 @@ package org.sparkzorder.skipping.answer
 
 import scala.util.control.NonFatal
 
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Subquery}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.SparkOwn.ConfigEntry
 
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.skipping.SkippingErrors
+import org.sparkzorder.skipping.{SkippingErrors, SkippingStrategy}
 
 /** A rule that asks the index about whole files. If it cannot tell, or fails, the plan is Spark's own. */
 abstract class AnswerRule(enabled: ConfigEntry[Boolean]) extends Rule[LogicalPlan] {
@@ -17,6 +18,8 @@ abstract class AnswerRule(enabled: ConfigEntry[Boolean]) extends Rule[LogicalPla
     // Spark makes a join of it, looks at it for what it gives without rows, and then optimizes it again.
     case s: Subquery if s.correlated                                              => plan
     case _ if !conf.getConf(ZOrderConf.skippingEnabled) || !conf.getConf(enabled) => plan
+    // Only our strategy reads the chosen files as they were listed, and with all their rows.
+    case _ if !SkippingStrategy.isIn(SparkSession.active) => plan
     case _ => plan.transformUp { case node => orSame(node)(answered(node, plan.isInstanceOf[Subquery])) }
   }
 

@@ -16,7 +16,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{DOUBLE, FLOAT}
  *
  * @param columns the leaves that had a dictionary by the settings, by their paths in the file
  * @param withZero those that may have 0.0 in a dictionary, too: all their values in the old files are in dictionaries, so
- *   a query for the literal -0.0 did not find these rows before
+ *   a query for the literal -0.0 did not find the rows of a row group that has only 0.0 before, either
  */
 private[write] final case class FloatDictionaries(columns: Set[Seq[String]], withZero: Set[Seq[String]]) {
   private[encode] def has(column: ColumnDescriptor): Boolean = columns(column.getPath.toSeq)

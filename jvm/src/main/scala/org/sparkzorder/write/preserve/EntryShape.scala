@@ -34,7 +34,7 @@ private[write] object EntryShape {
    * @return None if the field is neither
    */
   def of(field: Type, parts: Int): Option[EntryShape] = field match {
-    case bare if bare.isRepetition(REPEATED)      => Option.when(parts == 1)(EntryShape(1, Seq(once(bare)), None))
+    case bare if bare.isRepetition(REPEATED)      => Option.when(parts == 1)(EntryShape(1, Seq(as(bare, REQUIRED, bare.getName, None)), None))
     case g: GroupType if !hasEntries(g)           => None
     case g: GroupType if parts == 1 && !isList(g) => None
     case g: GroupType                             => g.getType(0) match {
