@@ -76,3 +76,19 @@ CREATE SKIPPING INDEX ON defaults;
 SELECT level, count(*) FROM defaults WHERE level = 42 OR level IS NULL GROUP BY level ORDER BY level;
 OPTIMIZE defaults ZORDER BY (level) OPTIONS ('num-files' = '4');
 SELECT level, count(*) FROM defaults WHERE level = 42 OR level IS NULL GROUP BY level ORDER BY level;
+
+-- Partitions of a folder whose files agree are rewritten, each with its own columns
+CREATE TABLE p0 (id BIGINT, a BIGINT) USING parquet LOCATION '${dir}/agree/p=0';
+INSERT INTO p0 SELECT /*+ REPARTITION(2) */ id, id % 7 FROM range(100);
+CREATE TABLE p1 (id BIGINT, a BIGINT, c BIGINT) USING parquet LOCATION '${dir}/agree/p=1';
+INSERT INTO p1 SELECT /*+ REPARTITION(2) */ id, id % 7, id FROM range(100);
+OPTIMIZE parquet.`${dir}/agree` ORDER BY a;
+OPTIMIZE parquet.`${dir}/agree` WHERE p = 0 ORDER BY a OPTIONS ('num-files' = '1');
+OPTIMIZE parquet.`${dir}/agree` WHERE p = 1 ORDER BY a OPTIONS ('num-files' = '1');
+OPTIMIZE parquet.`${dir}/agree` FULL ORDER BY a;
+OPTIMIZE parquet.`${dir}/agree` FULL WHERE p = 0 ORDER BY (c);
+-- A table defines its columns
+CREATE TABLE agree USING parquet OPTIONS (mergeSchema 'true') LOCATION '${dir}/agree';
+MSCK REPAIR TABLE agree;
+OPTIMIZE agree FULL ORDER BY c;
+SELECT p, count(*), count(c), sum(id) FROM agree GROUP BY p ORDER BY p;

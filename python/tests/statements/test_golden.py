@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 RESULTS = REPOSITORY / "sql-tests" / "results"
 INPUTS = sorted((REPOSITORY / "sql-tests" / "inputs").glob("*.sql"))
-SLOW = ("bytes_mapping", "char_columns", "delta_forms", "partition_names", "schemas")
+SLOW = ("bytes_mapping", "char_columns", "delta_forms", "partition_names", "schemas", "table_options")
 """They take longer than `make test` has time for."""
 
 
