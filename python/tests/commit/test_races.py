@@ -163,20 +163,6 @@ def test_an_overwrite_wins_to_the_end(
     assert_settled(spark, table, ids, versions=0)
 
 
-def test_an_output_deleted_or_a_name_taken_again_is_the_others_business(
-    spark: SparkSession, rival: Rival, table: SmallTable
-) -> None:
-    running = rival.pause(table.optimize, "retire-1")
-    names = [table.root / o["path"] for o in table.record()["outputs"]]
-    # A program that overwrites the folder deletes the first of them too.
-    gone = [n for n in names if n.exists() and n.parent == table.folders[0]][-1]
-    lost = ids_of(gone)
-    gone.unlink()
-    again = write_file(table.folders[0] / "part-0.parquet", NEW)
-    assert running.error() is None
-    assert_settled(spark, table, table.ids - lost | again, versions=1)
-
-
 def overwrite_folder(table: SmallTable, spark: SparkSession, number: int) -> set[int]:
     """Delete a partition's folder and make it anew."""
     shutil.rmtree(table.folders[number])
@@ -254,13 +240,6 @@ def test_a_query_planned_before_an_exchange_reads_one_side_when_it_lists(
         spark.sql("DROP TABLE lazy")
 
 
-def test_a_query_waits_for_a_publishing_owner(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
-    running = rival.pause(partitioned.optimize, "retire-1")
-    asked = rival.run(f"SELECT id FROM {partitioned.source}")
-    assert running.error() is None
-    assert {row[0] for row in asked.rows()} == partitioned.ids
-
-
 def test_an_undo_under_a_waiting_query_is_seen(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
     running = rival.pause(partitioned.optimize, "reveal-1")
     asked = rival.run(f"SELECT id FROM {partitioned.source}")
@@ -270,19 +249,6 @@ def test_an_undo_under_a_waiting_query_is_seen(spark: SparkSession, rival: Rival
     assert running.error() == CONFLICT
     # After more than two seconds, the query may have read around the owner, before the delete.
     assert once(row[0] for row in asked.rows()) in (once(ids), once(partitioned.ids))
-
-
-@pytest.mark.parametrize("place", [*MIDDLE, *LATE])
-def test_a_query_reads_around_an_owner_that_stands_still(
-    spark: SparkSession, rival: Rival, table: SmallTable, place: str
-) -> None:
-    running = rival.pause(table.optimize, place)
-    start = time.monotonic()
-    assert table.spark_ids(spark) == once(table.ids)
-    # It waits for two seconds.
-    assert time.monotonic() - start < 15
-    assert running.error() is None
-    assert table.spark_ids(spark) == once(table.ids)
 
 
 @pytest.mark.parametrize("change", ["delete", "delete all", "overwrite", "rewrite"])
