@@ -120,18 +120,6 @@ def test_a_lookup_reads_little_more_than_after_a_full_rewrite(spark: SparkSessio
     assert incremental <= 1.25 * mean()
 
 
-def test_rows_beyond_all_boundaries_become_files_of_their_own(spark: SparkSession, database: Path) -> None:
-    table = Table(spark, database, "parquet", "ORDER BY (a)")
-    before = files(table.folder)
-    table.add(0.05, shift=1_000_000)
-    metrics = table.optimize()
-    assert metrics["strategy"]["name"] == "incremental"
-    assert "beyond the boundaries" in metrics["strategy"]["reason"]
-    assert before.items() <= files(table.folder).items()
-    table.check()
-    assert table.optimize()["numFilesAdded"] == 0
-
-
 def test_files_beyond_all_boundaries_do_not_pile_up(spark: SparkSession, database: Path) -> None:
     table = Table(spark, database, "parquet", "ORDER BY (a)")
     before = files(table.folder)
@@ -206,32 +194,12 @@ def test_a_limit_of_the_rows_of_a_file_is_no_obstacle(spark: SparkSession, datab
         spark.conf.unset("spark.sql.files.maxRecordsPerFile")
 
 
-def test_without_the_index_everything_is_rewritten_and_the_result_says_why(spark: SparkSession, database: Path) -> None:
-    table = Table(spark, database, "parquet")
-    table.add(0.05)
-    spark.sql("DROP SKIPPING INDEX ON t")
-    metrics = table.optimize()
-    assert metrics["strategy"]["name"] == "full"
-    assert "it is not known where files lie" in metrics["strategy"]["reason"]
-    assert metrics["totalFilesSkipped"] == 0
-    table.check()
-
-
 def test_many_new_rows_are_a_reason_to_rewrite_all(spark: SparkSession, database: Path) -> None:
     table = Table(spark, database, "parquet")
     table.add(0.3)
     metrics = table.optimize()
     assert metrics["strategy"]["name"] == "full"
     assert "of the bytes are new" in metrics["strategy"]["reason"]
-    table.check()
-
-
-def test_a_new_index_keeps_what_is_known_of_the_curve(spark: SparkSession, database: Path) -> None:
-    table = Table(spark, database, "parquet")
-    spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t (a, b)")
-    table.add(0.05)
-    spark.sql("REFRESH SKIPPING INDEX ON t")
-    assert table.optimize()["strategy"]["name"] == "incremental"
     table.check()
 
 

@@ -198,21 +198,6 @@ def test_boundaries_of_what_is_excluded_later_go_too(spark: SparkSession, table:
     assert b"Token" not in blocks(table)
 
 
-@pytest.mark.parametrize(
-    ("statement", "condition"),
-    [
-        ("CREATE SKIPPING INDEX ON t (id, name)", "ZORDER_INVALID_COLUMN.EXCLUDED"),
-        ("CREATE SKIPPING INDEX ON t (s.deep)", "ZORDER_INVALID_COLUMN.EXCLUDED"),
-    ],
-)
-def test_a_column_that_is_kept_out_cannot_be_asked_for(
-    spark: SparkSession, table: Path, statement: str, condition: str
-) -> None:
-    with pytest.raises(PySparkException) as caught:
-        spark.sql(statement)
-    assert caught.value.getCondition() == condition
-
-
 def test_a_name_that_is_none_is_told(spark: SparkSession, table: Path) -> None:
     spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'id, nmae')")
     with pytest.raises(PySparkException) as caught:
