@@ -109,37 +109,3 @@ def test_files_go_that_the_bounds_of_the_columns_keep(spark: SparkSession, datab
             if most >= 1 and low_a >= 450:
                 return
     assert most >= 1
-
-
-def test_an_index_made_anew_believes_no_interval_of_before(spark: SparkSession, database: Path) -> None:
-    spark.sql(
-        """CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(3) */ id, pmod(hash(id), 1000) AS a,
-        pmod(hash(id, 1), 1000) AS b FROM range(20000)"""
-    )
-    spark.sql("OPTIMIZE t ZORDER BY (a, b) OPTIONS ('num-files' = '23', 'cuts' = 'equal')")
-    queries = [
-        f"SELECT * FROM t WHERE a BETWEEN {a} AND {a + 60} AND b BETWEEN {b} AND {b + 60}"
-        for a in range(0, 1000, 90)
-        for b in range(0, 1000, 90)
-    ]
-    pruned = [q for q in queries if explain(spark, q)[2]]
-    assert pruned
-    spark.sql("REFRESH SKIPPING INDEX ON t")
-    assert explain(spark, pruned[0])[2]
-    spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
-    assert not any(explain(spark, q)[2] for q in pruned)
-    assert rows(spark.sql(pruned[0])) == without(spark, pruned[0])
-
-
-def test_a_column_of_another_type_leaves_nothing_out(spark: SparkSession, database: Path) -> None:
-    spark.sql(
-        """CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(3) */ pmod(hash(id), 1000) AS a,
-        pmod(hash(id, 1), 1000) AS b FROM range(5000)"""
-    )
-    spark.sql("OPTIMIZE t ZORDER BY (a, b) OPTIONS ('num-files' = '9', 'cuts' = 'equal')")
-    wide = spark.read.schema("a BIGINT, b BIGINT").parquet(str(database / "t"))
-    wide.createOrReplaceTempView("wide")
-    condition = "a BETWEEN 100 AND 140 AND b BETWEEN 700 AND 730"
-    found = rows(spark.sql(f"SELECT * FROM wide WHERE {condition}"))
-    assert found == without(spark, f"SELECT CAST(a AS BIGINT) AS a, CAST(b AS BIGINT) AS b FROM t WHERE {condition}")
-    assert explain(spark, f"SELECT * FROM wide WHERE {condition}")[0] == 9
