@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,13 +29,6 @@ LATE = ("decided", "retire-1")
 CONFLICT = "ZORDER_COMMIT_CONFLICT"
 NEW = range(1000, 1000 + ROWS + 1)
 """The ids of another writer. Their number differs from that of our files."""
-
-
-@pytest.fixture(scope="module")
-def rival(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rival]:
-    process = Rival(tmp_path_factory.mktemp("rival"))
-    yield process
-    process.kill()
 
 
 @pytest.fixture(params=[False, True], ids=["flat", "partitioned"])

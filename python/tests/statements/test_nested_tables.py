@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -141,13 +140,6 @@ def crashed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Nested]:
         rival.pause(cases[place].outer.optimize, place)
     rival.kill()
     return cases
-
-
-@pytest.fixture(scope="module")
-def rival(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rival]:
-    process = Rival(tmp_path_factory.mktemp("rival"))
-    yield process
-    process.kill()
 
 
 @pytest.mark.parametrize("place", PLACES)

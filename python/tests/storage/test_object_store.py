@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-import threading
 import urllib.parse
 from collections import Counter
 from collections.abc import Iterator
@@ -349,102 +347,3 @@ def test_folders_of_other_formats_are_refused(server: S3Server, ours: SparkProce
         )
         server.ask("PUT", f"/{BUCKET}/foreign/t{number}/{marker}", content)
         assert ours.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")[0] == condition, marker
-
-
-def copied(server: S3Server, keys: list[str], root: str, target: str) -> None:
-    """Copy objects to another folder, as other programs do."""
-    for key in keys:
-        path = urllib.parse.quote(target + key.removeprefix(root), safe="/")
-        server.ask("PUT", f"/{BUCKET}/{path}", headers={"x-amz-copy-source": f"/{BUCKET}/{urllib.parse.quote(key)}"})
-
-
-@pytest.mark.test_all
-def test_a_copy_that_is_made_while_an_operation_publishes_has_each_row_once(
-    server: S3Server, ours: SparkProcess, plain: SparkProcess
-) -> None:
-    write(ours, f"{ROOT}/midway/t", "parquet", "p")
-    keys: list[str] = []
-    sides: list[str] = []
-    lock = threading.Lock()
-
-    def copies(request: Request) -> None:
-        # One listing before the first new file is there. Markers are copied later, and tell of a decision.
-        with lock:
-            if request.what == "complete" and not keys:
-                keys.extend(server.keys("midway/t/"))
-                copied(server, [k for k in keys if "/_" not in k], "midway/t/", "midway/copy/")
-            if request.what == "delete" and request.key.endswith(".parquet") and not sides:
-                sides.extend(k for k in keys if "/_" in k)
-                copied(server, sides, "midway/t/", "midway/copy/")
-
-    server.fault = copies
-    try:
-        ours.sql(f"OPTIMIZE parquet.`{ROOT}/midway/t` ZORDER BY (a)")
-    finally:
-        server.fault = None
-    assert [k for k in sides if k.endswith(".publishing")]
-    copy = f"{ROOT}/midway/copy"
-    assert ids(ours, copy, "parquet") == ids(plain, copy, "parquet") == (ROWS, ROWS)
-    ours.sql(f"OPTIMIZE parquet.`{copy}` ZORDER BY (a)")
-    assert ids(ours, copy, "parquet") == ids(plain, copy, "parquet") == (ROWS, ROWS)
-    # An operation that was undone is no gap in the history.
-    ours.sql(f"RESTORE parquet.`{copy}` TO VERSION AS OF 0")
-    assert ids(ours, copy, "parquet") == ids(plain, copy, "parquet") == (ROWS, ROWS)
-    assert left_over(ours, server, copy) == []
-    assert ids(ours, f"{ROOT}/midway/t", "parquet") == (ROWS, ROWS)
-
-
-@pytest.mark.test_all
-@pytest.mark.parametrize(
-    ("what", "part", "count"),
-    [
-        ("part", ".parquet", 1),
-        ("copy", ".retired", 1),
-        ("put", ".publishing", 1),
-        ("complete", "", 1),
-        ("complete", "", 2),
-        ("put", "_exchange", 3),
-        ("delete", ".parquet", 1),
-        ("delete", ".parquet", 6),
-        ("put", ".json", 2),
-    ],
-)
-def test_an_owner_that_hung_in_a_request_goes_on_after_others_have_taken_over(
-    server: S3Server, ours: SparkProcess, plain: SparkProcess, tmp_path: Path, what: str, part: str, count: int
-) -> None:
-    root = f"{ROOT}/hung/{what}-{count}-{len(part)}"
-    write(plain, root, "parquet", "p")
-    reached, release, seen = threading.Event(), threading.Event(), itertools.count(1)
-
-    def hold(request: Request) -> None:
-        own = "Credential=victim" in request.headers.get("authorization", "")
-        if own and request.what == what and part in request.key and next(seen) == count:
-            reached.set()
-            release.wait(300)
-
-    server.fault = hold
-    try:
-        with server.spark(tmp_path, settings={**QUICK, "spark.hadoop.fs.s3a.access.key": "victim"}) as victim:
-            victim.send(f"result = refused(\"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '2')\")")
-            assert reached.wait(300)
-            # Somebody removes the lock by hand, since its owner does nothing any more.
-            inside = root.removeprefix(f"{ROOT}/")
-            listed = server.ask(
-                "GET", f"/bucket?list-type=2&prefix={urllib.parse.quote(inside)}/_zorder/_lock-"
-            ).decode()
-            for key in re.findall("<Key>(.*?)</Key>", listed):
-                server.ask("DELETE", f"/bucket/{urllib.parse.quote(key)}")
-            assert ids(ours, root, "parquet") == (ROWS, ROWS)
-            ours.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '1')")
-            write(plain, root, "parquet", "p", first=ROWS)
-            ours.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '3')")
-            release.set()
-            victim.run("result = None")
-            victim.run("result = None")
-    finally:
-        release.set()
-        server.fault = None
-    assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (2 * ROWS, 2 * ROWS)
-    ours.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '2')")
-    assert ids(plain, root, "parquet") == (2 * ROWS, 2 * ROWS)
-    assert left_over(ours, server, root) == []
