@@ -170,46 +170,6 @@ def test_the_codec_of_orc_can_be_chosen(spark: SparkSession, tmp_path: Path) -> 
         assert {str(orc.ORCFile(path).compression).upper() for path in data_files(folder)} == {expected}
 
 
-@pytest.mark.parametrize(
-    "name_and_value",
-    [
-        ("spark.sql.adaptive.enabled", "false"),
-        ("spark.sql.ansi.enabled", "false"),
-        ("spark.sql.caseSensitive", "true"),
-        ("spark.sql.codegen.wholeStage", "false"),
-        ("spark.sql.files.ignoreCorruptFiles", "true"),
-        ("spark.sql.files.ignoreMissingFiles", "true"),
-        ("spark.sql.parquet.enableVectorizedReader", "false"),
-        ("spark.sql.parquet.filterPushdown", "false"),
-        ("spark.sql.parquet.writeLegacyFormat", "true"),
-        ("spark.sql.parquet.binaryAsString", "true"),
-        ("spark.sql.parquet.mergeSchema", "true"),
-        ("spark.sql.session.timeZone", "America/Los_Angeles"),
-        ("spark.sql.sources.partitionOverwriteMode", "dynamic"),
-        ("spark.sql.sources.bucketing.enabled", "false"),
-        ("spark.sql.files.maxPartitionBytes", "1000"),
-        ("spark.sql.limit.initialNumPartitions", "1"),
-    ],
-    ids=lambda pair: pair[0].removeprefix("spark.sql."),
-)
-def test_settings_of_the_user_change_no_row(
-    spark: SparkSession, tmp_path: Path, name_and_value: tuple[str, str]
-) -> None:
-    folder = tmp_path / "t"
-    numbers(spark, 500).selectExpr(
-        "*",
-        "TIMESTAMP'2024-01-01' + make_dt_interval(0, CAST(a AS INT)) AS ts",
-        "CAST(a / 7 AS DECIMAL(9, 3)) AS d",
-        "unhex(hex(id)) AS bin",
-        "array(a, b) AS l",
-    ).repartition(4).write.parquet(str(folder))
-    spark.conf.set(*name_and_value)
-    optimize(spark, f"parquet.`{folder}`", "ZORDER BY (a, ts) OPTIONS ('num-files' = '3')")
-    spark.conf.unset(name_and_value[0])
-    same_rows(spark, f"SELECT * FROM parquet.`{folder}` WHERE a < 100")
-    same_rows(spark, f"SELECT * FROM parquet.`{folder}` WHERE ts < TIMESTAMP'2024-01-02' AND d > 3")
-
-
 # --- Files with different schemas ---
 
 
