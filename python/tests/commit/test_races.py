@@ -156,40 +156,6 @@ def test_an_overwrite_wins_to_the_end(
     assert_settled(spark, table, ids, versions=0)
 
 
-def overwrite_folder(table: SmallTable, spark: SparkSession, number: int) -> set[int]:
-    """Delete a partition's folder and make it anew."""
-    shutil.rmtree(table.folders[number])
-    return write_file(table.folders[number] / "new.parquet", NEW)
-
-
-def overwrite_partition_by_spark(table: SmallTable, spark: SparkSession, number: int) -> set[int]:
-    """Overwrite a partition as Spark does."""
-    spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
-    frame = rows(spark, table).drop("p").selectExpr("*", f"{number + 1} AS p")
-    frame.write.mode("overwrite").partitionBy("p").parquet(str(table.root))
-    return set(NEW)
-
-
-@pytest.mark.parametrize("number", [0, 1])
-@pytest.mark.parametrize("action", [overwrite_folder, overwrite_partition_by_spark])
-@pytest.mark.parametrize("place", BEFORE + MIDDLE + LATE)
-def test_a_partition_overwritten_meanwhile_is_the_others(
-    spark: SparkSession,
-    rival: Rival,
-    partitioned: SmallTable,
-    place: str,
-    action: Callable[[SmallTable, SparkSession, int], set[int]],
-    number: int,
-) -> None:
-    running = rival.pause(partitioned.optimize, place)
-    new = action(partitioned, spark, number)
-    kept = set(range(3 * ROWS * (1 - number), 3 * ROWS * (2 - number)))
-    error = running.error()
-    # After the commit point the folder is left to the other program. The other partition's new files stay.
-    assert error == (CONFLICT if place in BEFORE else None)
-    assert_settled(spark, partitioned, kept | new, versions=0 if error else 1)
-
-
 @pytest.mark.parametrize("place", ["after-lock", *BEFORE, *MIDDLE, *LATE, "before-unlock"])
 def test_a_second_optimize_is_refused(spark: SparkSession, rival: Rival, partitioned: SmallTable, place: str) -> None:
     running = rival.pause(partitioned.optimize, place)

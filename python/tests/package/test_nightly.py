@@ -328,6 +328,11 @@ def test_an_error_of_java_itself_stops_no_other_table(
         ["history"],
         ["history", "t", "--limit", "-1"],
         ["nights"],
+        ["status", "--schema", ""],
+        ["optimize", "--table", "a..b"],
+        ["optimize", "--table", "`a"],
+        ["status", "/path", "--check"],
+        ["optimize", "--budget", "-1h"],
     ],
 )
 def test_wrong_usage_exits_with_2_and_starts_nothing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from comparison import same_rows
 from logs import logged
 from pyspark.errors import AnalysisException
 
@@ -219,32 +218,6 @@ def test_what_was_recorded_goes_with_the_index_and_stays_otherwise(spark: SparkS
     ask(spark, table, "a = 1")
     flush(spark)
     assert [kind["queries"] for kind in recorded(table)] == [1]
-
-
-def test_new_rows_in_hot_ranges_are_placed_by_the_boundaries_there(spark: SparkSession, tmp_path: Path) -> None:
-    folder, rows = tmp_path / "t", 120_000
-
-    def add(start: int, end: int) -> None:
-        keys = [f"pmod(hash(id, {n}), 100000) AS {c}" for n, c in enumerate("ab")]
-        spark.range(start, end, 1, 2).selectExpr("id", *keys).write.mode("append").parquet(str(folder))
-
-    add(0, rows)
-    spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{folder}`")
-    spark.conf.set(RECORD, "true")
-    ask(spark, folder, *[f"{c} = {n}" for n in range(90_000, 100_000, 500) for c in "ab"])
-    size = sum(p.stat().st_size for p in folder.glob("*.parquet")) // 40
-    options = {"target-file-size-bytes": size, "hot-ranges": True}
-    target = ZOrderTable.for_path(spark, str(folder), "parquet")
-    target.optimize(auto=True, options=options)
-    add(rows, rows + 6_000)
-    metrics = target.optimize(target_file_size=size).metrics
-    assert metrics["strategy"]["name"] == "incremental", metrics["strategy"]
-    assert metrics["strategy"]["drift"] < 0.6
-    # The share counts rows as they are, not the room that they have.
-    assert all(1 <= c["meanFilesAfter"] <= 20 for c in metrics["clustering"]), metrics["clustering"]
-    total = rows + 6_000
-    assert spark.read.parquet(str(folder)).agg({"id": "sum"}).collect()[0][0] == total * (total - 1) // 2
-    assert len(same_rows(spark, f"SELECT * FROM parquet.`{folder}` WHERE a > 99000 AND b > 90000")) > 50
 
 
 def test_a_side_folder_that_cannot_be_written_fails_no_query(spark: SparkSession, table: Path, tmp_path: Path) -> None:

@@ -19,19 +19,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.test_all
 
-FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
-
 
 def part(spark: SparkSession, folder: Path, file_format: str, first: int, *columns: str, count: int = 100) -> None:
     """Add a file of rows with ids from `first`."""
     frame = spark.range(first, first + count, 1, 1).selectExpr(*(columns or ("id", "CAST(id AS INT) AS a")))
     frame.write.format(file_format).mode("append").save(str(folder))
-
-
-def external(spark: SparkSession, folder: Path, schema: str, file_format: str = "parquet") -> None:
-    """Make the table `t` anew over the folder."""
-    spark.sql("DROP TABLE IF EXISTS t")
-    spark.sql(f"CREATE TABLE t ({schema}) USING {file_format} LOCATION '{folder}'")
 
 
 def same_outcome(spark: SparkSession, query: str) -> list[str] | str:
@@ -42,50 +34,6 @@ def same_outcome(spark: SparkSession, query: str) -> list[str] | str:
     if isinstance(expected, list):
         assert found == expected, query
     return found
-
-
-def skips(spark: SparkSession, predicate: str, most: int = 1) -> None:
-    """Check that a query keeps no more files than this."""
-    kept, total = files_read(spark, f"SELECT * FROM t WHERE {predicate}")
-    assert kept <= most < total, f"{predicate}: {kept} of {total}"
-
-
-@FORMATS
-def test_a_column_added_later(spark: SparkSession, database: Path, tmp_path: Path, file_format: str) -> None:
-    folder = tmp_path / "files"
-    for n in range(4):
-        part(spark, folder, file_format, n * 100)
-    external(spark, folder, "id BIGINT, a INT", file_format)
-    spark.sql("CREATE SKIPPING INDEX ON t")
-    spark.sql("ALTER TABLE t ADD COLUMNS (late INT, s STRUCT<x: INT, y: STRING>)")
-    queries = [
-        "late IS NULL",
-        "late = 5",
-        "late IS NOT NULL",
-        "s.x = 5",
-        "s IS NULL",
-        "s.y IS NULL",
-        "NOT (late <=> 5)",
-    ]
-
-    def check(unseen: int = 0) -> None:
-        for predicate in queries:
-            same_rows(spark, f"SELECT * FROM t WHERE {predicate}")
-        skips(spark, "a = 350", most=1 + unseen)
-
-    check()
-    spark.sql(
-        "INSERT INTO t SELECT id, id, IF(id % 2 = 0, 5, NULL), named_struct('x', 5, 'y', NULL) FROM range(900, 950)"
-    )
-    check(unseen=2)
-    spark.sql("REFRESH SKIPPING INDEX ON t")
-    check()
-    # A refresh learns nothing new about files that it knows.
-    spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
-    check()
-    skips(spark, "late = 5", most=2)
-    spark.sql("OPTIMIZE t FULL ZORDER BY (late, a) OPTIONS ('num-files' = '4')")
-    check()
 
 
 def test_columns_that_some_files_lack_with_merged_schemas(spark: SparkSession, tmp_path: Path) -> None:

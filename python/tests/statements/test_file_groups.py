@@ -90,18 +90,6 @@ def assert_same_rows(spark: SparkSession, folder: Path) -> None:
     assert_pyspark_df_equal(found.orderBy("id"), rows(spark).orderBy("id"))
 
 
-def test_a_partition_larger_than_a_group_is_several(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
-    largest = max(f.stat().st_size for f in files(folder, 3))
-    options = {MAX_BYTES: 2 * largest, "num-files": 4}
-    row = table.optimize(["a"], where="day = 3", options=options)
-    assert row.metrics.numBatches == 2
-    assert len(files(folder, 3)) == 4
-    assert_same_rows(spark, folder)
-    # Each half of the rows is clustered by itself: a value is in one file of each.
-    [clustering] = row.metrics.clustering
-    assert 1.9 < clustering.meanFilesAfter < 2.2
-
-
 def test_groups_run_at_the_same_time_as_many_as_are_allowed(
     spark: SparkSession, folder: Path, table: ZOrderTable
 ) -> None:

@@ -213,36 +213,3 @@ def test_a_cell_that_somebody_deleted_is_no_obstacle(spark: SparkSession, databa
     [before] = spark.sql("SELECT count(*), sum(hash(*)) FROM t").collect()
     assert table.optimize()["strategy"]["name"] == "incremental"
     assert spark.sql("SELECT count(*), sum(hash(*)) FROM t").collect() == [before]
-
-
-def test_partitions_of_few_files_store_no_boundaries_and_a_large_one_stays_incremental(
-    spark: SparkSession, database: Path
-) -> None:
-    spark.sql(
-        """CREATE TABLE t USING parquet PARTITIONED BY (p) AS SELECT /*+ REPARTITION(2) */ id,
-        pmod(hash(id, 1), 100000) AS a, pmod(hash(id, 2), 100000) AS b, IF(id < 60000, 0, 1 + id % 30) AS p
-        FROM range(66000)"""
-    )
-    target = sum(files(database / "t" / "p=0").values()) // 20
-    optimize = f"OPTIMIZE t %s ZORDER BY (a, b) OPTIONS ('target-file-size-bytes' = '{target}')"
-    spark.sql(optimize % "FULL").collect()
-    [index] = (database / "t" / "_zorder").glob("_index-*.zidx")
-    # 20 files of a partition with curve boundaries, 30 of others without, and the bounds of all.
-    assert index.stat().st_size < 20_000
-    before = {p.name: files(p) for p in (database / "t").glob("p=*")}
-    spark.sql(
-        """INSERT INTO t SELECT /*+ COALESCE(1) */ id, pmod(hash(id, 1), 100000), pmod(hash(id, 2), 100000),
-        IF(id < 68000, 0, 7) FROM range(66000, 68010)"""
-    )
-    [result] = spark.sql(optimize % "").collect()
-    assert result["metrics"]["strategy"]["name"] == "incremental"
-    after = {p.name: files(p) for p in (database / "t").glob("p=*")}
-    assert len(before["p=0"].keys() & after["p=0"].keys()) >= 0.7 * len(before["p=0"])
-    # A file of ten rows, which is a third of the table.
-    assert not before["p=7"].keys() & after["p=7"].keys()
-    assert len(after["p=7"]) == 1
-    others = before.keys() - {"p=0", "p=7"}
-    assert all(before[p] == after[p] for p in others)
-    [found] = spark.sql("SELECT count(*) AS n, count(DISTINCT id) AS ids FROM t").collect()
-    assert tuple(found) == (68_010, 68_010)
-    assert spark.sql(optimize % "").collect()[0]["metrics"]["numFilesAdded"] == 0

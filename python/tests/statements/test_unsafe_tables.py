@@ -210,13 +210,12 @@ def test_the_calendar_of_a_table_wins_over_that_of_the_session(
 # --- Times of the day ---
 
 
-def write_times(folder: Path, units: list[str], nested: bool = False) -> None:
+def write_times(folder: Path, units: list[str]) -> None:
     """Write a file for each unit: `us` or `ns`."""
     folder.mkdir()
     for i, unit in enumerate(units):
         at = pa.array([1_001_001, 5_000_001], pa.time64(unit))
-        column = pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, 1, 2], at)], ["l"]) if nested else at
-        pq.write_table(pa.table({"id": pa.array([2 * i, 2 * i + 1]), "at": column}), folder / f"{i}.parquet")
+        pq.write_table(pa.table({"id": pa.array([2 * i, 2 * i + 1]), "at": at}), folder / f"{i}.parquet")
 
 
 @pytest.fixture
@@ -227,29 +226,6 @@ def times(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sql.timeType.enabled", "true")
     yield
     spark.conf.unset("spark.sql.timeType.enabled")
-
-
-@pytest.mark.usefixtures("times")
-@pytest.mark.parametrize(("units", "digits"), [("us", 5), ("us", 0), ("ns", 6)])
-@pytest.mark.parametrize("nested", [False, True])
-def test_times_with_more_digits_than_the_table_keeps_are_refused(
-    spark: SparkSession, database: Path, units: str, digits: int, nested: bool
-) -> None:
-    folder = database / "files"
-    write_times(folder, [units] * 2, nested)
-    before = pq.read_table(folder).to_pylist()
-    for n in (digits, digits + 1 if digits == 5 else 9):
-        kind = f"STRUCT<l: ARRAY<TIME({n})>>" if nested else f"TIME({n})"
-        spark.sql("DROP TABLE IF EXISTS t")
-        spark.sql(f"CREATE TABLE t (id BIGINT, at {kind}) USING parquet LOCATION '{folder}'")
-        statement = "OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '3')"
-        if n == digits:
-            message = refused(spark, statement, "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", database)
-            assert f"time({'6' if units == 'us' else '9'}) where the table has time({n})" in message
-        else:
-            spark.sql(statement).collect()
-    after = sorted(pq.read_table(folder).to_pylist(), key=lambda row: row["id"])
-    assert str(after) == str(before)
 
 
 def nanos(file: Path) -> list[int]:

@@ -22,9 +22,6 @@ REQUESTS_PER_FILE = {"3.5": 25, "4.0": 25, "4.1": 17}.get(PYSPARK_MINOR, 12)
 The values of older Sparks are a little above those in bench/results/requests-s3-older-2026-11-25.txt.
 """
 
-QUICK = {"spark.hadoop.fs.s3a.retry.limit": "1", "spark.hadoop.fs.s3a.attempts.maximum": "1"}
-"""S3A gives up a request soon."""
-
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[S3Server]:
@@ -244,35 +241,6 @@ def test_every_tenth_request_fails_and_no_row_is_lost(
         server.fault = None
         server.late = False
     assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (ROWS, ROWS)
-    assert left_over(ours, server, root) == []
-
-
-@pytest.mark.test_all
-def test_credentials_that_expire_at_any_request_lose_no_row(
-    server: S3Server, ours: SparkProcess, plain: SparkProcess, tmp_path: Path
-) -> None:
-    root = f"{ROOT}/expiring"
-    write(plain, root, "parquet", "p")
-    statement = f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '2')"
-    ours.sql(statement)
-    server.counted()
-    ours.sql(statement)
-    most = len(server.counted())
-    with server.spark(tmp_path, settings=QUICK) as victim:
-        for last in range(20, most, max(1, most // 12)):
-            server.counted()
-            server.fault = lambda request, last=last: (400, "ExpiredToken") if request.number > last else None
-            try:
-                victim.run(
-                    f"try: spark.sql({statement!r}).collect()\nexcept Exception as error: print(str(error)[:200])"
-                )
-            finally:
-                server.fault = None
-            assert ids(ours, root, "parquet") == (ROWS, ROWS), f"expired after {last} requests"
-            # Its lock may be left, since it could not be deleted. The process itself knows that it has ended.
-            victim.sql(f"REFRESH SKIPPING INDEX ON parquet.`{root}`")
-            assert ids(plain, root, "parquet") == (ROWS, ROWS), f"expired after {last} requests"
-    ours.sql(statement)
     assert left_over(ours, server, root) == []
 
 
