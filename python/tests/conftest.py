@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fetched_jars import are_there, fetched_jars
 from local_session import local_session
+from rival import Rival
 from s3_server import client_jars
 from spark_versions import SPARKS
 
@@ -66,3 +67,11 @@ def database(spark: SparkSession, tmp_path: Path) -> Iterator[Path]:
     spark.sql(f"USE {folder.name}")
     yield folder
     spark.sql(f"DROP DATABASE {folder.name} CASCADE")
+
+
+@pytest.fixture(scope="module")
+def rival(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rival]:
+    """A process with a session of its own, for all tests of a file."""
+    process = Rival(tmp_path_factory.mktemp("rival"))
+    yield process
+    process.kill()

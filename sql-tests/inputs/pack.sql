@@ -26,7 +26,13 @@ OPTIMIZE limited OPTIONS ('num-files' = '3');
 OPTIMIZE limited OPTIONS ('num-files' = '3');
 --! unchanged
 --! forget
+-- Along a layout too: no value is in two of them, and each is a file of the index
+OPTIMIZE limited ORDER BY (id) OPTIONS ('num-files' = '2');
 RESET spark.sql.files.maxRecordsPerFile;
+EXPLAIN SKIPPING SELECT * FROM limited WHERE id = 500;
+SELECT max(n), count(*), sum(n) FROM (SELECT count(*) AS n FROM limited GROUP BY _metadata.file_name);
+RESTORE limited TO VERSION AS OF 0;
+SELECT count(*), sum(id), count(DISTINCT _metadata.file_name) FROM limited;
 
 -- Empty tables, and predicates that no partition satisfies
 CREATE TABLE empty (id BIGINT, a BIGINT, p INT) USING parquet PARTITIONED BY (p);

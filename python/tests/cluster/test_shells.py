@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -50,22 +49,6 @@ def test_spark_submit(tmp_path: Path, arguments: list[str]) -> None:
 
 
 @pytest.mark.test_all
-def test_spark_sql(tmp_path: Path, arguments: list[str]) -> None:
-    statements = """
-    CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(8) */ id, pmod(hash(id), 1000) AS a FROM range(4000);
-    OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '8');
-    EXPLAIN SKIPPING SELECT * FROM t WHERE a = 17;
-    SELECT concat('rows ', count(*)) FROM t WHERE a = 17;
-    """
-    settings = ["--conf", f"spark.sql.warehouse.dir={tmp_path}/warehouse"]
-    settings += ["--conf", "spark.sql.catalogImplementation=in-memory"]
-    printed = run([str(BIN / "spark-sql"), *arguments, *settings, "-e", statements], tmp_path)
-    assert "rows 7" in printed
-    [scan] = [line.split("\t") for line in printed.splitlines() if line.startswith("0\t") or line.startswith("1\t")]
-    assert int(scan[3]) == 1
-
-
-@pytest.mark.test_all
 def test_spark_sql_of_a_file(tmp_path: Path, arguments: list[str]) -> None:
     script = tmp_path / "script.sql"
     # A comment and a statement on two lines are as usual in such files.
@@ -105,29 +88,3 @@ println(s"partitions ${rows.repartitionByZOrderRange(4, $"a").rdd.getNumPartitio
     assert "kept 1 rows 7" in printed
     assert "summary 8 → 8 files, " in printed
     assert "partitions 4" in printed
-
-
-@pytest.mark.test_all
-def test_spark_connect(tmp_path: Path) -> None:
-    program = f"""
-from pyspark.sql import SparkSession
-from spark_zorder import ZOrderTable, configure_spark, explain_skipping
-spark = configure_spark(SparkSession.builder.remote("local[2]")).getOrCreate()
-assert "connect" in type(spark).__module__, type(spark)
-{WRITE}
-ZOrderTable.for_path(spark, path).optimize(["a"], num_files=8)
-[scan] = explain_skipping(spark, f"SELECT * FROM parquet.`{{path}}` WHERE a = 17").df.collect()
-print("kept", scan.files_kept, "rows", spark.read.parquet(path).where("a = 17").count())
-[scan] = explain_skipping(spark, spark.read.parquet(path).where("a = 17")).df.collect()
-print("kept of a DataFrame", scan.files_kept, "views", spark.catalog.listTables())
-table = ZOrderTable.for_path(spark, path)
-table.optimize(["a"], num_files=4)
-print("history", [row.version for row in table.describe_history(limit=1).collect()])
-print("expired", table.vacuum(retain_hours=0.5, dry_run=True).df.count())
-spark.stop()
-"""
-    printed = run([sys.executable, "-c", program], tmp_path)
-    assert "kept 1 rows 7" in printed
-    assert "kept of a DataFrame 1 views []" in printed
-    assert "history [2]" in printed
-    assert "expired 0" in printed

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cluster import wait_until
-from conftest import SUPPORT
-from fetched_jars import fetched_jars
+from mini_hadoop import mini_hadoop
 from submit import PAGE, SPARK_HOME, of_page, program_of_page, submit, wait
 
 pytestmark = pytest.mark.test_all
@@ -29,27 +25,8 @@ print("all rows:", *spark.sql(f"SELECT count(*), count(DISTINCT id) FROM {table}
 @pytest.fixture(scope="module")
 def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of the client's configuration, while the cluster runs."""
-    work = tmp_path_factory.mktemp("yarn")
-    folder = work / "conf"
-    folder.mkdir()
-    java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
-    path = os.pathsep.join([*fetched_jars("yarn"), f"{SPARK_HOME}/jars/*"])
-    with (work / "log").open("w") as log:
-        # Java compiles the source itself.
-        started = subprocess.Popen(
-            [str(java), "-Xmx512m", "-cp", path, str(SUPPORT / "MiniYarn.java"), str(folder)],
-            cwd=work,
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        wait_until(lambda: (folder / "yarn-site.xml").exists() or started.poll() is not None, "the cluster", 300)
-        assert started.poll() is None, (work / "log").read_text()[-3000:]
+    with mini_hadoop(tmp_path_factory.mktemp("yarn"), "MiniYarn.java", "yarn-site.xml") as folder:
         yield folder
-    finally:
-        started.kill()
-        started.wait()
 
 
 @pytest.mark.parametrize("mode", ["client", "cluster"])

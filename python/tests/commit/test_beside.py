@@ -56,14 +56,6 @@ def test_a_file_with_something_tied_to_its_name_stays_where_it_is(
     assert spark.read.parquet(str(tmp_path / "t")).count() == 60
 
 
-def test_checksums_and_attributes_of_macos_do_no_harm(spark: SparkSession, tmp_path: Path) -> None:
-    for file in write(spark, tmp_path / "t"):
-        file.with_name(f"._{file.name}").write_text("attributes")
-        assert file.with_name(f".{file.name}.crc").exists()
-    spark.sql(f"OPTIMIZE '{tmp_path / 't'}' ZORDER BY (id) OPTIONS ('num-files' = '2')")
-    assert spark.read.parquet(str(tmp_path / "t")).count() == 60
-
-
 @pytest.mark.test_rest
 def test_what_is_tied_to_another_partition_does_not_matter(spark: SparkSession, tmp_path: Path) -> None:
     for part in ("p=1", "p=2"):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -169,22 +167,6 @@ def test_a_session_that_knows_the_first_folder_reads_the_present_one(
         assert other.run("result = held.count()") == ROWS + 1
 
 
-@pytest.mark.test_rest
-def test_an_overwrite_from_an_old_plan_is_not_taken_for_an_append(
-    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
-) -> None:
-    make(plain, "over", tmp_path / "t", "flat")
-    assert seen(plain, "over") == (ROWS, ROWS)
-    ours.sql("OPTIMIZE over ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '4')")
-    plain.sql("INSERT OVERWRITE over VALUES (90001, 5)")
-    assert ids(ours, "over") == (ROWS, ROWS)
-    condition, message = ours.refused("OPTIMIZE over FULL ZORDER BY (a)")
-    assert condition == "ZORDER_TABLE_UNCLEAR.STALE_APPENDS"
-    assert str(tmp_path / "t") in message
-    ours.sql(f"ALTER TABLE over SET LOCATION '{tmp_path / 't'}'")
-    assert ids(ours, "over") == (1, 1)
-
-
 @pytest.mark.test_all
 def test_partitions_that_are_renamed_added_and_loaded_anew_have_their_own_rows(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
@@ -247,72 +229,6 @@ def test_an_overwrite_of_the_whole_table_begins_a_new_history(
 
 
 @pytest.mark.test_rest
-def test_a_restore_to_the_present_version_copies_files_forward(
-    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
-) -> None:
-    make(plain, "present", tmp_path / "t", "flat")
-    assert seen(plain, "present") == (ROWS, ROWS)
-    ours.sql("OPTIMIZE present ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')")
-    plain.sql("INSERT INTO present VALUES (90001, 5)")
-    ours.sql("RESTORE present TO VERSION AS OF 1")
-    assert ids(plain, "present") == (ROWS + 1, ROWS + 1)
-
-
-@pytest.mark.test_all
-def test_a_late_file_counts_once_whichever_folder_the_table_goes_back_to(
-    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
-) -> None:
-    make(ours, "p_back", tmp_path / "t", "parts")
-    optimize = "OPTIMIZE p_back ZORDER BY ({}) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')"
-    append = "spark.createDataFrame([({}, 5)], 'id BIGINT, a INT').coalesce(1).write.mode('append').parquet({!r})"
-    ours.sql(optimize.format("a"))
-    first = [where for where in locations(ours, "p_back") if "%251" in where]
-    ours.sql("RESTORE p_back TO VERSION AS OF 0")
-    # Somebody still knows the folder of version 1.
-    plain.run(append.format(90001, first[0]) + "\nresult = None")
-    for number, statement in enumerate(
-        [optimize.format("id"), "RESTORE p_back TO VERSION AS OF 1", optimize.format("a, id")]
-    ):
-        ours.sql(statement)
-        assert ids(ours, "p_back") == ids(plain, "p_back") == (ROWS + 1, ROWS + 1), (number, statement)
-    # A job that uses the path, and a program that writes back what it has read of the catalog.
-    home = str(tmp_path / "t" / "p=ü %251")
-    plain.run(append.format(90002, home) + "\nresult = None")
-    ours.sql(optimize.format("id"))
-    [now] = [where for where in locations(ours, "p_back") if "%251" in where]
-    plain.sql(f"ALTER TABLE p_back PARTITION (p = 'ü %1') SET LOCATION '{home}'")
-    for statement in ["REFRESH SKIPPING INDEX ON p_back", optimize.format("a"), "VACUUM p_back RETAIN 0 HOURS"]:
-        condition, message = ours.refused(statement)
-        assert condition == "ZORDER_TABLE_UNCLEAR.LOCATION_SET_BACK", statement
-        assert home in message
-        assert now.removeprefix("file:") in message
-    plain.sql(f"ALTER TABLE p_back PARTITION (p = 'ü %1') SET LOCATION '{now}'")
-    for statement in [optimize.format("a"), "VACUUM p_back RETAIN 0 HOURS"]:
-        ours.sql(statement)
-        assert ids(ours, "p_back") == ids(plain, "p_back") == (ROWS + 2, ROWS + 2), statement
-
-
-@pytest.mark.test_rest
-def test_a_partition_that_is_overwritten_after_a_restore_is_not_unclear(
-    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
-) -> None:
-    make(ours, "p_over", tmp_path / "t", "parts")
-    optimize = "OPTIMIZE p_over ZORDER BY ({}) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')"
-    for statement in [
-        optimize.format("a"),
-        "RESTORE p_over TO VERSION AS OF 0",
-        optimize.format("id"),
-        "RESTORE p_over TO VERSION AS OF 1",
-        "INSERT OVERWRITE p_over PARTITION (p = 'ü %1') VALUES (90001, 7)",
-    ]:
-        ours.sql(statement)
-    rest = ROWS - len(range(1, ROWS, 3)) + 1
-    assert ids(ours, "p_over") == ids(plain, "p_over") == (rest, rest)
-    ours.sql(optimize.format("a"))
-    assert ids(ours, "p_over") == ids(plain, "p_over") == (rest, rest)
-
-
-@pytest.mark.test_rest
 def test_a_second_table_over_the_folder_is_noticed_through_a_link(ours: SparkProcess, tmp_path: Path) -> None:
     make(ours, "p_linked", tmp_path / "t", "parts")
     (tmp_path / "link").symlink_to(tmp_path / "t")
@@ -340,23 +256,6 @@ def test_a_location_that_leads_back_through_a_link_is_refused(ours: SparkProcess
         ours.sql(f"ALTER TABLE {name} SET LOCATION '{now}'")
         ours.sql(optimize)
         assert ids(ours, name) == (ROWS + 1, ROWS + 1)
-
-
-@pytest.mark.test_all
-def test_who_removes_all_new_folders_has_what_is_in_the_first_one(
-    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
-) -> None:
-    make(ours, "removed", tmp_path / "t", "flat")
-    ours.sql("OPTIMIZE removed ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')")
-    ours.sql(f"ALTER TABLE removed SET LOCATION '{tmp_path / 't'}'")
-    shutil.rmtree(tmp_path / "t__zorder")
-    condition, message = ours.refused("VACUUM removed")
-    assert condition == "ZORDER_TABLE_UNCLEAR.LOCATION_SET_BACK"
-    assert f"`spark-zorder uninstall {tmp_path / 't'}`" in message
-    subprocess.run([sys.executable, "-m", "spark_zorder", "uninstall", str(tmp_path / "t"), "--yes"], check=True)
-    for statement in ("SELECT 1", "VACUUM removed", "OPTIMIZE removed ZORDER BY (id)", "VACUUM removed RETAIN 0 HOURS"):
-        ours.sql(statement)
-        assert ids(ours, "removed") == ids(plain, "removed") == (ROWS, ROWS), statement
 
 
 @pytest.mark.test_rest
@@ -420,32 +319,15 @@ def test_a_process_that_dies_while_it_publishes_loses_and_doubles_no_row(
 
 
 @pytest.mark.test_rest
-def test_what_cannot_be_published_so_is_refused(ours: SparkProcess, tmp_path: Path) -> None:
-    ours.sql("CREATE TABLE managed USING parquet AS SELECT /*+ REPARTITION(3) */ id, id AS a FROM range(90)")
+def test_other_modes_paths_and_streams_are_refused(ours: SparkProcess, tmp_path: Path) -> None:
     by_catalog = "ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location')"
-    assert ours.refused(f"OPTIMIZE managed {by_catalog}")[0] == "ZORDER_UNSUPPORTED_COMMIT_MODE.NEEDS_CATALOG"
     make(ours, "first", tmp_path / "t", "flat")
-    assert (
-        ours.refused(f"OPTIMIZE parquet.`{tmp_path / 't'}` {by_catalog}")[0]
-        == "ZORDER_UNSUPPORTED_COMMIT_MODE.NEEDS_CATALOG"
-    )
-    ours.sql(f"CREATE TABLE second (id BIGINT, a INT) USING parquet LOCATION '{tmp_path / 't'}'")
-    condition, message = ours.refused(f"OPTIMIZE first {by_catalog}")
-    assert condition == "ZORDER_UNSUPPORTED_COMMIT_MODE.SHARED_LOCATION"
-    assert "second" in message
-    ours.sql("DROP TABLE second")
-    more = f"OPTIMIZE first {by_catalog[:-1]}, 'partial-progress.enabled' = 'true')"
-    assert ours.refused(more)[0] == "ZORDER_INVALID_OPTION.VALUE"
     ours.sql("OPTIMIZE first ZORDER BY (a) OPTIONS ('num-files' = '3')")
     condition, message = ours.refused(f"OPTIMIZE first FULL {by_catalog}")
     assert condition == "ZORDER_UNSUPPORTED_COMMIT_MODE.OTHER_MODE"
     assert "VACUUM" in message
     ours.sql("VACUUM first RETAIN 0 HOURS")
     ours.sql(f"OPTIMIZE first FULL {by_catalog}")
-    assert (
-        ours.refused("OPTIMIZE first OPTIONS ('commit.mode' = 'in-place')")[0]
-        == "ZORDER_UNSUPPORTED_COMMIT_MODE.OTHER_MODE"
-    )
     for folder in (str(tmp_path / "t"), *[p.removeprefix("file:") for p in locations(ours, "first")]):
         for statement in ("OPTIMIZE parquet.`{}` FULL ZORDER BY (a)", "VACUUM parquet.`{}`"):
             assert ours.refused(statement.format(folder))[0] == "ZORDER_UNSUPPORTED_COMMIT_MODE.PATH"

@@ -6,8 +6,6 @@ hundred crashes need only three JVMs.
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,59 +112,11 @@ def started(rival: Rival, root: Path, died: str, partitioned: bool) -> Case:
 
 
 @dataclass(frozen=True)
-class PartCase(Case):
-    """A table of many files in order and three new ones. An OPTIMIZE of some of them died."""
-
-    optimize: str
-    untouched: frozenset[str]
-    """The files that it did not rewrite."""
-
-
-CELLS = 30
-
-
-def in_order(rival: Rival, root: Path) -> tuple[SmallTable, str]:
-    """Make a table to copy, and the statement that rewrites only a part of it when there are new files."""
-    table = SmallTable(root, partitioned=False)
-    for n in range(CELLS):
-        write_file(root / f"part-{n}.parquet", range(2 * n * ROWS, 2 * (n + 1) * ROWS, 2))
-    layout = "ZORDER BY (a, id)"
-    rival.run(f"OPTIMIZE {table.source} {layout} OPTIONS ('num-files' = '{CELLS}')").rows()
-    cells = table.files()
-    assert len(cells) > 0.7 * CELLS
-    size = sum(f.stat().st_size for f in cells) // len(cells)
-    # These values are between the others. Rows beyond them would get files of their own.
-    for n in range(3):
-        write_file(root / f"new-{n}.parquet", range(2 * n + 1, 2 * CELLS * ROWS, 6 * CELLS))
-    return table, f"{layout} OPTIONS ('target-file-size-bytes' = '{size}')"
-
-
-def started_part(rival: Rival, root: Path, died: str, like: SmallTable, layout: str) -> PartCase:
-    """Copy the table, and stop an OPTIMIZE of a part of it at a step."""
-    shutil.copytree(like.root, root)
-    table = SmallTable(root, partitioned=False)
-    ids = frozenset(table.plain_ids())
-    before = {f.name for f in table.files()}
-    optimize = f"OPTIMIZE {table.source} {layout}"
-    rival.pause(optimize, died)
-    records = [json.loads(p.read_text()) for p in (root / "_zorder").glob("_v*") if p.is_file()]
-    [record] = [r for r in records if r["version"] == 2] or [None]
-    if record is None:
-        assert died in ROLLED_BACK
-        return PartCase(table, died, ids, optimize, frozenset())
-    assert record["metrics"]["strategy"] == "incremental"
-    inputs = {i["path"] for i in record["inputs"]}
-    assert inputs < before
-    return PartCase(table, died, ids, optimize, frozenset(before - inputs))
-
-
-@dataclass(frozen=True)
 class Crashes:
-    """All tables that a process died on: once, twice, and in an OPTIMIZE of some of the files."""
+    """All tables that a process died on, once and twice."""
 
     once: dict[tuple[str, bool], Case]
     again: dict[tuple[str, str], Case]
-    part: dict[str, PartCase]
 
 
 @pytest.fixture(scope="module")
@@ -189,11 +139,6 @@ def crashes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             (died, recovery): started(first, base / died / recovery, died, True)
             for ((died, recovery),) in steps(test_a_recovery_may_die_as_well, "twice")
         }
-        table, layout = in_order(first, base / "in-order")
-        part = {
-            died: started_part(first, base / "part" / died, died, table, layout)
-            for (died,) in steps(test_an_optimize_of_a_part_dies_like_any_other, "died")
-        }
     finally:
         first.kill()
     second = Rival(base / "second")
@@ -202,7 +147,7 @@ def crashes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             second.pause(f"SELECT id FROM {case.table.source}", recovery)
     finally:
         second.kill()
-    return Crashes(single, double, part)
+    return Crashes(single, double)
 
 
 def run(spark: SparkSession, case: Case, statement: str) -> None:
@@ -251,22 +196,3 @@ def test_one_statement_recovers_what_a_killed_process_left(
 @pytest.mark.parametrize("twice", sampled(AGAIN, every=4), ids="-then-".join)
 def test_a_recovery_may_die_as_well(spark: SparkSession, crashes: Crashes, twice: tuple[str, str]) -> None:
     assert_recovered(spark, crashes.again[twice], "SELECT")
-
-
-@pytest.mark.test_rest
-@pytest.mark.parametrize("died", sampled(FORWARD, every=5))
-def test_an_optimize_of_a_part_dies_like_any_other(spark: SparkSession, crashes: Crashes, died: str) -> None:
-    case = crashes.part[died]
-    table = case.table
-    case.assert_plain()
-    assert table.spark_ids(spark) == once(case.ids)
-    assert table.leftovers(2 if case.committed else 1) == []
-    names = {f.name for f in table.files()}
-    assert case.untouched <= names
-    [row] = spark.sql(case.optimize).collect()
-    assert row["metrics"]["strategy"]["name"] == ("none" if case.committed else "incremental")
-    assert table.plain_ids() == table.spark_ids(spark) == once(case.ids)
-    assert table.leftovers(2) == []
-    query = f"SELECT id FROM {table.source} WHERE a BETWEEN 20 AND 24 AND id < 300"
-    found = {r[0] for r in spark.sql(query).collect()}
-    assert found == {i for i in case.ids if 20 <= i * 7919 % 101 <= 24 and i < 300}

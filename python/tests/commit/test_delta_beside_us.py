@@ -21,12 +21,6 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return answers_beside("delta", "ours", tmp_path_factory.mktemp("delta"))
 
 
-@pytest.fixture(scope="module")
-def delta_first(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The answers of `beside_delta.py`, with Delta's named last, and so asked first."""
-    return answers_beside("delta", "delta", tmp_path_factory.mktemp("delta_first"))
-
-
 ROWS = [{"n": 2000, "s": 1999 * 1000}]
 POINT = [{"id": 423}, {"id": 1423}]
 
@@ -146,40 +140,3 @@ def test_a_table_that_is_not_there_is_said_to_be_missing(answers: dict[str, Any]
     error = answers[f"nowhere {statement}"]["error"]
     assert error.startswith("AnalysisException ["), error
     assert "nowhere" in error
-
-
-@pytest.mark.test_all
-@pytest.mark.parametrize(
-    ("statement", "condition", "words"),
-    [
-        ("plain optimize", "DELTA_ONLY_OPERATION", "OPTIMIZE is only supported for Delta tables"),
-        ("plain again", "DELTA_ONLY_OPERATION", "OPTIMIZE is only supported for Delta tables"),
-        ("plain history", "DELTA_ONLY_OPERATION", "DESCRIBE HISTORY is only supported for Delta tables"),
-        ("plain dry vacuum", "DELTA_ONLY_OPERATION", "VACUUM is only supported for Delta tables"),
-        ("plain vacuum", "DELTA_ONLY_OPERATION", "VACUUM is only supported for Delta tables"),
-        ("plain restore", "TABLE_OR_VIEW_NOT_FOUND", "`plain` cannot be found"),
-        ("plain_format optimize", "TABLE_OR_VIEW_NOT_FOUND", "cannot be found"),
-        ("plain_quoted optimize", "DELTA_TABLE_ONLY_OPERATION", "OPTIMIZE is only supported for Delta tables"),
-        ("parts optimize", "DELTA_ONLY_OPERATION", "OPTIMIZE is only supported for Delta tables"),
-        ("view optimize", "EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE", "expects a table"),
-    ],
-)
-def test_asked_first_delta_refuses_plain_tables(
-    delta_first: dict[str, Any], statement: str, condition: str, words: str
-) -> None:
-    error = delta_first[statement]["error"]
-    assert f"[{condition}]" in error, error
-    assert words in error
-
-
-@pytest.mark.test_all
-def test_asked_first_delta_leaves_rows_and_skipping_as_they_are(delta_first: dict[str, Any]) -> None:
-    # WEIGHT, OPTIONS and indexes are of our grammar alone.
-    assert delta_first["plain into 8"][0]["metrics"]["numFilesAdded"] == 8
-    [scan] = delta_first["plain skipping"]
-    assert scan["files_kept"] < scan["files_total"] == 8
-    assert f"Skipping: {scan['files_kept']} of 8 files" in delta_first["plain plan"][0]["plan"]
-    assert ids(delta_first["plain point"]) == POINT
-    for table in ("plain", "plain_format", "plain_quoted", "parts", "named"):
-        assert delta_first[f"{table} rows"] == ROWS
-    assert "numTableColumns" in delta_first["named optimize"][0]["metrics"]

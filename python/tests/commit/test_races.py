@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,13 +29,6 @@ LATE = ("decided", "retire-1")
 CONFLICT = "ZORDER_COMMIT_CONFLICT"
 NEW = range(1000, 1000 + ROWS + 1)
 """The ids of another writer. Their number differs from that of our files."""
-
-
-@pytest.fixture(scope="module")
-def rival(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rival]:
-    process = Rival(tmp_path_factory.mktemp("rival"))
-    yield process
-    process.kill()
 
 
 @pytest.fixture(params=[False, True], ids=["flat", "partitioned"])
@@ -163,54 +156,6 @@ def test_an_overwrite_wins_to_the_end(
     assert_settled(spark, table, ids, versions=0)
 
 
-def test_an_output_deleted_or_a_name_taken_again_is_the_others_business(
-    spark: SparkSession, rival: Rival, table: SmallTable
-) -> None:
-    running = rival.pause(table.optimize, "retire-1")
-    names = [table.root / o["path"] for o in table.record()["outputs"]]
-    # A program that overwrites the folder deletes the first of them too.
-    gone = [n for n in names if n.exists() and n.parent == table.folders[0]][-1]
-    lost = ids_of(gone)
-    gone.unlink()
-    again = write_file(table.folders[0] / "part-0.parquet", NEW)
-    assert running.error() is None
-    assert_settled(spark, table, table.ids - lost | again, versions=1)
-
-
-def overwrite_folder(table: SmallTable, spark: SparkSession, number: int) -> set[int]:
-    """Delete a partition's folder and make it anew."""
-    shutil.rmtree(table.folders[number])
-    return write_file(table.folders[number] / "new.parquet", NEW)
-
-
-def overwrite_partition_by_spark(table: SmallTable, spark: SparkSession, number: int) -> set[int]:
-    """Overwrite a partition as Spark does."""
-    spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
-    frame = rows(spark, table).drop("p").selectExpr("*", f"{number + 1} AS p")
-    frame.write.mode("overwrite").partitionBy("p").parquet(str(table.root))
-    return set(NEW)
-
-
-@pytest.mark.parametrize("number", [0, 1])
-@pytest.mark.parametrize("action", [overwrite_folder, overwrite_partition_by_spark])
-@pytest.mark.parametrize("place", BEFORE + MIDDLE + LATE)
-def test_a_partition_overwritten_meanwhile_is_the_others(
-    spark: SparkSession,
-    rival: Rival,
-    partitioned: SmallTable,
-    place: str,
-    action: Callable[[SmallTable, SparkSession, int], set[int]],
-    number: int,
-) -> None:
-    running = rival.pause(partitioned.optimize, place)
-    new = action(partitioned, spark, number)
-    kept = set(range(3 * ROWS * (1 - number), 3 * ROWS * (2 - number)))
-    error = running.error()
-    # After the commit point the folder is left to the other program. The other partition's new files stay.
-    assert error == (CONFLICT if place in BEFORE else None)
-    assert_settled(spark, partitioned, kept | new, versions=0 if error else 1)
-
-
 @pytest.mark.parametrize("place", ["after-lock", *BEFORE, *MIDDLE, *LATE, "before-unlock"])
 def test_a_second_optimize_is_refused(spark: SparkSession, rival: Rival, partitioned: SmallTable, place: str) -> None:
     running = rival.pause(partitioned.optimize, place)
@@ -254,13 +199,6 @@ def test_a_query_planned_before_an_exchange_reads_one_side_when_it_lists(
         spark.sql("DROP TABLE lazy")
 
 
-def test_a_query_waits_for_a_publishing_owner(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
-    running = rival.pause(partitioned.optimize, "retire-1")
-    asked = rival.run(f"SELECT id FROM {partitioned.source}")
-    assert running.error() is None
-    assert {row[0] for row in asked.rows()} == partitioned.ids
-
-
 def test_an_undo_under_a_waiting_query_is_seen(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
     running = rival.pause(partitioned.optimize, "reveal-1")
     asked = rival.run(f"SELECT id FROM {partitioned.source}")
@@ -270,19 +208,6 @@ def test_an_undo_under_a_waiting_query_is_seen(spark: SparkSession, rival: Rival
     assert running.error() == CONFLICT
     # After more than two seconds, the query may have read around the owner, before the delete.
     assert once(row[0] for row in asked.rows()) in (once(ids), once(partitioned.ids))
-
-
-@pytest.mark.parametrize("place", [*MIDDLE, *LATE])
-def test_a_query_reads_around_an_owner_that_stands_still(
-    spark: SparkSession, rival: Rival, table: SmallTable, place: str
-) -> None:
-    running = rival.pause(table.optimize, place)
-    start = time.monotonic()
-    assert table.spark_ids(spark) == once(table.ids)
-    # It waits for two seconds.
-    assert time.monotonic() - start < 15
-    assert running.error() is None
-    assert table.spark_ids(spark) == once(table.ids)
 
 
 @pytest.mark.parametrize("change", ["delete", "delete all", "overwrite", "rewrite"])

@@ -147,6 +147,20 @@ def test_a_locked_table_is_left_and_all_locked_is_told(spark: SparkSession, data
         rival.kill()
 
 
+@pytest.mark.test_all
+def test_what_a_killed_process_left_half_published_is_recovered(
+    spark: SparkSession, database: Path, tmp_path: Path
+) -> None:
+    fill(spark)
+    rival = Rival(tmp_path / "rival")
+    rival.pause(f"OPTIMIZE parquet.`{database}/clustered` ZORDER BY (a)", "reveal-1").wait_until_paused()
+    rival.kill()
+    [state] = [row.state for row in nightly.states(spark, Selected((), ("clustered",)))]
+    assert state.startswith("half published")
+    assert exit_code(nightly.optimize(spark, Selected((), ("clustered",)))) == 0
+    assert rows(spark)["clustered"] == 20000
+
+
 @pytest.mark.test_rest
 def test_two_nightly_runs_at_once_lose_nothing(spark: SparkSession, database: Path) -> None:
     fill(spark)
@@ -314,6 +328,11 @@ def test_an_error_of_java_itself_stops_no_other_table(
         ["history"],
         ["history", "t", "--limit", "-1"],
         ["nights"],
+        ["status", "--schema", ""],
+        ["optimize", "--table", "a..b"],
+        ["optimize", "--table", "`a"],
+        ["status", "/path", "--check"],
+        ["optimize", "--budget", "-1h"],
     ],
 )
 def test_wrong_usage_exits_with_2_and_starts_nothing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,6 @@ from steps import step
 
 from spark_zorder import ZOrderTable
 from spark_zorder._cli import nightly
-from spark_zorder._cli.main import main
 from spark_zorder._cli.nightly_outcome import Outcome, Selected, Watcher, exit_code
 from spark_zorder._cli.nightly_output import say
 
@@ -143,23 +142,6 @@ def test_closed_output_is_no_error() -> None:
     with os.fdopen(writing, "w") as stream:
         say("a line", stream)
         say("another", stream)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["status", "--schema", ""],
-        ["optimize", "--table", "a..b"],
-        ["optimize", "--table", "`a"],
-        ["status", "/path", "--check"],
-        ["optimize", "--budget", "-1h"],
-    ],
-)
-def test_wrong_names_exit_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 2
-    assert "usage:" in capsys.readouterr().err
 
 
 @pytest.mark.test_all

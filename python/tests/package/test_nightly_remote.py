@@ -86,14 +86,6 @@ def test_a_night_over_connect(server: str) -> None:
     assert out.strip() == str([(2000, sum(range(2000)))] * 2)
 
 
-def test_a_schema_or_table_that_is_not_there(server: str) -> None:
-    code, out, err = tool("optimize", "--schema", "typo", "--remote", server)
-    assert (code, out) == (1, "")
-    assert err.startswith("[SCHEMA_NOT_FOUND]"), err
-    code, out, err = tool("optimize", "--table", "nights.typo", "--remote", server)
-    assert (code, out, err) == (1, "", "there is no table nights.typo\n")
-
-
 def test_a_server_without_the_extension_is_told_and_exits_with_1(tmp_path: Path) -> None:
     with connect_server(tmp_path / "without", {}) as url:
         code, _, err = python("-c", MAKE, url)

@@ -221,36 +221,6 @@ def test_a_dry_run_changes_nothing_and_foresees_the_files(
         assert (c.meanFilesBefore, c.boundFiles) == (d.meanFilesBefore, d.boundFiles)
 
 
-@pytest.mark.test_rest
-def test_a_dry_run_of_partitions_and_of_new_rows(spark: SparkSession, tmp_path: Path) -> None:
-    folder = tmp_path / "t"
-    table = make(spark, folder, partitions=3)
-    foreseen = table.optimize(["a", "b"], where="p > 0", num_files=20, dry_run=True)
-    real = table.optimize(["a", "b"], where="p > 0", num_files=20)
-    assert (foreseen.files_added, foreseen.metrics.partitionsOptimized) == (real.files_added, 2)
-    more = "id + 100000 AS id, a, b, s, near_a, p"
-    spark.read.parquet(str(folder)).where("p = 1").limit(200).selectExpr(*more.split(", ")).coalesce(1).write.mode(
-        "append"
-    ).partitionBy("p").parquet(str(folder))
-    foreseen, real = table.optimize(where="p > 0", dry_run=True), table.optimize(where="p > 0")
-    assert foreseen.metrics.strategy.name == real.metrics.strategy.name == "incremental"
-    assert (foreseen.files_removed, foreseen.files_added) == (real.files_removed, real.files_added)
-    for column, files in real.mean_files.items():
-        assert foreseen.mean_files[column] == pytest.approx(files, rel=0.1)
-
-
-@pytest.mark.test_rest
-def test_a_dry_run_knows_a_limit_of_rows(spark: SparkSession, tmp_path: Path) -> None:
-    table = make(spark, tmp_path / "t")
-    spark.conf.set("spark.sql.files.maxRecordsPerFile", "1000")
-    try:
-        foreseen, real = (table.optimize(["a"], num_files=8, dry_run=dry) for dry in (True, False))
-    finally:
-        spark.conf.unset("spark.sql.files.maxRecordsPerFile")
-    assert real.files_added >= 20
-    assert foreseen.files_added == pytest.approx(real.files_added, rel=0.1)
-
-
 def test_a_file_of_one_row_has_no_halves(spark: SparkSession, tmp_path: Path) -> None:
     spark.range(6).repartition(2).write.parquet(str(tmp_path / "t"))
     summary = ZOrderTable.for_path(spark, tmp_path / "t").optimize(["id"], num_files=6, dry_run=True).summary
@@ -287,12 +257,3 @@ def test_a_dry_run_foresees_the_time_by_the_table_s_own_history(spark: SparkSess
     foreseen = table.optimize(["b"], num_files=4, dry_run=True)
     rate = int(metrics["numRemovedBytes"]) / int(metrics["rewriteMillis"])
     assert foreseen.seconds == pytest.approx(1 + foreseen.bytes_removed / rate / 1000, abs=0.01)
-
-
-@pytest.mark.parametrize("statement", ["OPTIMIZE {} ZORDER BY (missing) DRY RUN", "OPTIMIZE {} ZORDER BY (a) DRY"])
-def test_a_wrong_dry_run_is_refused(spark: SparkSession, tmp_path: Path, statement: str) -> None:
-    make(spark, tmp_path / "t")
-    before = snapshot(tmp_path / "t")
-    with pytest.raises(Exception, match=r"ZORDER_COLUMN_NOT_FOUND|SYNTAX"):
-        spark.sql(statement.format(f"parquet.`{tmp_path / 't'}`"))
-    assert snapshot(tmp_path / "t") == before

@@ -94,60 +94,6 @@ def test_a_script_returns_what_its_last_query_returns(scripts: SparkSession) -> 
     assert scripts.sql("DESCRIBE HISTORY t").count() == 1
 
 
-@pytest.mark.test_rest
-def test_a_table_of_the_script_itself(scripts: SparkSession) -> None:
-    optimize = run("OPTIMIZE made ZORDER BY (a) OPTIONS ('num-files' = 4)")
-    scripts.sql(f"BEGIN {create('made')}; {optimize}; {run('VACUUM made')}; END")
-    assert files(scripts, "made") == 4
-    assert scripts.sql("SELECT count(*), count(DISTINCT id) FROM made").first() == (2000, 2000)
-
-
-@pytest.mark.test_rest
-def test_loops_branches_and_handlers(scripts: SparkSession) -> None:
-    for name in ("looped", "chosen", "other", "handled"):
-        scripts.sql(create(name))
-    scripts.sql("""
-        BEGIN
-          DECLARE n INT DEFAULT 0;
-          DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN
-            EXECUTE IMMEDIATE "OPTIMIZE handled ZORDER BY (a) OPTIONS ('num-files' = 2)";
-          END;
-          WHILE n < 2 DO
-            EXECUTE IMMEDIATE "OPTIMIZE looped ZORDER BY (a) OPTIONS ('num-files' = 3)";
-            SET n = n + 1;
-          END WHILE;
-          IF n = 2 THEN
-            EXECUTE IMMEDIATE "OPTIMIZE chosen ZORDER BY (a) OPTIONS ('num-files' = 2)";
-          ELSE
-            EXECUTE IMMEDIATE "OPTIMIZE other ZORDER BY (a) OPTIONS ('num-files' = 2)";
-          END IF;
-          SELECT * FROM missing;
-        END""")
-    assert [files(scripts, name) for name in ("looped", "chosen", "other", "handled")] == [3, 2, 8, 2]
-
-
-@pytest.mark.test_rest
-def test_every_statement(scripts: SparkSession, database: Path) -> None:
-    scripts.sql(create("t"))
-    for statement in (
-        f"OPTIMIZE parquet.`{database / 't'}` ZORDER BY (a)",
-        "CREATE OR REPLACE SKIPPING INDEX ON t",
-        "REFRESH SKIPPING INDEX ON t",
-        "DESCRIBE CLUSTERING t (a)",
-        "DESCRIBE DETAIL t",
-        "DESC HISTORY t",
-        "EXPLAIN SKIPPING SELECT * FROM t WHERE a = 3",
-        "SHOW CLUSTERING",
-        "RESTORE t TO VERSION AS OF 0",
-        "VACUUM t DRY RUN",
-    ):
-        # A script does not return the rows of a command, which holds for Spark's own.
-        assert scripts.sql(f"BEGIN {run(statement)}; END").columns == scripts.sql("BEGIN SHOW TABLES; END").columns, (
-            statement
-        )
-    assert [row.operation for row in scripts.sql("DESCRIBE HISTORY t").collect()] == ["RESTORE", "OPTIMIZE"]
-
-
 def test_a_text_that_is_executed(scripts: SparkSession) -> None:
     scripts.sql(create("t"))
     result = scripts.sql("EXECUTE IMMEDIATE 'OPTIMIZE t ZORDER BY (a) OPTIONS (\"num-files\" = 4)'")
@@ -156,23 +102,3 @@ def test_a_text_that_is_executed(scripts: SparkSession) -> None:
         "BEGIN DECLARE text STRING DEFAULT 'OPTIMIZE ' || 't' || ' FULL ZORDER BY (id)'; EXECUTE IMMEDIATE text; END"
     )
     assert "id" in scripts.sql("DESCRIBE HISTORY t").collect()[0]["operationParameters"]["zOrderBy"]
-
-
-@pytest.fixture
-def parts(scripts: SparkSession) -> SparkSession:
-    scripts.sql("CREATE TABLE parts (id BIGINT, p INT) USING parquet PARTITIONED BY (p)")
-    scripts.sql("INSERT INTO parts SELECT /*+ REPARTITION(4) */ id, 1 FROM range(100)")
-    scripts.sql("INSERT INTO parts SELECT /*+ REPARTITION(4) */ id, 2 FROM range(100)")
-    return scripts
-
-
-@pytest.mark.parametrize("where", ["p = ?' USING x", "p = :y' USING x AS y"])
-def test_a_variable_in_where(parts: SparkSession, where: str) -> None:
-    parts.sql(f"BEGIN DECLARE x INT = 1; EXECUTE IMMEDIATE 'OPTIMIZE parts WHERE {where}; END")
-    assert files(parts, "parts") == 5
-
-
-def test_a_script_with_a_parameter(parts: SparkSession) -> None:
-    script = "BEGIN DECLARE x INT; SET x = :day; EXECUTE IMMEDIATE 'OPTIMIZE parts WHERE p = ?' USING x; END"
-    parts.sql(script, args={"day": 2})
-    assert files(parts, "parts") == 5

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.test_all
 
-FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
-
 
 def explain(spark: SparkSession, query: str) -> tuple[int, int, list[str]]:
     """The files kept, all files, and the reason that EXPLAIN SKIPPING gives for the interval."""
@@ -48,44 +46,6 @@ def rows(frame: DataFrame) -> list[str]:
     return sorted(map(repr, frame.collect()))
 
 
-@FORMATS
-@pytest.mark.parametrize("cuts", ["equal", "aligned"])
-def test_every_answer_is_that_without_skipping(
-    spark: SparkSession, database: Path, file_format: str, cuts: str
-) -> None:
-    spark.sql(
-        f"""CREATE TABLE t USING {file_format} AS SELECT /*+ REPARTITION(3) */ id,
-        IF(id % 97 = 0, NULL, format_string('%05d', pmod(hash(id), 2000))) AS s,
-        CASE WHEN id % 89 = 0 THEN CAST('NaN' AS DOUBLE) WHEN id % 83 = 0 THEN -0.0D WHEN id % 79 = 0 THEN 0.0D
-             ELSE (pmod(hash(id, 1), 2000) - 300) / 8.0D END AS x,
-        timestamp_micros(pmod(hash(id, 2), 1000000) * 1000000000L) AS at FROM range(12000)"""
-    )
-    spark.sql(f"OPTIMIZE t ZORDER BY (s, x, at) OPTIONS ('num-files' = '37', 'cuts' = '{cuts}')")
-    spark.sql("INSERT INTO t SELECT id, '00003', 1.5, timestamp_micros(0) FROM range(12000, 12010)")
-    left_out = 0
-    for condition in [
-        "s = '00003' AND x = 1.5",
-        "s BETWEEN '00400' AND '00460' AND x BETWEEN 10 AND 22",
-        "s BETWEEN '01400' AND '01460' AND x BETWEEN 110 AND 122",
-        "s LIKE '0010%' AND x > 150",
-        "s < '00300' AND x <= -12",
-        "s >= '01800' AND x = 'NaN'",
-        "s IN ('00001', '00019', '00050') AND x IN (0.0D, -0.0D)",
-        "x < -20 AND s > '01500'",
-        "x BETWEEN -0.0D AND 4 AND s BETWEEN '00900' AND '01000'",
-        "s IS NULL AND x > 100",
-        "(s = '00100' OR s = '00190') AND x > 200",
-        "at < '1985-01-01' AND s > '01700' AND x > 100",
-        "at BETWEEN '1999-01-01' AND '2000-06-01' AND s < '00500' AND x BETWEEN 60 AND 80",
-        "s <=> '00777' AND NOT x < 40",
-    ]:
-        query = f"SELECT * FROM t WHERE {condition}"
-        assert rows(spark.sql(query)) == without(spark, query), condition
-        left_out += len(explain(spark, query)[2])
-    if cuts == "equal":
-        assert left_out >= 3
-
-
 def test_files_go_that_the_bounds_of_the_columns_keep(spark: SparkSession, database: Path) -> None:
     spark.sql(
         """CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(3) */ id,
@@ -109,37 +69,3 @@ def test_files_go_that_the_bounds_of_the_columns_keep(spark: SparkSession, datab
             if most >= 1 and low_a >= 450:
                 return
     assert most >= 1
-
-
-def test_an_index_made_anew_believes_no_interval_of_before(spark: SparkSession, database: Path) -> None:
-    spark.sql(
-        """CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(3) */ id, pmod(hash(id), 1000) AS a,
-        pmod(hash(id, 1), 1000) AS b FROM range(20000)"""
-    )
-    spark.sql("OPTIMIZE t ZORDER BY (a, b) OPTIONS ('num-files' = '23', 'cuts' = 'equal')")
-    queries = [
-        f"SELECT * FROM t WHERE a BETWEEN {a} AND {a + 60} AND b BETWEEN {b} AND {b + 60}"
-        for a in range(0, 1000, 90)
-        for b in range(0, 1000, 90)
-    ]
-    pruned = [q for q in queries if explain(spark, q)[2]]
-    assert pruned
-    spark.sql("REFRESH SKIPPING INDEX ON t")
-    assert explain(spark, pruned[0])[2]
-    spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
-    assert not any(explain(spark, q)[2] for q in pruned)
-    assert rows(spark.sql(pruned[0])) == without(spark, pruned[0])
-
-
-def test_a_column_of_another_type_leaves_nothing_out(spark: SparkSession, database: Path) -> None:
-    spark.sql(
-        """CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(3) */ pmod(hash(id), 1000) AS a,
-        pmod(hash(id, 1), 1000) AS b FROM range(5000)"""
-    )
-    spark.sql("OPTIMIZE t ZORDER BY (a, b) OPTIONS ('num-files' = '9', 'cuts' = 'equal')")
-    wide = spark.read.schema("a BIGINT, b BIGINT").parquet(str(database / "t"))
-    wide.createOrReplaceTempView("wide")
-    condition = "a BETWEEN 100 AND 140 AND b BETWEEN 700 AND 730"
-    found = rows(spark.sql(f"SELECT * FROM wide WHERE {condition}"))
-    assert found == without(spark, f"SELECT CAST(a AS BIGINT) AS a, CAST(b AS BIGINT) AS b FROM t WHERE {condition}")
-    assert explain(spark, f"SELECT * FROM wide WHERE {condition}")[0] == 9

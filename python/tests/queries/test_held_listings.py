@@ -95,16 +95,6 @@ def test_a_planned_frame_sees_partitions_that_come_and_go(spark: SparkSession, d
     frame.unpersist()
 
 
-def test_the_metrics_count_a_file_that_was_overwritten(spark: SparkSession, table: list[Path]) -> None:
-    write(table[3], range(5000, 5100))
-    found = later(spark)
-    found.collect()
-    [scan] = scans(found)
-    metrics = scan.metrics()
-    assert metrics.apply("skippingFilesKept").value() == 1
-    assert metrics.apply("skippingFilesTotal").value() == FILES
-
-
 def test_files_replaced_under_other_names_are_missed_as_loudly_as_without_skipping(
     spark: SparkSession, table: list[Path]
 ) -> None:

@@ -391,36 +391,6 @@ def test_a_plan_that_was_run_before_an_optimize_ends_as_after_any_rewrite(spark:
 # --- Other readers ---
 
 
-def test_a_stream_over_the_folder_has_every_row_once(spark: SparkSession, own: Path, tmp_path: Path) -> None:
-    optimize(spark)
-    schema = spark.table("t").schema
-    stream = spark.readStream.schema(schema).parquet(str(own)).where("id < 100")
-    query = (
-        stream.writeStream.format("memory")
-        .queryName("streamed")
-        .trigger(availableNow=True)
-        .option("checkpointLocation", str(tmp_path / "checkpoint"))
-        .start()
-    )
-    query.awaitTermination(120)
-    assert query.exception() is None
-    assert sorted(r["id"] for r in spark.table("streamed").collect()) == list(range(100))
-
-
-@pytest.mark.parametrize("file_format", ["parquet", "orc"])
-def test_through_the_v2_source_rows_are_right(
-    spark: SparkSession, table: Path, tmp_path: Path, file_format: str
-) -> None:
-    path = str(tmp_path / "v2")
-    spark.table("t").repartition(4).write.format(file_format).save(path)
-    ZOrderTable.for_path(spark, path, file_format).optimize(["id"], options={"num-files": 8})
-    with settings(spark, spark_sql_sources_useV1SourceList=""):
-        frame = spark.read.format(file_format).load(path).where(IN_ONE_FILE)
-        assert "BatchScanExec" in node_names(frame)
-        assert sorted(r["id"] for r in frame.collect()) == list(range(10, 21))
-        assert spark.read.format(file_format).load(path).count() == ROWS
-
-
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 @pytest.mark.parametrize(
     ("schema", "predicate"),

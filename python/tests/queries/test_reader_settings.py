@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
-from comparison import files_read, no_skipping, outcome, same_rows, settings
+from comparison import files_read, no_skipping, outcome, same_rows
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
@@ -84,27 +84,6 @@ def test_the_reading_schema_says_what_a_missing_column_is(
     for table in ("nulls", "fives"):
         for predicate in asked:
             same_rows(spark, f"SELECT * FROM {table} WHERE {predicate}")
-
-
-def test_a_default_of_a_field_in_a_struct(spark: SparkSession, database: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "files"
-    folder.mkdir()
-    for f in range(FILES):
-        structs = pa.array([{"x": f * 100 + r} for r in range(100)], pa.struct([("x", pa.int64())]))
-        pq.write_table(pa.table({"s": structs}), folder / f"part-{f}.parquet")
-    external(spark, "t", "s STRUCT<x: BIGINT, y: INT>", folder, "parquet")
-    spark.sql("CREATE SKIPPING INDEX ON t")
-    assert files_read(spark, "SELECT * FROM t WHERE s.y = 5") == (0, FILES)
-    inner = StructType([StructField("x", LongType()), StructField("y", IntegerType(), True, {"EXISTS_DEFAULT": "5"})])
-    read = spark.read.schema(StructType([StructField("s", inner)]))
-    for vectorized in ("true", "false"):
-        with settings(
-            spark,
-            spark_sql_parquet_enableVectorizedReader=vectorized,
-            spark_sql_parquet_enableNestedColumnVectorizedReader=vectorized,
-        ):
-            agree(spark, read.parquet(str(folder)).where("s.y = 5"))
-            agree(spark, read.parquet(str(folder)).where("s.y IS NULL"))
 
 
 @FORMATS

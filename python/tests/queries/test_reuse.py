@@ -66,29 +66,6 @@ def same_nodes(spark: SparkSession, query: str) -> Counter[str]:
     return found
 
 
-SAME_CONDITIONS = [
-    ("id > 10 AND a < 5 AND b < 90", "b < 90 AND a < 5 AND id > 10"),
-    ("id < 10 OR b = 600", "b = 600 OR id < 10"),
-    ("id BETWEEN 10 AND 20", "id <= 20 AND id >= 10"),
-    ("id IN (3, 5, 9)", "id IN (9, 3, 5)"),
-    ("id IN (1,2,3,4,5,6,7,8,9,10,11,12)", "id IN (12,11,10,9,8,7,6,5,4,3,2,1)"),
-    ("NOT (id > 30)", "30 >= id"),
-    ("(a = 1 AND id < 9) OR (a = 2 AND b < 9)", "(b < 9 AND a = 2) OR (id < 9 AND 1 = a)"),
-    ("id + 1 = 30 AND a >= 0", "a >= 0 AND 1 + id = 30"),
-]
-
-
-@pytest.mark.test_rest
-@pytest.mark.parametrize(("one", "other"), SAME_CONDITIONS)
-def test_conditions_in_another_order_share_an_exchange(reuse: SparkSession, one: str, other: str) -> None:
-    part = "SELECT a, count(*) AS n FROM t WHERE {} GROUP BY a"
-    found = same_nodes(reuse, f"{part.format(one)} UNION ALL {part.format(other)}")
-    assert found["ReusedExchangeExec"] == 1
-    kept, total = files_read(reuse, f"{part.format(one)} UNION ALL {part.format(other)}")
-    assert total == 2 * FILES
-    assert kept < total
-
-
 def test_a_self_join_shares_an_exchange(reuse: SparkSession) -> None:
     query = (
         "SELECT x.b, y.b AS c FROM (SELECT id, b FROM t WHERE id < 40 AND a > 2) x"
@@ -120,13 +97,6 @@ def test_subqueries_with_other_filters_are_merged_and_read_the_files_of_both(reu
     assert found["FileSourceScanExec"] == 1
     frame = reuse.sql(query)
     assert [scan.metrics().apply("numFiles").value() for scan in run(frame)] == [2]
-
-
-@pytest.mark.test_rest
-def test_scans_of_other_files_share_nothing(reuse: SparkSession) -> None:
-    part = "SELECT a, count(*) AS n FROM t WHERE id {} GROUP BY a"
-    found = same_nodes(reuse, f"{part.format('< 40')} UNION ALL {part.format('< 41')}")
-    assert found["ReusedExchangeExec"] == 0
 
 
 LATE = [

@@ -148,16 +148,3 @@ def test_a_forecast_says_what_an_index_takes_and_saves(spark_session: SparkSessi
     assert 500 * FILES < forecast["who"].bytes < 2000 * FILES
     assert [f for f in left if not f.exists()] == []
     assert not [f for f in (folder / "_zorder").iterdir() if f.name.startswith("_index") and f not in left]
-
-
-def test_a_damaged_block_is_read_around(spark_session: SparkSession, tmp_path: Path) -> None:
-    folder = tmp_path / "t"
-    rows(spark_session).write.parquet(str(folder))
-    ZOrderTable.for_path(spark_session, str(folder)).create_skipping_index("id", values=["n"])
-    index = next((folder / "_zorder").glob("_index-*"))
-    content = bytearray(index.read_bytes())
-    for at in range(len(content) // 4, len(content) // 2):
-        content[at] ^= 0x5A
-    index.write_bytes(content)
-    query = f"SELECT * FROM parquet.`{folder}` WHERE n = 77"
-    same_rows(spark_session, query)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import stat
 import sys
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from comparison import same_rows
 from logs import logged
-from programs import answers_of
 from pyspark.errors import AnalysisException
 
-from spark_zorder import ZOrderTable, explain_skipping, jar_path
+from spark_zorder import ZOrderTable, explain_skipping
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -69,30 +65,6 @@ def recorded(folder: Path) -> list[dict[str, Any]]:
 
 def columns_of(folder: Path) -> set[str]:
     return {".".join(c["path"]) for kind in recorded(folder) for c in kind["columns"]}
-
-
-def test_what_is_asked_for_most_is_clustered_by(spark: SparkSession, table: Path) -> None:
-    ask(spark, table, *[f"a = {n}" for n in range(0, 1000, 25)], *[f"b = {n}" for n in range(0, 1000, 250)])
-    auto = optimize(spark, table)["auto"]
-    assert auto["layout"].startswith("ZORDER BY (a"), auto
-    assert auto["queries"] == 44
-    assert "40 by a =" in auto["reason"]
-    assert "c" not in auto["layout"].split("(")[1]
-    assert auto["touchedShare"] <= auto["touchedShareEqualWeights"]
-    explained = spark.sql(f"EXPLAIN SKIPPING SELECT * FROM parquet.`{table}` WHERE a = 17").collect()[0]
-    assert explained["files_kept"] <= 16
-    assert len(same_rows(spark, f"SELECT * FROM parquet.`{table}` WHERE a = 17")) > 5
-
-
-def test_a_layout_that_is_good_enough_is_kept(spark: SparkSession, table: Path) -> None:
-    ask(spark, table, *[f"a = {n} AND b < {n}" for n in range(0, 1000, 50)])
-    first = optimize(spark, table)
-    second = optimize(spark, table)
-    assert second["numFilesAdded"] == 0
-    assert second["auto"]["layout"] == first["auto"]["layout"]
-    assert "kept" in second["auto"]["reason"]
-    bare = spark.sql(f"OPTIMIZE parquet.`{table}`").collect()[0]["metrics"]
-    assert (bare["numFilesAdded"], bare["auto"]) == (0, None)
 
 
 def test_hot_ranges_have_more_room(spark: SparkSession, table: Path) -> None:
@@ -153,14 +125,6 @@ def test_a_dry_run_foresees_the_bytes_that_queries_read(
     assert foreseen.queries == len(predicates)
     assert foreseen.bytesShareBefore == pytest.approx(before, rel=0.01)
     assert foreseen.bytesShareAfter == pytest.approx(share(), rel=0.1)
-
-
-def test_nothing_recorded_is_an_error(spark: SparkSession, table: Path) -> None:
-    side = sorted(p.name for p in (table / "_zorder").iterdir())
-    with pytest.raises(AnalysisException) as error:
-        optimize(spark, table)
-    assert error.value.getCondition() == "ZORDER_NO_WORKLOAD"
-    assert sorted(p.name for p in (table / "_zorder").iterdir()) == side
 
 
 def test_off_by_default_and_not_for_queries_that_nobody_runs(spark: SparkSession, table: Path) -> None:
@@ -228,16 +192,6 @@ def test_excluded_columns_are_not_recorded(spark: SparkSession, database: Path) 
     assert "id" not in columns_of(database / "t")
 
 
-def test_an_overwritten_folder_stays_without_a_side_folder(spark: SparkSession, table: Path) -> None:
-    ask(spark, table, "a = 1")
-    spark.range(10).selectExpr("id", "id AS a").write.mode("overwrite").parquet(str(table))
-    flush(spark)
-    assert not (table / "_zorder").exists()
-    ask(spark, table, "a = 1")
-    flush(spark)
-    assert not (table / "_zorder").exists()
-
-
 def test_what_was_recorded_goes_with_the_index_and_stays_otherwise(spark: SparkSession, table: Path) -> None:
     ask(spark, table, "a = 1", "b > 900")
     optimize(spark, table, 8)
@@ -266,32 +220,6 @@ def test_what_was_recorded_goes_with_the_index_and_stays_otherwise(spark: SparkS
     assert [kind["queries"] for kind in recorded(table)] == [1]
 
 
-def test_new_rows_in_hot_ranges_are_placed_by_the_boundaries_there(spark: SparkSession, tmp_path: Path) -> None:
-    folder, rows = tmp_path / "t", 120_000
-
-    def add(start: int, end: int) -> None:
-        keys = [f"pmod(hash(id, {n}), 100000) AS {c}" for n, c in enumerate("ab")]
-        spark.range(start, end, 1, 2).selectExpr("id", *keys).write.mode("append").parquet(str(folder))
-
-    add(0, rows)
-    spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{folder}`")
-    spark.conf.set(RECORD, "true")
-    ask(spark, folder, *[f"{c} = {n}" for n in range(90_000, 100_000, 500) for c in "ab"])
-    size = sum(p.stat().st_size for p in folder.glob("*.parquet")) // 40
-    options = {"target-file-size-bytes": size, "hot-ranges": True}
-    target = ZOrderTable.for_path(spark, str(folder), "parquet")
-    target.optimize(auto=True, options=options)
-    add(rows, rows + 6_000)
-    metrics = target.optimize(target_file_size=size).metrics
-    assert metrics["strategy"]["name"] == "incremental", metrics["strategy"]
-    assert metrics["strategy"]["drift"] < 0.6
-    # The share counts rows as they are, not the room that they have.
-    assert all(1 <= c["meanFilesAfter"] <= 20 for c in metrics["clustering"]), metrics["clustering"]
-    total = rows + 6_000
-    assert spark.read.parquet(str(folder)).agg({"id": "sum"}).collect()[0][0] == total * (total - 1) // 2
-    assert len(same_rows(spark, f"SELECT * FROM parquet.`{folder}` WHERE a > 99000 AND b > 90000")) > 50
-
-
 def test_a_side_folder_that_cannot_be_written_fails_no_query(spark: SparkSession, table: Path, tmp_path: Path) -> None:
     # A file where the folder should be: root may write to every folder.
     (table / "_zorder" / "workload").write_text("x")
@@ -306,43 +234,6 @@ def test_a_side_folder_that_cannot_be_written_fails_no_query(spark: SparkSession
     assert len(told) == 1
     assert str(table) in told[0]
     assert (table / "_zorder" / "workload").read_text() == "x"
-
-
-def test_hostile_files_are_ignored_with_a_warning(spark: SparkSession, table: Path, tmp_path: Path) -> None:
-    ask(spark, table, *["a = 1"] * 20)
-    flush(spark)
-    folder = table / "_zorder" / "workload"
-    [good] = folder.glob("*.json")
-    outside = tmp_path / "outside.json"
-    outside.write_bytes(good.read_bytes())
-    bad = {
-        f"_{uuid.uuid4()}-000001.json": good.read_bytes()[:50],
-        f"_{uuid.uuid4()}-000002.json": os.urandom(1000),
-        f"_{uuid.uuid4()}-000003.json": b"[" * 60_000,
-        f"_{uuid.uuid4()}-000004.json": b" " * 5_000_000,
-    }
-    for name, content in bad.items():
-        (folder / name).write_bytes(content)
-    (folder / f"_{uuid.uuid4()}-000005.json").symlink_to(outside)
-    (folder / "notes.txt").write_text("not ours")
-    with logged(spark, tmp_path / "log") as log:
-        ask(spark, table, "b = 1")
-        auto = optimize(spark, table)["auto"]
-    assert auto["queries"] == 21
-    lines = log.read_text().splitlines()
-    for name in bad:
-        assert any(name in line and "ignored" in line for line in lines), name
-    assert outside.exists()
-    assert (folder / "notes.txt").exists()
-
-
-def test_processes_add_up(spark: SparkSession, table: Path, tmp_path: Path) -> None:
-    for _ in range(2):
-        answers_of("record_queries.py", str(jar_path()), str(table), folder=tmp_path)
-    files = list((table / "_zorder" / "workload").glob("*.json"))
-    assert len(files) == 2
-    assert sum(kind["queries"] for kind in recorded(table)) == 6
-    assert sum(p.stat().st_size for p in files) < 1 << 20
 
 
 def test_partitions_where_and_orc(spark: SparkSession, database: Path) -> None:

@@ -55,15 +55,6 @@ def test_columns_are_names_or_expressions_and_the_number_may_be_left_out(spark: 
     assert boxes(call(struct, 16, "s.a", "s.b")) == [(64, 8, 8)] * 16
 
 
-@pytest.mark.test_rest
-@older_sparks
-@calls
-def test_a_file_for_each_partition(spark: SparkSession, tmp_path: Path, call: Call) -> None:
-    for kind in ("parquet", "csv"):
-        call(spark.range(1024).selectExpr(*GRID), 16, "a", "b").write.format(kind).save(str(tmp_path / kind))
-        assert len(list((tmp_path / kind).glob("part-*"))) == 16
-
-
 @older_sparks
 @pytest.mark.parametrize(
     ("arguments", "condition"),
@@ -104,19 +95,3 @@ spark.stop()
     printed = run([sys.executable, "-c", program], tmp_path)
     assert printed.count("parts [(7, 64)] 16") == 4
     assert "refused ZORDER_INVALID_HINT.PARTITIONS" in printed
-
-
-@pytest.mark.test_rest
-def test_a_session_without_the_extension_is_told_so(tmp_path: Path) -> None:
-    program = """
-from pyspark.sql import SparkSession
-from spark_zorder import NoExtensionError, repartition_by_zorder_range
-spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-try:
-    repartition_by_zorder_range(spark.range(10), 2, "id")
-except NoExtensionError as error:
-    print("refused", error)
-spark.stop()
-"""
-    printed = run([sys.executable, "-c", program], tmp_path)
-    assert "refused this session was started without the extension org.sparkzorder.ZOrderSparkExtension" in printed

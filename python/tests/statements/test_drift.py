@@ -19,19 +19,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.test_all
 
-FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
-
 
 def part(spark: SparkSession, folder: Path, file_format: str, first: int, *columns: str, count: int = 100) -> None:
     """Add a file of rows with ids from `first`."""
     frame = spark.range(first, first + count, 1, 1).selectExpr(*(columns or ("id", "CAST(id AS INT) AS a")))
     frame.write.format(file_format).mode("append").save(str(folder))
-
-
-def external(spark: SparkSession, folder: Path, schema: str, file_format: str = "parquet") -> None:
-    """Make the table `t` anew over the folder."""
-    spark.sql("DROP TABLE IF EXISTS t")
-    spark.sql(f"CREATE TABLE t ({schema}) USING {file_format} LOCATION '{folder}'")
 
 
 def same_outcome(spark: SparkSession, query: str) -> list[str] | str:
@@ -42,153 +34,6 @@ def same_outcome(spark: SparkSession, query: str) -> list[str] | str:
     if isinstance(expected, list):
         assert found == expected, query
     return found
-
-
-def skips(spark: SparkSession, predicate: str, most: int = 1) -> None:
-    """Check that a query keeps no more files than this."""
-    kept, total = files_read(spark, f"SELECT * FROM t WHERE {predicate}")
-    assert kept <= most < total, f"{predicate}: {kept} of {total}"
-
-
-@FORMATS
-def test_a_column_added_later(spark: SparkSession, database: Path, tmp_path: Path, file_format: str) -> None:
-    folder = tmp_path / "files"
-    for n in range(4):
-        part(spark, folder, file_format, n * 100)
-    external(spark, folder, "id BIGINT, a INT", file_format)
-    spark.sql("CREATE SKIPPING INDEX ON t")
-    spark.sql("ALTER TABLE t ADD COLUMNS (late INT, s STRUCT<x: INT, y: STRING>)")
-    queries = [
-        "late IS NULL",
-        "late = 5",
-        "late IS NOT NULL",
-        "s.x = 5",
-        "s IS NULL",
-        "s.y IS NULL",
-        "NOT (late <=> 5)",
-    ]
-
-    def check(unseen: int = 0) -> None:
-        for predicate in queries:
-            same_rows(spark, f"SELECT * FROM t WHERE {predicate}")
-        skips(spark, "a = 350", most=1 + unseen)
-
-    check()
-    spark.sql(
-        "INSERT INTO t SELECT id, id, IF(id % 2 = 0, 5, NULL), named_struct('x', 5, 'y', NULL) FROM range(900, 950)"
-    )
-    check(unseen=2)
-    spark.sql("REFRESH SKIPPING INDEX ON t")
-    check()
-    # A refresh learns nothing new about files that it knows.
-    spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
-    check()
-    skips(spark, "late = 5", most=2)
-    spark.sql("OPTIMIZE t FULL ZORDER BY (late, a) OPTIONS ('num-files' = '4')")
-    check()
-
-
-@pytest.mark.parametrize(
-    ("first", "then"), [("INT", "STRING"), ("STRING", "INT"), ("INT", "DOUBLE"), ("DATE", "TIMESTAMP"), ("INT", "DATE")]
-)
-@FORMATS
-def test_a_column_dropped_and_added_with_another_type(
-    spark: SparkSession, database: Path, tmp_path: Path, file_format: str, first: str, then: str
-) -> None:
-    folder = tmp_path / "files"
-    casts = {
-        "INT": "CAST(id AS INT)",
-        "STRING": "CAST(id AS STRING)",
-        "DOUBLE": "CAST(id AS DOUBLE)",
-        "DATE": "DATE'2024-01-01' + CAST(id AS INT)",
-        "TIMESTAMP": "TIMESTAMP'2024-01-01' + make_dt_interval(CAST(id AS INT))",
-    }
-    literals = {"INT": "150", "STRING": "'150'", "DOUBLE": "150", "DATE": "'2024-05-30'", "TIMESTAMP": "'2024-05-30'"}
-    for n in range(3):
-        part(spark, folder, file_format, n * 100, "id", f"{casts[first]} AS v")
-    external(spark, folder, f"id BIGINT, v {first}", file_format)
-    spark.sql("CREATE SKIPPING INDEX ON t")
-    # As text, 150 is between 0 and 99.
-    skips(spark, f"v = {literals[first]}", most=2 if first == "STRING" else 1)
-    external(spark, folder, "id BIGINT", file_format)
-    assert len(same_rows(spark, "SELECT * FROM t WHERE id < 20")) == 20
-    skips(spark, "id = 150")
-    external(spark, folder, f"id BIGINT, v {then}", file_format)
-    part(spark, folder, file_format, 300, "id", f"{casts[then]} AS v")
-    spark.sql("REFRESH TABLE t")
-    for operator in ("=", "<", ">", "<>", "<=>"):
-        same_outcome(spark, f"SELECT * FROM t WHERE v {operator} {literals[then]}")
-    same_outcome(spark, "SELECT * FROM t WHERE v IS NULL")
-    kept, total = files_read(spark, f"SELECT * FROM t WHERE v = {literals[then]}")
-    assert kept == total
-    skips(spark, "id = 150", most=2)
-
-
-@pytest.mark.parametrize(
-    ("narrow", "wide", "literal"),
-    [
-        ("INT", "BIGINT", "3000000150"),
-        ("SMALLINT", "INT", "150"),
-        ("FLOAT", "DOUBLE", "150"),
-        ("DECIMAL(9, 2)", "DECIMAL(18, 2)", "150"),
-    ],
-)
-def test_a_widened_column_over_files_of_both_types(
-    spark: SparkSession, database: Path, tmp_path: Path, narrow: str, wide: str, literal: str
-) -> None:
-    folder = tmp_path / "files"
-    for n in range(3):
-        part(spark, folder, "parquet", n * 100, "id", f"CAST(id AS {narrow}) AS v")
-    external(spark, folder, f"id BIGINT, v {narrow}")
-    spark.sql("CREATE SKIPPING INDEX ON t")
-    skips(spark, "v = 150")
-    external(spark, folder, f"id BIGINT, v {wide}")
-    large = "id + 3000000000" if wide == "BIGINT" else "id"
-    part(spark, folder, "parquet", 300, "id", f"CAST({large} AS {wide}) AS v")
-    spark.sql("REFRESH TABLE t")
-
-    def check() -> None:
-        for value in (150, 350, literal):
-            for operator in ("=", "<", ">=", "<>"):
-                same_rows(spark, f"SELECT * FROM t WHERE v {operator} {value}")
-
-    check()
-    skips(spark, "id = 150", most=2)
-    spark.sql("REFRESH SKIPPING INDEX ON t")
-    check()
-    spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
-    check()
-    skips(spark, "v = 150")
-
-
-def test_physical_types_that_differ_from_file_to_file(spark: SparkSession, database: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "files"
-    folder.mkdir()
-    kinds: list[tuple[pa.DataType, pa.DataType]] = [
-        (pa.int8(), pa.timestamp("ms", "UTC")),
-        (pa.int16(), pa.timestamp("us", "UTC")),
-        (pa.int32(), pa.timestamp("us", "UTC")),
-        (pa.int64(), pa.timestamp("ms", "UTC")),
-        (pa.uint8(), pa.timestamp("us", "UTC")),
-        (pa.uint16(), pa.timestamp("us", "UTC")),
-    ]
-    for n, (number, instant) in enumerate(kinds):
-        ids = range(n * 20, n * 20 + 20)
-        columns = {
-            "id": pa.array(ids, pa.int64()),
-            "v": pa.array(ids, number),
-            "at": pa.array(
-                [dt.datetime(2024, 1, 1, tzinfo=dt.timezone.utc) + dt.timedelta(hours=i) for i in ids], instant
-            ),
-        }
-        deprecated = n == 2
-        pq.write_table(pa.table(columns), folder / f"{n}.parquet", use_deprecated_int96_timestamps=deprecated)
-    external(spark, folder, "id BIGINT, v BIGINT, at TIMESTAMP")
-    spark.sql("CREATE SKIPPING INDEX ON t")
-    for predicate in ("v = 47", "v > 100", "v <> 3", "at < '2024-01-02'", "at = '2024-01-03 01:00:00'", "id = 47"):
-        same_outcome(spark, f"SELECT id FROM t WHERE {predicate}")
-    skips(spark, "id = 47")
-    skips(spark, "at < '2024-01-01 05:00:00'", most=2)
 
 
 def test_columns_that_some_files_lack_with_merged_schemas(spark: SparkSession, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from comparison import condition_of
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import PySparkException
 from pyspark_test import assert_pyspark_df_equal
 
 from spark_zorder import ZOrderTable
@@ -88,33 +88,6 @@ def assert_same_rows(spark: SparkSession, folder: Path) -> None:
     """Check that no row is lost or doubled."""
     found = spark.read.parquet(str(folder)).select("id", "a", "b", "day")
     assert_pyspark_df_equal(found.orderBy("id"), rows(spark).orderBy("id"))
-
-
-def test_groups_of_partitions_are_one_version(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
-    two = bytes_of(folder, 0) + bytes_of(folder, 1)
-    options = {MAX_BYTES: two + two // 10, AT_ONCE: 2, "num-files": 2 * DAYS}
-    row = table.optimize(["a", "b"], options=options)
-    assert row.metrics.numBatches == 3
-    assert row.metrics.partitionsOptimized == DAYS
-    assert versions(spark, folder) == [1]
-    assert [len(files(folder, day)) for day in range(DAYS)] == [2] * DAYS
-    assert_same_rows(spark, folder)
-    for clustering in row.metrics.clustering:
-        assert clustering.meanFilesAfter < clustering.meanFilesBefore
-    again = table.optimize(["a", "b"])
-    assert again.metrics.numFilesAdded == 0
-
-
-def test_a_partition_larger_than_a_group_is_several(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
-    largest = max(f.stat().st_size for f in files(folder, 3))
-    options = {MAX_BYTES: 2 * largest, "num-files": 4}
-    row = table.optimize(["a"], where="day = 3", options=options)
-    assert row.metrics.numBatches == 2
-    assert len(files(folder, 3)) == 4
-    assert_same_rows(spark, folder)
-    # Each half of the rows is clustered by itself: a value is in one file of each.
-    [clustering] = row.metrics.clustering
-    assert 1.9 < clustering.meanFilesAfter < 2.2
 
 
 def test_groups_run_at_the_same_time_as_many_as_are_allowed(
@@ -214,9 +187,3 @@ def test_without_partial_progress_a_group_that_fails_leaves_all_as_it_was(
     assert not list(folder.rglob("_zorder/_lock-*"))
     victim.write_bytes(content)
     assert_same_rows(spark, folder)
-
-
-@pytest.mark.parametrize("key", [AT_ONCE, MAX_BYTES, MAX_COMMITS])
-def test_none_is_no_number(table: ZOrderTable, key: str) -> None:
-    with pytest.raises(AnalysisException, match=r"ZORDER_INVALID_OPTION\.VALUE"):
-        table.optimize(["a"], options={key: 0})

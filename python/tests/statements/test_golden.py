@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 RESULTS = REPOSITORY / "sql-tests" / "results"
 INPUTS = sorted((REPOSITORY / "sql-tests" / "inputs").glob("*.sql"))
-SLOW = ("bytes_mapping", "delta_forms")
-"""Options and old forms of statements that other files have."""
+SLOW = ("bytes_mapping", "char_columns", "delta_forms", "partition_names", "schemas", "table_options")
+"""They take longer than `make test` has time for."""
 
 
 @pytest.mark.older_sparks

@@ -120,18 +120,6 @@ def test_a_lookup_reads_little_more_than_after_a_full_rewrite(spark: SparkSessio
     assert incremental <= 1.25 * mean()
 
 
-def test_rows_beyond_all_boundaries_become_files_of_their_own(spark: SparkSession, database: Path) -> None:
-    table = Table(spark, database, "parquet", "ORDER BY (a)")
-    before = files(table.folder)
-    table.add(0.05, shift=1_000_000)
-    metrics = table.optimize()
-    assert metrics["strategy"]["name"] == "incremental"
-    assert "beyond the boundaries" in metrics["strategy"]["reason"]
-    assert before.items() <= files(table.folder).items()
-    table.check()
-    assert table.optimize()["numFilesAdded"] == 0
-
-
 def test_files_beyond_all_boundaries_do_not_pile_up(spark: SparkSession, database: Path) -> None:
     table = Table(spark, database, "parquet", "ORDER BY (a)")
     before = files(table.folder)
@@ -206,32 +194,12 @@ def test_a_limit_of_the_rows_of_a_file_is_no_obstacle(spark: SparkSession, datab
         spark.conf.unset("spark.sql.files.maxRecordsPerFile")
 
 
-def test_without_the_index_everything_is_rewritten_and_the_result_says_why(spark: SparkSession, database: Path) -> None:
-    table = Table(spark, database, "parquet")
-    table.add(0.05)
-    spark.sql("DROP SKIPPING INDEX ON t")
-    metrics = table.optimize()
-    assert metrics["strategy"]["name"] == "full"
-    assert "it is not known where files lie" in metrics["strategy"]["reason"]
-    assert metrics["totalFilesSkipped"] == 0
-    table.check()
-
-
 def test_many_new_rows_are_a_reason_to_rewrite_all(spark: SparkSession, database: Path) -> None:
     table = Table(spark, database, "parquet")
     table.add(0.3)
     metrics = table.optimize()
     assert metrics["strategy"]["name"] == "full"
     assert "of the bytes are new" in metrics["strategy"]["reason"]
-    table.check()
-
-
-def test_a_new_index_keeps_what_is_known_of_the_curve(spark: SparkSession, database: Path) -> None:
-    table = Table(spark, database, "parquet")
-    spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t (a, b)")
-    table.add(0.05)
-    spark.sql("REFRESH SKIPPING INDEX ON t")
-    assert table.optimize()["strategy"]["name"] == "incremental"
     table.check()
 
 
@@ -245,36 +213,3 @@ def test_a_cell_that_somebody_deleted_is_no_obstacle(spark: SparkSession, databa
     [before] = spark.sql("SELECT count(*), sum(hash(*)) FROM t").collect()
     assert table.optimize()["strategy"]["name"] == "incremental"
     assert spark.sql("SELECT count(*), sum(hash(*)) FROM t").collect() == [before]
-
-
-def test_partitions_of_few_files_store_no_boundaries_and_a_large_one_stays_incremental(
-    spark: SparkSession, database: Path
-) -> None:
-    spark.sql(
-        """CREATE TABLE t USING parquet PARTITIONED BY (p) AS SELECT /*+ REPARTITION(2) */ id,
-        pmod(hash(id, 1), 100000) AS a, pmod(hash(id, 2), 100000) AS b, IF(id < 60000, 0, 1 + id % 30) AS p
-        FROM range(66000)"""
-    )
-    target = sum(files(database / "t" / "p=0").values()) // 20
-    optimize = f"OPTIMIZE t %s ZORDER BY (a, b) OPTIONS ('target-file-size-bytes' = '{target}')"
-    spark.sql(optimize % "FULL").collect()
-    [index] = (database / "t" / "_zorder").glob("_index-*.zidx")
-    # 20 files of a partition with curve boundaries, 30 of others without, and the bounds of all.
-    assert index.stat().st_size < 20_000
-    before = {p.name: files(p) for p in (database / "t").glob("p=*")}
-    spark.sql(
-        """INSERT INTO t SELECT /*+ COALESCE(1) */ id, pmod(hash(id, 1), 100000), pmod(hash(id, 2), 100000),
-        IF(id < 68000, 0, 7) FROM range(66000, 68010)"""
-    )
-    [result] = spark.sql(optimize % "").collect()
-    assert result["metrics"]["strategy"]["name"] == "incremental"
-    after = {p.name: files(p) for p in (database / "t").glob("p=*")}
-    assert len(before["p=0"].keys() & after["p=0"].keys()) >= 0.7 * len(before["p=0"])
-    # A file of ten rows, which is a third of the table.
-    assert not before["p=7"].keys() & after["p=7"].keys()
-    assert len(after["p=7"]) == 1
-    others = before.keys() - {"p=0", "p=7"}
-    assert all(before[p] == after[p] for p in others)
-    [found] = spark.sql("SELECT count(*) AS n, count(DISTINCT id) AS ids FROM t").collect()
-    assert tuple(found) == (68_010, 68_010)
-    assert spark.sql(optimize % "").collect()[0]["metrics"]["numFilesAdded"] == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,75 +17,42 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.older_sparks
 
 
-def view(spark: SparkSession, folder: Path) -> str:
-    spark.sql("CREATE TABLE below USING parquet AS SELECT id FROM range(9)")
-    spark.sql("CREATE VIEW v AS SELECT id FROM below")
-    return "v"
+BELOW = "SELECT id FROM range(9)"
+NOT_PLAIN = {
+    "v": (f"CREATE VIEW v AS {BELOW}", "ZORDER_UNSUPPORTED_TARGET.KIND", "a view"),
+    "temporary": (f"CREATE TEMPORARY VIEW temporary AS {BELOW}", "ZORDER_UNSUPPORTED_TARGET.KIND", "is a view"),
+    "j": (f"CREATE TABLE j USING json AS {BELOW}", "ZORDER_UNSUPPORTED_TARGET.KIND", "json"),
+    "b": (
+        f"CREATE TABLE b USING parquet CLUSTERED BY (id) INTO 2 BUCKETS AS {BELOW}",
+        "ZORDER_UNSAFE_TABLE.BUCKETED",
+        "bucket",
+    ),
+    "{folder}/delta": (
+        f"INSERT OVERWRITE DIRECTORY '{{folder}}/delta' USING parquet {BELOW}",
+        "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
+        "_delta_log",
+    ),
+    "{folder}/c": (
+        f"INSERT OVERWRITE DIRECTORY '{{folder}}/c' USING csv {BELOW}",
+        "ZORDER_NOT_A_DATA_FILE",
+        ".csv",
+    ),
+    "{folder}/empty": ("SELECT 1", "ZORDER_UNSUPPORTED_TARGET.EMPTY", "file"),
+    "{folder}/nothing": ("SELECT 1", "ZORDER_PATH_NOT_FOUND", "nothing"),
+    "nothing": ("SELECT 1", "ZORDER_TABLE_NOT_FOUND", "`nothing`"),
+}
+"""For each name a statement that makes it, and the condition and a word of the refusal."""
 
 
-def temporary_view(spark: SparkSession, folder: Path) -> str:
-    spark.range(9).createOrReplaceTempView("temporary")
-    return "temporary"
-
-
-def json_table(spark: SparkSession, folder: Path) -> str:
-    spark.sql("CREATE TABLE j USING json AS SELECT id FROM range(9)")
-    return "j"
-
-
-def bucketed(spark: SparkSession, folder: Path) -> str:
-    spark.sql("CREATE TABLE b USING parquet CLUSTERED BY (id) INTO 2 BUCKETS AS SELECT id FROM range(9)")
-    return "b"
-
-
-def delta_folder(spark: SparkSession, folder: Path) -> str:
-    spark.range(9).write.parquet(str(folder / "d"))
-    (folder / "d" / "_delta_log").mkdir()
-    (folder / "d" / "_delta_log" / "00000000000000000000.json").write_text("{}")
-    return str(folder / "d")
-
-
-def csv_folder(spark: SparkSession, folder: Path) -> str:
-    spark.range(9).write.csv(str(folder / "c"))
-    return str(folder / "c")
-
-
-def empty_folder(spark: SparkSession, folder: Path) -> str:
-    (folder / "e").mkdir()
-    return str(folder / "e")
-
-
-def no_folder(spark: SparkSession, folder: Path) -> str:
-    return str(folder / "nothing")
-
-
-def no_table(spark: SparkSession, folder: Path) -> str:
-    return "nothing"
-
-
-NOT_PLAIN = [
-    (view, "ZORDER_UNSUPPORTED_TARGET.KIND", "a view"),
-    (temporary_view, "ZORDER_UNSUPPORTED_TARGET.KIND", "is a view"),
-    (json_table, "ZORDER_UNSUPPORTED_TARGET.KIND", "json"),
-    (bucketed, "ZORDER_UNSAFE_TABLE.BUCKETED", "bucket"),
-    (delta_folder, "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT", "_delta_log"),
-    (csv_folder, "ZORDER_NOT_A_DATA_FILE", ".csv"),
-    (empty_folder, "ZORDER_UNSUPPORTED_TARGET.EMPTY", "file"),
-    (no_folder, "ZORDER_PATH_NOT_FOUND", "nothing"),
-    (no_table, "ZORDER_TABLE_NOT_FOUND", "`nothing`"),
-]
-
-
-@pytest.mark.parametrize(("make", "condition", "words"), NOT_PLAIN, ids=[make.__name__ for make, _, _ in NOT_PLAIN])
-def test_what_is_not_plain_says_why(
-    spark: SparkSession,
-    database: Path,
-    tmp_path: Path,
-    make: Callable[[SparkSession, Path], str],
-    condition: str,
-    words: str,
-) -> None:
-    name = make(spark, tmp_path)
+@pytest.mark.parametrize("name", NOT_PLAIN)
+def test_what_is_not_plain_says_why(spark: SparkSession, database: Path, tmp_path: Path, name: str) -> None:
+    make, condition, words = NOT_PLAIN[name]
+    (tmp_path / "empty").mkdir()
+    spark.sql(make.format(folder=tmp_path))
+    if "delta" in name:
+        (tmp_path / "delta" / "_delta_log").mkdir()
+        (tmp_path / "delta" / "_delta_log" / "00000000000000000000.json").write_text("{}")
+    name = name.format(folder=tmp_path)
     check = ZOrderTable.is_plain(spark, name)
     assert not check
     assert check.condition == condition

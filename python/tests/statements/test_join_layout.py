@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from spark_zorder import ZOrderTable, explain_skipping
-from spark_zorder.errors import condition_of
+from spark_zorder import ZOrderTable
 
 SALES = (
     "SELECT CAST(id AS INT) AS id, CAST(id * 7919 % 420 AS INT) AS customer, concat('n', id) AS note FROM range({}, {})"
@@ -29,23 +27,6 @@ def sales(spark: SparkSession, database: Path) -> ZOrderTable:
 
 def rows(spark: SparkSession) -> list[tuple[object, ...]]:
     return sorted(tuple(row) for row in spark.table("sales").collect())
-
-
-def files_read(spark: SparkSession, condition: str) -> int | None:
-    query = f"SELECT note FROM sales JOIN customer ON customer = key WHERE {condition}"
-    return explain_skipping(spark, query, analyze=True).scans[0].files_kept
-
-
-@pytest.mark.test_rest
-def test_rows_are_placed_by_another_table(spark: SparkSession, sales: ZOrderTable) -> None:
-    before = rows(spark)
-    result = sales.optimize(["city"], joins={"customer": "customer = key"}, num_files=20)
-    assert 16 <= result.files_added <= 25
-    assert rows(spark) == before
-    assert files_read(spark, "city = 7") in {1, 2, 3}
-    parameters = sales.describe_history().head()["operationParameters"]  # type: ignore[index]
-    assert parameters["zOrderBy"] == '["customer.city"]'
-    assert parameters["joins"].endswith('.customer ON customer = key"]')
 
 
 @pytest.mark.test_rest
@@ -73,9 +54,3 @@ def test_a_folder_and_a_dimension_that_is_a_folder(spark: SparkSession, sales: Z
     assert result.files_added > 5
     assert folder.optimize().files_added == 0
     assert rows(spark) == before
-
-
-def test_a_wrong_equality_is_told(sales: ZOrderTable) -> None:
-    with pytest.raises(AnalysisException) as failed:
-        sales.optimize(["city"], joins={"customer": "id = note"})
-    assert condition_of(failed.value) == "ZORDER_INVALID_JOIN.CONDITION"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spark_zorder import ZOrderTable
+from spark_zorder import ZOrderTable, explain_skipping
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,6 +47,10 @@ def test_a_table_is_clustered_queried_and_restored(spark: SparkSession, tmp_path
     [scan] = spark.sql(f"EXPLAIN SKIPPING {query}").collect()
     assert scan["files_total"] == len(after)
     assert 1 <= scan["files_kept"] <= 2
+    # A DataFrame is explained as its query is, and leaves no view.
+    frame = spark.read.format(file_format).load(str(folder)).where("a = 737 AND b = 367")
+    assert explain_skipping(spark, frame).files_kept == scan["files_kept"]
+    assert not spark.catalog.listTables()
     found = sorted(spark.sql(query).collect())
     assert found == [(row["id"],) for row in everything if (row["a"], row["b"]) == (737, 367)] != []
 

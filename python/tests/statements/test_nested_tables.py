@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +14,6 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
-
-from spark_zorder._cli import tool
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -143,13 +140,6 @@ def crashed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Nested]:
     return cases
 
 
-@pytest.fixture(scope="module")
-def rival(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rival]:
-    process = Rival(tmp_path_factory.mktemp("rival"))
-    yield process
-    process.kill()
-
-
 @pytest.mark.parametrize("place", PLACES)
 def test_a_query_of_the_partition_recovers_the_table_above(
     spark: SparkSession, crashed: dict[str, Nested], place: str
@@ -199,34 +189,6 @@ def test_queries_of_both_see_each_row_once_beside_an_owner_that_stands_still(
     assert Counter(row[0] for row in held[1].collect()) == once(case.inner_ids)
 
 
-@pytest.mark.parametrize("first", ["outer", "inner"])
-@pytest.mark.parametrize("link", [False, True])
-def test_a_table_in_a_folder_of_another_is_refused_until_that_one_is_uninstalled(
-    spark: SparkSession, rival: Rival, tmp_path: Path, first: str, link: bool
-) -> None:
-    outer = SmallTable.write(tmp_path / "t", False)
-    inner = SmallTable.write(tmp_path / "t" / "sub", False)
-    if link:
-        (tmp_path / "link").symlink_to(inner.root)
-        inner = SmallTable(tmp_path / "link", False)
-    tables = (outer, inner) if first == "outer" else (inner, outer)
-    if first == "inner":
-        # The outer table reads the folder only if it is one of its data folders.
-        assert refused(spark, tables[0].optimize) is None
-        assert refused(spark, tables[1].optimize) is None
-        assert refused(spark, tables[0].optimize.replace(" ZORDER", " FULL ZORDER", 1)) == "ZORDER_UNSAFE_TABLE.NESTED"
-    else:
-        running = rival.pause(tables[0].optimize, "reveal-1")
-        assert refused(spark, tables[1].optimize) == "ZORDER_UNSAFE_TABLE.NESTED"
-        assert running.error() is None
-        assert refused(spark, tables[1].optimize) == "ZORDER_UNSAFE_TABLE.NESTED"
-        assert refused(spark, f"CREATE SKIPPING INDEX ON {tables[1].source}") == "ZORDER_UNSAFE_TABLE.NESTED"
-    assert tool.run("uninstall", str(outer.root))["exitCode"] == 0
-    assert refused(spark, inner.optimize.replace(" ZORDER", " FULL ZORDER", 1)) is None
-    assert outer.spark_ids(spark) == once(outer.ids)
-    assert inner.spark_ids(spark) == once(inner.ids)
-
-
 @pytest.mark.parametrize("place", ["after-stage-folders", "after-staging", "after-staging-all"])
 def test_files_are_written_into_their_own_partition(
     spark: SparkSession, rival: Rival, tmp_path: Path, place: str
@@ -256,21 +218,6 @@ def test_no_checksum_files_are_left(spark: SparkSession, tmp_path: Path, partiti
 
 
 DEEP_PLACES = ("after-commit-point", "reveal-1", "decided", "retire-1")
-
-
-@pytest.mark.parametrize("place", DEEP_PLACES)
-def test_a_query_of_a_partition_that_has_partitions_finds_the_table_above(
-    spark: SparkSession, rival: Rival, tmp_path: Path, place: str
-) -> None:
-    case = Deep.write(tmp_path / place.replace("-", "_"))
-    case.create(spark)
-    running = rival.pause(case.optimize, place)
-    case.assert_seen(spark)
-    held = spark.table(case.inner).select("id")
-    assert running.error() is None
-    case.assert_seen(spark)
-    assert Counter(row[0] for row in held.collect()) == once(range(6 * ROWS))
-    case.assert_whole(spark)
 
 
 def test_a_query_of_a_partition_that_has_partitions_recovers_the_table_above(

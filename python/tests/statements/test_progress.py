@@ -258,27 +258,32 @@ def test_a_silent_session_draws_nothing(spark: SparkSession, monkeypatch: pytest
     assert (picture.drawn, picture.cleared) == ([], 0)
 
 
-CHILD = """
+START = """
 import sys
 from pyspark.sql import SparkSession
 
 builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.jars", sys.argv[1])
 builder = builder.config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
 builder = builder.config("spark.zorder.progress.enabled", sys.argv[2]).config("spark.sql.warehouse.dir", "warehouse")
-spark = builder.config("spark.ui.showConsoleProgress", "true").getOrCreate()
-rows = "SELECT /*+ REPARTITION(8) */ id, rand(1) AS a, rand(2) AS b FROM range(2000000)"
+spark = builder.config("spark.ui.showConsoleProgress", sys.argv[3]).getOrCreate()
+rows = "SELECT /*+ REPARTITION(8) */ id, rand(1) AS a FROM range(" + sys.argv[4] + ")"
 spark.sql("CREATE TABLE t USING parquet AS " + rows)
 sys.stderr.write("BEGIN")
-spark.sql("OPTIMIZE t ZORDER BY (a, b) OPTIONS ('num-files' = 8)")
+spark.sql("OPTIMIZE t ZORDER BY (a, id) OPTIONS ('num-files' = 8)")
 sys.stderr.write("END")
 """
+
+
+def command(enabled: str, of_spark: str, rows: int) -> list[str]:
+    """Runs an OPTIMIZE in a session of its own, with our progress and with that of Spark, or without."""
+    return [sys.executable, "-c", START, str(jar_path()), enabled, of_spark, str(rows)]
 
 
 @pytest.mark.test_all
 @pytest.mark.parametrize("enabled", ["true", "false"])
 def test_a_terminal_has_one_bar_for_the_statement(tmp_path: Path, enabled: str) -> None:
-    command = [sys.executable, "-c", CHILD, str(jar_path()), enabled]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
+    child = command(enabled, "true", 2_000_000)
+    done = subprocess.run(child, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
     printed = done.stderr.split("BEGIN")[1].split("END")[0]
     # Text mode makes a line of what returns to the line's beginning.
     bars = [line for line in printed.split("\n") if line.startswith("OPTIMIZE t [")]
@@ -290,19 +295,6 @@ def test_a_terminal_has_one_bar_for_the_statement(tmp_path: Path, enabled: str) 
         # Spark's own bars begin half a second after a stage.
         assert "[Stage" not in printed
         assert printed.split("\n")[-1].strip() == ""
-
-
-LOGGED = """
-import sys
-from pyspark.sql import SparkSession
-
-builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.jars", sys.argv[1])
-builder = builder.config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-builder = builder.config("spark.zorder.progress.enabled", sys.argv[2]).config("spark.sql.warehouse.dir", "warehouse")
-spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
-spark.sql("CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(8) */ id FROM range(1000)")
-spark.sql("OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = 4)")
-"""
 
 
 LOG4J = """
@@ -327,7 +319,7 @@ def test_a_log_has_a_line_every_ten_seconds(tmp_path: Path, enabled: str) -> Non
     options = f"--driver-java-options -Dlog4j2.configurationFile={tmp_path}/log4j2.properties pyspark-shell"
     with log.open("w") as stderr:
         child = subprocess.Popen(
-            [sys.executable, "-c", LOGGED, str(jar_path()), enabled],
+            command(enabled, "false", 1000),
             cwd=tmp_path,
             stderr=stderr,
             env=os.environ | environment(step("after-staging", gate)) | {"PYSPARK_SUBMIT_ARGS": options},
@@ -345,6 +337,6 @@ def test_a_log_has_a_line_every_ten_seconds(tmp_path: Path, enabled: str) -> Non
     lines = re.findall(r"^INFO org\.sparkzorder\..*: OPTIMIZE t: checking, (\d+) %, (.*)$", log.read_text(), re.M)
     if enabled == "true":
         assert len(lines) == 2, log.read_text()[-3000:]
-        assert all(re.fullmatch(r"4 of 4 files, .*B of .*B, [12]\d s", words) for _, words in lines), lines
+        assert all(re.fullmatch(r"(\d+) of \1 files, .*B of .*B, [12]\d s", words) for _, words in lines), lines
     else:
         assert lines == []

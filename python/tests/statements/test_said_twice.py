@@ -124,38 +124,6 @@ def test_new_files_of_a_partition_with_a_layout_of_its_own_are_no_work(spark: Sp
 
 
 @pytest.mark.test_rest
-def test_the_declared_layout_comes_before_that_of_the_last_statement(spark: SparkSession, database: Path) -> None:
-    spark.sql("CREATE TABLE t (a INT, b INT, day INT) USING parquet PARTITIONED BY (day)")
-    for _ in range(3):
-        spark.sql("INSERT INTO t SELECT id, id % 7, id % 2 FROM range(100)")
-    table = ZOrderTable(spark, "t")
-    table.optimize(["a"], num_files=4)
-    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.optimize.by' = 'b')")
-    table.optimize()
-    assert table.history().head(1)[0].operationParameters["zOrderBy"] == '["b"]'
-    table.optimize(["a"], num_files=4)
-    table.optimize()
-    assert table.history().head(1)[0].operationParameters["zOrderBy"] == '["b"]'
-    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.optimize.by' = 'gone')")
-    with pytest.raises(Exception, match=r"zorder\.optimize\.by.*'gone'") as e:
-        table.optimize()
-    assert e.value.getCondition() == "ZORDER_INVALID_PROPERTY"  # type: ignore[attr-defined]
-    table.optimize(["a"])
-
-
-@pytest.mark.test_rest
-@pytest.mark.parametrize("options", [{"num_files": 10}, {"target_file_size": 8000}])
-def test_a_packed_table_keeps_its_size(spark: SparkSession, tmp_path: Path, options: dict[str, int]) -> None:
-    write(tmp_path, {"1": [300] * 20}, by_day=False)
-    table = ZOrderTable.for_path(spark, str(tmp_path))
-    table.optimize(**options)  # type: ignore[arg-type]
-    packed = files(tmp_path)
-    assert len(packed["."]) > 5
-    assert table.optimize().files_removed == 0
-    assert files(tmp_path) == packed
-
-
-@pytest.mark.test_rest
 def test_the_summary_counts_partitions_with_a_layout_of_their_own(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, {str(d): [300] * 3 for d in range(1, 5)})
     table = ZOrderTable.for_path(spark, str(tmp_path))

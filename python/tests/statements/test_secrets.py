@@ -164,16 +164,6 @@ def test_named_columns_stay_out_of_the_index(spark: SparkSession, table: Path) -
     check()
 
 
-def test_what_is_excluded_later_leaves_the_index_with_the_next_refresh(spark: SparkSession, table: Path) -> None:
-    spark.sql("ALTER TABLE t UNSET TBLPROPERTIES ('zorder.index.exclude-columns')")
-    spark.sql("CREATE SKIPPING INDEX ON t")
-    assert {"name", "card", "s.deep"} <= told(spark, table)
-    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 's')")
-    spark.sql("REFRESH SKIPPING INDEX ON t")
-    assert told(spark, table) == {"id", "name", "card"}
-    assert len(list((table / "_zorder").glob("*.zidx"))) == 1
-
-
 @pytest.mark.parametrize("statement", ["REFRESH SKIPPING INDEX ON t", "CREATE OR REPLACE SKIPPING INDEX ON t (id)"])
 def test_boundaries_of_what_is_excluded_later_go_too(spark: SparkSession, table: Path, statement: str) -> None:
     spark.sql("ALTER TABLE t UNSET TBLPROPERTIES ('zorder.index.exclude-columns')")
@@ -186,21 +176,6 @@ def test_boundaries_of_what_is_excluded_later_go_too(spark: SparkSession, table:
     spark.sql(statement)
     assert len(list((table / "_zorder").glob("*.zidx"))) == 1
     assert b"Token" not in blocks(table)
-
-
-@pytest.mark.parametrize(
-    ("statement", "condition"),
-    [
-        ("CREATE SKIPPING INDEX ON t (id, name)", "ZORDER_INVALID_COLUMN.EXCLUDED"),
-        ("CREATE SKIPPING INDEX ON t (s.deep)", "ZORDER_INVALID_COLUMN.EXCLUDED"),
-    ],
-)
-def test_a_column_that_is_kept_out_cannot_be_asked_for(
-    spark: SparkSession, table: Path, statement: str, condition: str
-) -> None:
-    with pytest.raises(PySparkException) as caught:
-        spark.sql(statement)
-    assert caught.value.getCondition() == condition
 
 
 def test_a_name_that_is_none_is_told(spark: SparkSession, table: Path) -> None:

@@ -91,6 +91,16 @@ MORE_SETTINGS = {
     "spark.sql.files.maxPartitionBytes": "100",
     "spark.sql.legacy.pathOptionBehavior.enabled": "true",
     "spark.sql.hive.manageFilesourcePartitions": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.parquet.enableVectorizedReader": "false",
+    "spark.sql.parquet.filterPushdown": "false",
+    "spark.sql.parquet.writeLegacyFormat": "true",
+    "spark.sql.session.timeZone": "America/Los_Angeles",
+    "spark.sql.sources.partitionOverwriteMode": "dynamic",
+    "spark.sql.sources.bucketing.enabled": "false",
+    "spark.sql.limit.initialNumPartitions": "1",
 }
 KINDS = pytest.mark.parametrize(
     ("file_format", "int96"), [("parquet", False), ("parquet", True), ("orc", False)], ids=["int64", "int96", "orc"]

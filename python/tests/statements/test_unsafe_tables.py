@@ -58,14 +58,6 @@ def test_a_partition_that_is_a_link_to_another_is_refused_by_both_names(spark: S
     refused(spark, f"RESTORE {table.source} TO VERSION AS OF 0", "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
 
 
-def test_a_partition_in_another_by_a_link_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=True)
-    write_file(table.root / "p=1" / "_inner" / "x.parquet", range(1000, 1010))
-    (table.root / "p=3").symlink_to("p=1/_inner")
-    message = refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
-    assert "the second is a folder inside the first" in message
-
-
 def test_a_folder_with_files_in_a_partition_is_no_link(spark: SparkSession, tmp_path: Path) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=True)
     more = write_file(table.root / "p=1" / "extra" / "x.parquet", range(1000, 1010))
@@ -80,21 +72,6 @@ def test_a_folder_with_files_in_a_partition_is_no_link(spark: SparkSession, tmp_
     write_file(flat.root / "extra" / "x.parquet", range(1000, 1010))
     spark.sql(flat.optimize).collect()
     assert flat.spark_ids(spark) == once(flat.ids)
-
-
-def test_two_partitions_of_one_location_are_named_by_their_values(spark: SparkSession, database: Path) -> None:
-    spark.sql("CREATE TABLE t (id BIGINT, a BIGINT, p INT) USING parquet PARTITIONED BY (p)")
-    spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id, 1 FROM range(60)")
-    for place in (database / "t" / "p=1", f"{database}/t/../t/p=1/"):
-        spark.sql(f"ALTER TABLE t ADD PARTITION (p = 2) LOCATION '{place}'")
-        message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", database)
-        assert "p=1 and p=2" in message
-        spark.sql("ALTER TABLE t DROP PARTITION (p = 2)")
-        spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id, 1 FROM range(60)")
-    spark.sql(f"ALTER TABLE t ADD PARTITION (p = 3) LOCATION '{database}/t'")
-    spark.sql("INSERT INTO t SELECT id, id, 3 FROM range(60)")
-    message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", database)
-    assert "is a folder inside the first" in message
 
 
 def test_a_root_and_a_partition_that_are_links_to_folders_of_their_own_are_optimized(
@@ -152,34 +129,6 @@ def test_hard_links_are_files_like_any_other(spark: SparkSession, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("pathGlobFilter", "part-0*"),
-        ("PATHGLOBFILTER", "*.snappy.parquet"),
-        ("modifiedBefore", "2999-01-01T00:00:00"),
-        ("modifiedAfter", "2000-01-01T00:00:00"),
-        ("recursiveFileLookup", "true"),
-        ("ignoreMissingFiles", "true"),
-        ("ignoreCorruptFiles", "TRUE"),
-        ("ignoredPathSegmentRegex", "^[.]"),
-        ("mapreduce.input.pathFilter.class", "org.apache.hadoop.mapred.Utils$OutputFileUtils$OutputFilesFilter"),
-    ],
-)
-def test_options_that_choose_files_are_refused(spark: SparkSession, database: Path, option: str, value: str) -> None:
-    spark.sql("CREATE TABLE plain USING parquet AS SELECT /*+ REPARTITION(3) */ id, id AS a FROM range(60)")
-    spark.sql(
-        f"CREATE TABLE t (id BIGINT, a BIGINT) USING parquet OPTIONS ('{option}' '{value}') "
-        f"LOCATION '{database / 'plain'}'"
-    )
-    if "." not in option:
-        assert spark.table("t").count() in (0, 20, 60)
-    message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.OPTION", database)
-    assert option.lower() in message.lower()
-    assert value in message
-    spark.sql("OPTIMIZE plain ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
-
-
-@pytest.mark.parametrize(
     ("setting", "value"),
     [
         ("mapreduce.input.pathFilter.class", "org.apache.hadoop.mapred.Utils$OutputFileUtils$OutputFilesFilter"),
@@ -193,58 +142,6 @@ def test_a_session_that_chooses_files_is_refused(spark: SparkSession, tmp_path: 
     spark.conf.unset(setting)
     spark.sql(table.optimize).collect()
     assert table.plain_ids() == once(table.ids)
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("pathGlobFilter", "*.parquet"),
-        ("recursiveFileLookup", "false"),
-        ("ignoreMissingFiles", "false"),
-        ("mergeSchema", "true"),
-        ("datetimeRebaseMode", "CORRECTED"),
-        # Spark's own files record their calendar, so the option does not matter.
-        ("int96RebaseMode", "LEGACY"),
-    ],
-)
-def test_options_that_leave_all_files_alone_are_taken(
-    spark: SparkSession, database: Path, option: str, value: str
-) -> None:
-    spark.sql(f"CREATE TABLE t (id BIGINT, a BIGINT, at TIMESTAMP) USING parquet OPTIONS ('{option}' '{value}')")
-    spark.sql(
-        "INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id, TIMESTAMP'1500-01-01' + make_dt_interval(CAST(id AS INT)) "
-        "FROM range(60)"
-    )
-    before = sorted(spark.table("t").collect())
-    spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
-    assert sorted(spark.table("t").collect()) == before
-    assert len(before) == 60
-
-
-def test_orc_columns_by_position_are_refused_as_an_option(spark: SparkSession, database: Path) -> None:
-    spark.sql("CREATE TABLE t (id BIGINT, a BIGINT) USING orc OPTIONS ('orc.force.positional.evolution' 'true')")
-    spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id FROM range(60)")
-    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.OPTION", database)
-
-
-def test_parquet_columns_that_hive_finds_by_position_are_refused(spark: SparkSession, database: Path) -> None:
-    spark.sql("CREATE TABLE t (id BIGINT, a BIGINT) USING parquet OPTIONS ('parquet.column.index.access' 'true')")
-    spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id FROM range(60)")
-    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_TABLE.OPTION", database)
-
-
-def test_an_index_of_orc_columns_by_position_skips_no_row(spark: SparkSession, database: Path) -> None:
-    folder = database / "files"
-    folder.mkdir()
-    for i in (0, 1000):
-        columns = {"a": pa.array(range(i + 100, i + 200), pa.int64()), "id": pa.array(range(i, i + 100), pa.int64())}
-        orc.write_table(pa.table(columns), folder / f"{i}.orc")
-    spark.sql(
-        "CREATE TABLE t (id BIGINT, a BIGINT) USING orc OPTIONS ('orc.force.positional.evolution' 'true') "
-        f"LOCATION '{folder}'"
-    )
-    spark.sql("CREATE SKIPPING INDEX ON t").collect()
-    assert spark.sql("SELECT count(*) FROM t WHERE id = 150").collect()[0][0] == 1
 
 
 # --- Calendars ---
@@ -313,13 +210,12 @@ def test_the_calendar_of_a_table_wins_over_that_of_the_session(
 # --- Times of the day ---
 
 
-def write_times(folder: Path, units: list[str], nested: bool = False) -> None:
+def write_times(folder: Path, units: list[str]) -> None:
     """Write a file for each unit: `us` or `ns`."""
     folder.mkdir()
     for i, unit in enumerate(units):
         at = pa.array([1_001_001, 5_000_001], pa.time64(unit))
-        column = pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, 1, 2], at)], ["l"]) if nested else at
-        pq.write_table(pa.table({"id": pa.array([2 * i, 2 * i + 1]), "at": column}), folder / f"{i}.parquet")
+        pq.write_table(pa.table({"id": pa.array([2 * i, 2 * i + 1]), "at": at}), folder / f"{i}.parquet")
 
 
 @pytest.fixture
@@ -330,54 +226,6 @@ def times(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sql.timeType.enabled", "true")
     yield
     spark.conf.unset("spark.sql.timeType.enabled")
-
-
-@pytest.mark.usefixtures("times")
-@pytest.mark.parametrize(("units", "digits"), [("us", 5), ("us", 0), ("ns", 6)])
-@pytest.mark.parametrize("nested", [False, True])
-def test_times_with_more_digits_than_the_table_keeps_are_refused(
-    spark: SparkSession, database: Path, units: str, digits: int, nested: bool
-) -> None:
-    folder = database / "files"
-    write_times(folder, [units] * 2, nested)
-    before = pq.read_table(folder).to_pylist()
-    for n in (digits, digits + 1 if digits == 5 else 9):
-        kind = f"STRUCT<l: ARRAY<TIME({n})>>" if nested else f"TIME({n})"
-        spark.sql("DROP TABLE IF EXISTS t")
-        spark.sql(f"CREATE TABLE t (id BIGINT, at {kind}) USING parquet LOCATION '{folder}'")
-        statement = "OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '3')"
-        if n == digits:
-            message = refused(spark, statement, "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", database)
-            assert f"time({'6' if units == 'us' else '9'}) where the table has time({n})" in message
-        else:
-            spark.sql(statement).collect()
-    after = sorted(pq.read_table(folder).to_pylist(), key=lambda row: row["id"])
-    assert str(after) == str(before)
-
-
-@pytest.mark.usefixtures("times")
-def test_times_of_spark_have_the_digits_that_spark_noted(spark: SparkSession, database: Path) -> None:
-    for file_format in ("parquet", "orc"):
-        spark.sql(f"CREATE TABLE t_{file_format} (id BIGINT, s STRUCT<at: TIME(0)>) USING {file_format}")
-        spark.sql(
-            f"INSERT INTO t_{file_format} SELECT /*+ REPARTITION(3) */ id, "
-            "named_struct('at', CAST('12:34:56.789' AS TIME(0))) FROM range(60)"
-        )
-        statement = f"OPTIMIZE t_{file_format} FULL ZORDER BY (id) OPTIONS ('num-files' = '2')"
-        spark.sql(statement).collect()
-        spark.sql(statement).collect()
-        # The same files under a table with fewer digits.
-        folder = database / f"fine_{file_format}"
-        spark.sql(
-            "SELECT /*+ REPARTITION(2) */ id, named_struct('at', CAST('12:34:56.789' AS TIME(3))) AS s FROM range(9)"
-        ).write.format(file_format).save(str(folder))
-        spark.sql(
-            f"CREATE TABLE c_{file_format} (id BIGINT, s STRUCT<at: TIME(2)>) USING {file_format} LOCATION '{folder}'"
-        )
-        message = refused(
-            spark, f"OPTIMIZE c_{file_format} ZORDER BY (id)", "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", database
-        )
-        assert "time(3) where the table has time(2)" in message
 
 
 def nanos(file: Path) -> list[int]:
@@ -401,22 +249,6 @@ def test_microseconds_and_nanoseconds_are_nanoseconds_under_a_type_that_keeps_bo
     assert "stored type of `at`" in metrics["notKept"]
 
 
-@pytest.mark.usefixtures("times")
-def test_the_messages_about_timestamps_in_nanoseconds_are_true(spark: SparkSession, database: Path) -> None:
-    spark.conf.set("spark.sql.timestampNanosTypes.enabled", "true")
-    try:
-        spark.sql("CREATE TABLE t (id BIGINT, at TIMESTAMP_NTZ(9)) USING parquet")
-        spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, TIMESTAMP_NTZ'2020-01-01' FROM range(60)")
-        message = refused(spark, "OPTIMIZE t ZORDER BY (at)", "ZORDER_INVALID_COLUMN.TYPE", database)
-        assert "no order" not in message
-        assert "timestamps in microseconds" in message
-        message = refused(spark, "OPTIMIZE t ZORDER BY (id)", "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", database)
-        assert "Give the table a schema" not in message
-        assert "timestamps in nanoseconds. Leave the file's partition out with WHERE" in message
-    finally:
-        spark.conf.unset("spark.sql.timestampNanosTypes.enabled")
-
-
 # --- Summary files ---
 
 
@@ -433,13 +265,6 @@ def test_a_summary_file_that_names_the_data_files_is_refused(spark: SparkSession
     spark.sql(table.optimize).collect()
     assert table.plain_ids() == once(table.ids)
     assert (table.root / "_common_metadata").exists()
-
-
-def test_a_partition_below_a_summary_file_is_refused_as_any_partition(spark: SparkSession, database: Path) -> None:
-    table = SmallTable.write(database / "files", partitioned=True)
-    pq.write_metadata(pq.read_schema(table.files()[0]), table.root / "_metadata")
-    spark.sql(f"CREATE TABLE t (id BIGINT, a BIGINT) USING parquet LOCATION '{table.root / 'p=1'}'")
-    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSUPPORTED_TARGET.PARTITION_FOLDER", database)
 
 
 # --- Nanoseconds ---
@@ -560,15 +385,6 @@ def test_names_of_255_bytes_go_to_the_trash_and_come_back(spark: SparkSession, t
     spark.sql(f"RESTORE {table.source} TO VERSION AS OF 1").collect()
     spark.sql(f"VACUUM {table.source} RETAIN 0 HOURS").collect()
     assert table.plain_ids() == once(table.ids)
-
-
-def test_a_file_that_sets_the_schema_and_differs_from_all_others_is_named(spark: SparkSession, tmp_path: Path) -> None:
-    for i in range(5):
-        pq.write_table(pa.table({"id": pa.array(range(9), pa.int64() if i else pa.int32())}), tmp_path / f"{i}.parquet")
-    by_path = f"parquet.`{tmp_path}`"
-    message = refused(spark, f"OPTIMIZE {by_path} ZORDER BY (id)", "ZORDER_UNSAFE_FILES.SCHEMA_DRIFT", tmp_path)
-    reason = "the file has bigint where the table has int; that is so in 4 of 5 files, and not in"
-    assert f"{reason} file:{tmp_path}/0.parquet." in message, message
 
 
 @pytest.mark.parametrize("name", ["a`b", "a``b", "`a`"])

@@ -18,7 +18,7 @@ from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -30,13 +30,6 @@ HALF = "ZORDER_HALF_PUBLISHED"
 GONE = "ZORDER_FILES_REPLACED"
 NO_FILE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 CLASS = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
-
-
-@pytest.fixture(scope="module")
-def rival(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rival]:
-    process = Rival(tmp_path_factory.mktemp("rival"))
-    yield process
-    process.kill()
 
 
 @pytest.fixture
@@ -181,15 +174,6 @@ def test_every_file_of_a_folder_is_none_of_ours(spark: SparkSession, tmp_path: P
         assert ids(spark.read.parquet(f"{table.root}/**")) == once(table.ids)
 
 
-def test_a_pattern_skips_files_as_the_folder_does(spark: SparkSession, tmp_path: Path) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
-    spark.sql(table.optimize)
-    query = f"SELECT id FROM parquet.`{table.root}/*.parquet` WHERE a = 3"
-    [row] = spark.sql(f"EXPLAIN SKIPPING {query}").collect()
-    assert (row.files_total, row.files_kept) == (2, 1)
-    assert ids(spark.sql(query)) == once(i for i in table.ids if i * 7919 % 101 == 3)
-
-
 def test_files_of_one_name_one_after_the_other_are_two(
     spark: SparkSession, by_v2: SparkSession, tmp_path: Path
 ) -> None:
@@ -233,17 +217,3 @@ def test_a_file_that_is_named_twice_is_read_twice(spark: SparkSession, tmp_path:
     spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{table.root}`")
     assert ids(spark.read.parquet(file, file)) == before
     assert set(before.values()) == {2}
-
-
-@pytest.mark.parametrize("pattern", ["part-*", "part-*.snappy.parquet", "part-[0-9]*", "part-?????-*c000*", "*"])
-def test_patterns_for_names_of_spark_find_all_rows_after_incremental_runs(
-    spark: SparkSession, tmp_path: Path, pattern: str
-) -> None:
-    root = tmp_path / "t"
-    for n in range(2):
-        spark.range(n * 300, (n + 1) * 300, numPartitions=3).write.mode("append").parquet(str(root))
-        spark.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (id) OPTIONS ('num-files' = '4')")
-        rows = spark.read.parquet(f"{root}/{pattern}")
-        assert ids(rows) == once(range((n + 1) * 300))
-        # As any program sees it.
-        assert sum(pq.read_metadata(f).num_rows for f in root.glob(pattern) if f.name[0] not in "_.") == (n + 1) * 300

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import getpass
-import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cluster import wait_until
-from conftest import SUPPORT
-from fetched_jars import fetched_jars
+from mini_hadoop import mini_hadoop
 from spark_process import SparkProcess
 from steps import environment, step
-from submit import SPARK_HOME
 
 pytestmark = pytest.mark.test_all
 
@@ -25,26 +21,8 @@ SUPERUSER = getpass.getuser()
 @pytest.fixture(scope="module")
 def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of the client's configuration, while the cluster runs."""
-    work = tmp_path_factory.mktemp("hdfs")
-    folder = work / "conf"
-    folder.mkdir()
-    java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
-    path = os.pathsep.join([*fetched_jars("yarn"), f"{SPARK_HOME}/jars/*"])
-    with (work / "log").open("w") as log:
-        started = subprocess.Popen(
-            [str(java), "-Xmx512m", "-cp", path, str(SUPPORT / "MiniHdfs.java"), str(folder)],
-            cwd=work,
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        wait_until(lambda: (folder / "core-site.xml").exists() or started.poll() is not None, "the cluster", 300)
-        assert started.poll() is None, (work / "log").read_text()[-3000:]
+    with mini_hadoop(tmp_path_factory.mktemp("hdfs"), "MiniHdfs.java", "core-site.xml") as folder:
         yield folder
-    finally:
-        started.kill()
-        started.wait()
 
 
 def spark_of(configuration: Path, user: str, work: Path, *, extension: bool = True, asked: str = "") -> SparkProcess:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import threading
@@ -24,9 +23,6 @@ REQUESTS_PER_FILE = {"3.5": 25, "4.0": 25, "4.1": 17}.get(PYSPARK_MINOR, 12)
 
 The values of older Sparks are a little above those in bench/results/requests-s3-older-2026-11-25.txt.
 """
-
-QUICK = {"spark.hadoop.fs.s3a.retry.limit": "1", "spark.hadoop.fs.s3a.attempts.maximum": "1"}
-"""S3A gives up a request soon."""
 
 
 @pytest.fixture(scope="module")
@@ -250,35 +246,6 @@ def test_every_tenth_request_fails_and_no_row_is_lost(
     assert left_over(ours, server, root) == []
 
 
-@pytest.mark.test_all
-def test_credentials_that_expire_at_any_request_lose_no_row(
-    server: S3Server, ours: SparkProcess, plain: SparkProcess, tmp_path: Path
-) -> None:
-    root = f"{ROOT}/expiring"
-    write(plain, root, "parquet", "p")
-    statement = f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '2')"
-    ours.sql(statement)
-    server.counted()
-    ours.sql(statement)
-    most = len(server.counted())
-    with server.spark(tmp_path, settings=QUICK) as victim:
-        for last in range(20, most, max(1, most // 12)):
-            server.counted()
-            server.fault = lambda request, last=last: (400, "ExpiredToken") if request.number > last else None
-            try:
-                victim.run(
-                    f"try: spark.sql({statement!r}).collect()\nexcept Exception as error: print(str(error)[:200])"
-                )
-            finally:
-                server.fault = None
-            assert ids(ours, root, "parquet") == (ROWS, ROWS), f"expired after {last} requests"
-            # Its lock may be left, since it could not be deleted. The process itself knows that it has ended.
-            victim.sql(f"REFRESH SKIPPING INDEX ON parquet.`{root}`")
-            assert ids(plain, root, "parquet") == (ROWS, ROWS), f"expired after {last} requests"
-    ours.sql(statement)
-    assert left_over(ours, server, root) == []
-
-
 def rule(days: int, prefix: str, status: str = "Enabled") -> str:
     """A lifecycle rule in S3's words."""
     return (
@@ -399,59 +366,3 @@ def test_a_copy_that_is_made_while_an_operation_publishes_has_each_row_once_when
     assert ids(ours, copy, "parquet") == ids(plain, copy, "parquet") == (ROWS, ROWS)
     assert left_over(ours, server, copy) == []
     assert ids(ours, f"{ROOT}/midway/t", "parquet") == (ROWS, ROWS)
-
-
-@pytest.mark.test_all
-@pytest.mark.parametrize(
-    ("what", "part", "count"),
-    [
-        ("part", ".parquet", 1),
-        ("copy", ".retired", 1),
-        ("put", ".publishing", 1),
-        ("complete", "", 1),
-        ("complete", "", 2),
-        ("put", "_exchange", 3),
-        ("delete", ".parquet", 1),
-        ("delete", ".parquet", 6),
-        ("put", ".json", 2),
-    ],
-)
-def test_an_owner_that_hung_in_a_request_goes_on_after_others_have_taken_over(
-    server: S3Server, ours: SparkProcess, plain: SparkProcess, tmp_path: Path, what: str, part: str, count: int
-) -> None:
-    root = f"{ROOT}/hung/{what}-{count}-{len(part)}"
-    write(plain, root, "parquet", "p")
-    reached, release, seen = threading.Event(), threading.Event(), itertools.count(1)
-
-    def hold(request: Request) -> None:
-        own = "Credential=victim" in request.headers.get("authorization", "")
-        if own and request.what == what and part in request.key and next(seen) == count:
-            reached.set()
-            release.wait(300)
-
-    server.fault = hold
-    try:
-        with server.spark(tmp_path, settings={**QUICK, "spark.hadoop.fs.s3a.access.key": "victim"}) as victim:
-            victim.send(f"result = refused(\"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '2')\")")
-            assert reached.wait(300)
-            # Somebody removes the lock by hand, since its owner does nothing any more.
-            inside = root.removeprefix(f"{ROOT}/")
-            listed = server.ask(
-                "GET", f"/bucket?list-type=2&prefix={urllib.parse.quote(inside)}/_zorder/_lock-"
-            ).decode()
-            for key in re.findall("<Key>(.*?)</Key>", listed):
-                server.ask("DELETE", f"/bucket/{urllib.parse.quote(key)}")
-            assert ids(ours, root, "parquet") == (ROWS, ROWS)
-            ours.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '1')")
-            write(plain, root, "parquet", "p", first=ROWS)
-            ours.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '3')")
-            release.set()
-            victim.run("result = None")
-            victim.run("result = None")
-    finally:
-        release.set()
-        server.fault = None
-    assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (2 * ROWS, 2 * ROWS)
-    ours.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '2')")
-    assert ids(plain, root, "parquet") == (2 * ROWS, 2 * ROWS)
-    assert left_over(ours, server, root) == []

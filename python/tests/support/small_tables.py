@@ -24,13 +24,18 @@ ROWS = 20
 """The rows of each file."""
 
 
-def write_file(path: Path, ids: Iterable[int]) -> set[int]:
-    """Write a file of rows with these ids. The order of `a` is independent of theirs."""
+def rows_of(ids: Iterable[int]) -> pa.Table:
+    """Rows with these ids. The order of `a` is independent of theirs."""
     numbers = list(ids)
+    return pa.table({"id": pa.array(numbers, pa.int64()), "a": pa.array([i * 7919 % 101 for i in numbers], pa.int32())})
+
+
+def write_file(path: Path, ids: Iterable[int]) -> set[int]:
+    """Write a file of these rows."""
+    rows = rows_of(ids)
     path.parent.mkdir(parents=True, exist_ok=True)
-    columns = {"id": pa.array(numbers, pa.int64()), "a": pa.array([i * 7919 % 101 for i in numbers], pa.int32())}
-    pq.write_table(pa.table(columns), path)
-    return set(numbers)
+    pq.write_table(rows, path)
+    return set(rows.column("id").to_pylist())
 
 
 def age(side: Path, versions: Iterable[int]) -> None:

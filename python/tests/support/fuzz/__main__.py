@@ -11,8 +11,7 @@ from pathlib import Path
 
 from local_session import local_session
 
-from fuzz.campaign import Campaign, Tally
-from fuzz.report import Report
+from fuzz.campaign import Campaign
 
 LONG = 1800
 """After so many seconds, chance has little influence on the share of skipped files."""
@@ -31,19 +30,14 @@ def main() -> int:
     seed = asked.seed or str(random.randrange(10**8))
     with tempfile.TemporaryDirectory(prefix="zorder-fuzz-") as work:
         spark = local_session(Path(work), hive=True)
-        report = Report(asked.seconds)
-        campaign = Campaign(spark, Path(work), seed, report.line)
+        campaign = Campaign(spark, Path(work), seed, lambda text: print(text, flush=True))
         if asked.table is not None:
             tally = campaign.table(asked.table, asked.query)
         else:
             until: float = time.monotonic() + asked.seconds
-
-            def enough(tally: Tally) -> bool:
-                report.progress(tally)
-                return time.monotonic() >= until
-
-            tally = campaign.run(enough)
-        report.end(tally)
+            tally = campaign.run(lambda _: time.monotonic() >= until)
+        # The mismatches again, and the figures as the last line.
+        print(*tally.mismatches, tally.summary(), sep="\n")
         spark.stop()
     if asked.seconds >= LONG and tally.skipped < 0.45:
         print("fewer than 45 % of the files were skipped: skipping or the generated data got worse")

@@ -13,8 +13,8 @@ from pathlib import Path
 from local_session import local_session
 from s3_server import s3_server
 
-from kills.campaign import Campaign, Tally
-from kills.process import share_classes
+from kills.campaign import Campaign
+from kills.rounds import Tally
 from kills.s3_campaign import S3Campaign
 
 MANY = 20
@@ -41,15 +41,13 @@ def main() -> int:
     def say(text: str) -> None:
         print(text, flush=True)
 
-    tally: Tally
     with tempfile.TemporaryDirectory(prefix="zorder-kills-") as work:
         if asked.store == "s3":
             with s3_server() as server:
                 tally = S3Campaign(server, Path(work), seed, say).run(enough, share=most >= MANY)
         else:
             spark = local_session(Path(work))
-            options = share_classes(Path(work)) if most >= MANY else ""
-            tally = Campaign(spark, Path(work), seed, say, options).run(enough)
+            tally = Campaign(spark, Path(work), seed, say).run(enough, share=most >= MANY)
             spark.stop()
     print(tally.summary())
     return 1 if tally.problems else 0

@@ -7,103 +7,78 @@ import os
 import shutil
 import signal
 import time
-from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from child_process import is_running, start_child
+from child_process import is_running
+from spark_process import SparkProcess
+
+from kills.statements import Known
 
 SECONDS = 300.0
-"""The seconds that a busy machine may need to start a process."""
+"""The seconds that a busy machine may need to end a process."""
 
-
-class DriverNotStartedError(Exception):
-    """It ended, or was not ready in time. It touched no table."""
+JVM = "result = spark._jvm.java.lang.ProcessHandle.current().pid()"
+"""The id of a process's JVM, which is in its locks."""
 
 
 class Driver:
-    """A process with a folder of its own. It starts at once and waits for its tables."""
+    """A process with a folder of its own, which works on tables until it is killed.
 
-    def __init__(self, work: Path, java_options: str = "") -> None:
-        work.mkdir(parents=True)
+    Attributes:
+        seconds: How long each of the statements took that it ran first.
+    """
+
+    def __init__(self, process: SparkProcess, work: Path, first: list[str]) -> None:
+        self._process = process
         self._work = work
-        self._log = (work / "log").open("w")
-        self._out = (work / "out").open("w")
-        program = Path(__file__).with_name("driver.py")
-        self._process = start_child(program, str(work), java_options, stdout=self._out, stderr=self._log)
+        self.name = work.name
+        self.pid = int(process.run(JVM))
+        self.seconds: list[float] = []
+        for sql in first:
+            began = time.monotonic()
+            process.sql(sql)
+            self.seconds.append(time.monotonic() - began)
 
-    def pid(self) -> int:
-        """Wait until it is warm, and return the JVM's process id, which is in its locks.
-
-        Raises:
-            DriverNotStartedError: It has ended, or is not warm in time.
-        """
-        if not until(lambda: self._said() or self._process.poll() is not None, SECONDS) or not self._said():
-            raise DriverNotStartedError((self._work / "log").read_text()[-3000:])
-        return int(self._said()[0]["jvm"])
-
-    @property
-    def statement(self) -> float:
-        """The approximate seconds of a statement when its classes are loaded, on this machine at this time."""
-        return min(max(0.3, float(self._said()[0]["first"]) / 3), 3.0)
-
-    def begin(self, seed: str, tables: list[Path]) -> None:
+    def begin(self, seed: str, tables: list[Known]) -> None:
         """Let it work on these tables."""
-        assert self._process.stdin is not None
-        told = {"seed": seed, "tables": [str(t) for t in tables]}
-        self._process.stdin.write(json.dumps(told) + "\n")
-        self._process.stdin.flush()
+        told = [asdict(table) for table in tables]
+        self._process.run(
+            f"from kills.statements import begin\nbegin(spark, {told}, {seed!r}, {str(self._work / 'out')!r})\n"
+            "result = None"
+        )
+
+    def kill_jvm(self) -> None:
+        """Kill what runs statements. `kill` follows."""
+        os.kill(self.pid, signal.SIGKILL)
 
     def kill(self) -> None:
-        """Kill it. After this, none of its statements runs another step."""
-        pid = self.pid()
-        os.kill(pid, signal.SIGKILL)
-        ended = until(lambda: not is_running(pid), SECONDS)
-        assert ended, f"{pid} outlived kill -9"
-        self.close()
-
-    def end(self) -> None:
-        """Let it end before it got any tables."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-        self.close()
-
-    def close(self) -> None:
-        """End what is left of it. A JVM ends with the Python process that started it."""
+        """Kill all of it. After this, none of its statements runs another step."""
         self._process.kill()
-        self._process.wait()
-        self._log.close()
-        self._out.close()
+        assert until(lambda: not is_running(self.pid), SECONDS), f"{self.pid} outlived kill -9"
+
+    def said(self) -> list[dict[str, Any]]:
+        """What it said of its statements. A kill may have cut the last line."""
+        out = self._work / "out"
+        return [json.loads(line) for line in out.read_text().split("\n")[:-1]] if out.exists() else []
 
     def remove(self) -> None:
         """Delete its folder, with its output."""
         shutil.rmtree(self._work)
 
-    def _said(self) -> list[dict[str, Any]]:
-        lines = (self._work / "out").read_text().split("\n")[:-1]
-        return [json.loads(line) for line in lines]
 
-    def errors(self) -> list[str]:
-        """Its unexpected errors."""
-        return [f"{e['sql']}: {e['message']}" for e in self._said()[1:] if "sql" in e]
-
-    def strategies(self) -> Counter[str]:
-        """The strategies of its OPTIMIZE statements that ended."""
-        return Counter(e["strategy"] for e in self._said()[1:] if "strategy" in e)
-
-
-def share_classes(work: Path) -> str:
+def archived(start: Callable[[Path, dict[str, str]], SparkProcess], folder: Path, statements: list[str]) -> str:
     """Java options with which a process starts in two thirds of the time, because an archive holds its classes."""
-    archive = work / "classes.jsa"
-    quiet = "-Xlog:disable"
-    making = Driver(work / "archive", f"-XX:ArchiveClassesAtExit={archive} {quiet}")
-    try:
-        making.pid()
-        making.end()
-    finally:
-        making.close()
+    archive, quiet = folder / "classes.jsa", "-Xlog:disable"
+    options = f"-XX:ArchiveClassesAtExit={archive} {quiet}"
+    making = start(folder / "archive", {"spark.driver.extraJavaOptions": options})
+    for sql in statements:
+        making.sql(sql)
+    pid = int(making.run(JVM))
+    making.end()
+    until(lambda: not is_running(pid), SECONDS)
     return f"-XX:SharedArchiveFile={archive} -Xshare:auto {quiet}"
 
 

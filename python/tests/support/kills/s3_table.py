@@ -7,13 +7,15 @@ import json
 import re
 import urllib.parse
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 from s3_server import BUCKET, S3Server
+from small_tables import rows_of
+
+from kills.statements import Known
 
 ROWS = 40
 """The rows of each file."""
@@ -22,28 +24,9 @@ MARKS = ("/_exchange", ".publishing", "/_staging-", "/_lock-", "__magic", "/_tmp
 """Parts of keys that no finished operation leaves."""
 
 
-def file_of(ids: Iterable[int]) -> bytes:
-    """A Parquet file of rows with these ids."""
-    numbers = list(ids)
-    columns = {
-        "id": pa.array(numbers, pa.int64()),
-        "a": pa.array([i * 7919 % 101 for i in numbers], pa.int32()),
-        "b": pa.array([i * 104729 % 97 for i in numbers], pa.int32()),
-    }
-    out = io.BytesIO()
-    pq.write_table(pa.table(columns), out)
-    return out.getvalue()
-
-
 @dataclass
 class S3Table:
-    """A folder of three files, or of two partitions of three files each.
-
-    Attributes:
-        ids: The ids that the table has.
-        kills: The number of kills that it has been through.
-        unsettled: Whether no statement has ended since the last kill.
-    """
+    """A table of `rounds` on S3: a folder of three files, or of two partitions of three files each."""
 
     server: S3Server
     name: str
@@ -56,7 +39,7 @@ class S3Table:
         for f, folder in enumerate(self.folders):
             for i in range(3):
                 first = (f * 3 + i) * ROWS
-                self.append(folder, range(first, first + ROWS))
+                self.put(folder, range(first, first + ROWS))
 
     @property
     def folders(self) -> list[str]:
@@ -64,13 +47,25 @@ class S3Table:
         return [f"{self.name}/p=1", f"{self.name}/p=2"] if self.partitioned else [self.name]
 
     @property
-    def source(self) -> str:
-        """The table's name in a statement."""
-        return f"parquet.`s3a://{BUCKET}/{self.name}`"
+    def known(self) -> Known:
+        """Statements run in a process that has no way to the server's keys but S3A."""
+        source, folders = f"parquet.`s3a://{BUCKET}/{self.name}`", len(self.folders)
+        return Known(source, folders, 5, size=36_000 * folders, newest=self._newest())
 
-    def append(self, folder: str, ids: range) -> None:
+    @property
+    def is_exchanging(self) -> bool:
+        """Whether a plain reader may see a row twice."""
+        return any(key.endswith(".publishing") for key in self.keys())
+
+    def append(self, ids: range, rng: Random) -> None:
         """Add a file, as another program."""
-        self.server.ask("PUT", f"/{BUCKET}/{folder}/added-{ids.start}.parquet", file_of(ids))
+        self.put(rng.choice(self.folders), ids)
+
+    def put(self, folder: str, ids: range) -> None:
+        """Add a file to a folder."""
+        out = io.BytesIO()
+        pq.write_table(rows_of(ids), out)
+        self.server.ask("PUT", f"/{BUCKET}/{folder}/added-{ids.start}.parquet", out.getvalue())
         self.ids |= set(ids)
 
     def keys(self) -> list[str]:
@@ -102,17 +97,10 @@ class S3Table:
         uploads = [f"upload of {key}" for key in self.server.open_uploads() if key.startswith(f"{self.name}/")]
         return [key for key in self.keys() if any(mark in key for mark in MARKS)] + uploads
 
-    def newest(self) -> int:
+    def _newest(self) -> int:
         """The version of the table."""
         found = re.findall(rf"^{re.escape(self.name)}/_zorder/_v(\d+)", "\n".join(self.keys()), re.MULTILINE)
         return max(map(int, found), default=0)
-
-    def wrong_as_it_lies(self) -> tuple[Counter[int], Counter[int]]:
-        """Rows lost and rows doubled for a plain reader, without any recovery."""
-        # The listing of the records comes last: a record goes after its files were exchanged.
-        found, expected = self.plain_ids(), Counter(self.ids)
-        exchanging = any(key.endswith(".publishing") for key in self.keys())
-        return expected - found, found - (Counter(dict.fromkeys(self.ids, 2)) if exchanging else expected)
 
     def killed(self, pid: int) -> tuple[str, str] | None:
         """The operation of a process here, and its phase."""

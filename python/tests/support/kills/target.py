@@ -13,16 +13,12 @@ from typing import Any
 
 from small_tables import SmallTable, write_file
 
+from kills.statements import Known
+
 
 @dataclass
 class Target:
-    """A table with the ids that it holds.
-
-    Attributes:
-        kills: The number of kills that it has been through.
-        unfinished: Names of lock files that are truncated.
-        unsettled: Whether no statement has ended since the last kill.
-    """
+    """A table of `rounds` on disk. `unfinished` has the names of lock files that are truncated."""
 
     table: SmallTable
     ids: set[int] = field(init=False)
@@ -44,6 +40,21 @@ class Target:
         write_file(hidden, ids)
         hidden.rename(rng.choice(self.table.folders) / f"added-{ids.start}.parquet")
         self.ids |= set(ids)
+
+    @property
+    def known(self) -> Known:
+        """Its folder tells the rest."""
+        return Known(self.table.source, len(self.table.folders), 16, root=str(self.root))
+
+    def plain_ids(self) -> Counter[int]:
+        """How often pyarrow finds each id."""
+        return self.table.plain_ids()
+
+    def left_over(self) -> list[str]:
+        """What no finished operation leaves."""
+        # A process that dies after it deleted the lock leaves an empty folder.
+        left = self.table.leftovers(1000)
+        return [name for name in left if name != "_zorder" or any((self.root / name).iterdir())]
 
     @property
     def is_exchanging(self) -> bool:
@@ -102,12 +113,6 @@ class Target:
 
     def _side(self, pattern: str) -> list[Path]:
         return _found(self.root / "_zorder", pattern)
-
-    def wrong_as_it_lies(self) -> tuple[Counter[int], Counter[int]]:
-        """Rows lost and rows doubled for a plain reader, without any recovery."""
-        found, expected = self.table.plain_ids(), Counter(self.ids)
-        most = Counter(dict.fromkeys(self.ids, 2)) if self.is_exchanging else expected
-        return expected - found, found - most
 
     def remove(self) -> None:
         """Delete the folder."""

@@ -1,0 +1,38 @@
+"""A small cluster of Hadoop on this host, in a JVM of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cluster import wait_until
+from fetched_jars import fetched_jars
+from submit import SPARK_HOME
+
+
+@contextmanager
+def mini_hadoop(work: Path, program: str, ready: str) -> Iterator[Path]:
+    """The folder of the client's configuration, while the cluster runs.
+
+    Args:
+        work: A folder for it.
+        program: The Java file beside this one that starts the cluster. Java compiles the source itself.
+        ready: The file of the configuration that comes last.
+    """
+    folder = work / "conf"
+    folder.mkdir()
+    java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
+    path = os.pathsep.join([*fetched_jars("yarn"), f"{SPARK_HOME}/jars/*"])
+    command = [str(java), "-Xmx512m", "-cp", path, str(Path(__file__).with_name(program)), str(folder)]
+    with (work / "log").open("w") as log:
+        started = subprocess.Popen(command, cwd=work, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        wait_until(lambda: (folder / ready).exists() or started.poll() is not None, "the cluster", 300)
+        assert started.poll() is None, (work / "log").read_text()[-3000:]
+        yield folder
+    finally:
+        started.kill()
+        started.wait()
