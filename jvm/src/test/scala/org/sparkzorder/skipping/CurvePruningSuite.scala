@@ -107,7 +107,7 @@ class CurvePruningSuite extends AnyFunSuite {
       }
     }
     info(s"$out files left out, $beyondBounds of them kept by the bounds of their columns")
-    assert(out > 1000 && beyondBounds > 100)
+    assert(out > 1000 && beyondBounds > 50)
   }
 
   test("an interval is believed of a file of which the index has bounds, and of no other") {
