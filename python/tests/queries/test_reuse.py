@@ -43,9 +43,9 @@ def reuse(spark: SparkSession, tables: None) -> SparkSession:
 
 
 def all_nodes(frame: DataFrame) -> Counter[str]:
-    """The classes of the plan's nodes, with subqueries. Spark's scans and ours have one name."""
+    """The classes of the plan's nodes, with subqueries. Spark's scans and filters and ours have one name."""
     names = (n.getClass().getSimpleName() for n in every(frame._jdf.queryExecution().executedPlan()))
-    return Counter(name.replace("SkippingScan", "FileSourceScan") for name in names)
+    return Counter(name.replace("SkippingScan", "FileSourceScan").removeprefix("Learning") for name in names)
 
 
 def every(plan: Any) -> Iterator[Any]:
