@@ -51,7 +51,9 @@ private[commit] object SideListing {
     val all = records(statuses)
     val published = all.filter(_.state.isPublished).map(_.version)
     published.contains(version) ||
-    published.count(_ > version) >= NeverForgotten && !all.exists(f => f.version == version && f.state == RecordState.Undone)
+    published.count(_ > version) >= NeverForgotten && !all.exists(f =>
+      f.version == version && f.state == RecordState.Undone
+    )
   }
 
   /** The newest published version, whose record is always a file; 0 for none. */

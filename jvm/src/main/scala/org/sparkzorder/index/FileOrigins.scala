@@ -6,8 +6,6 @@ import org.apache.parquet.schema.LogicalTypeAnnotation.stringType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.BINARY
 import org.apache.parquet.schema.Types
 
-import org.sparkzorder.compat._
-
 /**
  * What the operation that wrote each file of an index was to do: the JSON of its layout, or what it packed.
  * Operations of one layout have one text. A file that no OPTIMIZE wrote has none. Files are known by their

@@ -11,7 +11,6 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.codec.Json
-import org.sparkzorder.compat._
 import org.sparkzorder.footer.WritersTable
 import org.sparkzorder.stats.ColumnKey
 

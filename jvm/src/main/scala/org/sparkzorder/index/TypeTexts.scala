@@ -7,8 +7,6 @@ import scala.util.control.NonFatal
 import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.types.{DataType, StructType}
 
-import org.sparkzorder.compat._
-
 /** Types of columns as an index file stores them. */
 private[index] object TypeTexts {
 

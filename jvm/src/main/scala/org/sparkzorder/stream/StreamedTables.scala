@@ -109,7 +109,10 @@ private[sparkzorder] object StreamedTables {
       val end = published.takeWhile(_.record.version >= first).lastOption.orElse(published.headOption)
       (ordered, end.filter(_ => first > 1).map(_.time))
     }.unzip
-    new Provenance(merged(ofTables).flatMap { case (folder, entry) => changes(folder, entry) }, forgotten.flatten.maxOption)
+    new Provenance(
+      merged(ofTables).flatMap { case (folder, entry) => changes(folder, entry) },
+      forgotten.flatten.maxOption
+    )
   }
 
   /**

@@ -284,7 +284,8 @@ class DeliveriesSuite extends AnyFunSuite {
       val record = Record(v, s"op-$v", operation, v, "me", parameters, Map.empty, Nil, Nil)
       HistoryEntry(record, History.Committed, None, v, None)
     }
-    def first(versions: Long*)(restores: (Long, Long)*) = StreamedTables.firstWhole(published(versions: _*)(restores: _*))
+    def first(versions: Long*)(restores: (Long, Long)*) =
+      StreamedTables.firstWhole(published(versions: _*)(restores: _*))
     assert(first()() == 1L && first(3L, 2L, 1L)() == 1L && first(9L, 8L, 7L)() == 7L)
     // An old record that stays for its layout or its trash.
     assert(first(9L, 8L, 3L)() == 8L)

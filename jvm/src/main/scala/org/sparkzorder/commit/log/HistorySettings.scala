@@ -1,6 +1,7 @@
 package org.sparkzorder.commit.log
 
 import org.sparkzorder.commit.SideListing
+import org.sparkzorder.compat._
 
 /**
  * How much of the history is kept. VACUUM deletes the records of other operations, so that the side folder stays small

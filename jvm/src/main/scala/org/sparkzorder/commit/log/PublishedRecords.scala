@@ -5,7 +5,6 @@ import java.io.FileNotFoundException
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
-import org.sparkzorder.compat._
 
 /**
  * A published operation.

@@ -3,6 +3,7 @@ package org.sparkzorder.commit.place
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.StagingDirectories
 import org.sparkzorder.commit.side.SideFolders
+import org.sparkzorder.compat._
 
 /**
  * Folders on a disk or HDFS. They may be moved or copied with their markers.

@@ -9,6 +9,7 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.{History, RecordJson, StagingDirectories}
+import org.sparkzorder.compat._
 
 /**
  * Folders on an object store, where none can be renamed.

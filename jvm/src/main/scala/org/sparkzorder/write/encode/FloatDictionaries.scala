@@ -8,6 +8,8 @@ import org.apache.parquet.hadoop.ParquetOutputFormat.ENABLE_DICTIONARY
 import org.apache.parquet.schema.MessageType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{DOUBLE, FLOAT}
 
+import org.sparkzorder.compat._
+
 /**
  * The dictionaries of FLOAT and DOUBLE columns. In SQL -0.0 equals 0.0, but their bits differ. A reader that looks for the
  * bits of one in a dictionary loses the rows with the other. parquet-java knows nothing of this, so by its settings such

@@ -1,6 +1,5 @@
 package org.sparkzorder.write.encode
 
-import java.lang.reflect.InaccessibleObjectException
 import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.parquet.column.ParquetProperties
@@ -44,8 +43,7 @@ private[write] object OwnEncodings {
         val fields = own.flatMap(_ => FieldWriters.of(schema, records.schema))
         fields.fold(RowWriter.of(writer))(new ColumnwiseWriter(one, records, _))
       } catch {
-        case e @ (_: NoSuchFieldException | _: NoSuchMethodException | _: IllegalAccessException |
-            _: InaccessibleObjectException) =>
+        case e: Exception if isOfOtherClasses(e) =>
           if (isTold.compareAndSet(false, true))
             log.warn(
               s"Spark's own writer writes ${one.path} and all other files, since parquet-java is not as expected: $e"
@@ -53,6 +51,12 @@ private[write] object OwnEncodings {
           RowWriter.of(writer)
       }
     case other => RowWriter.of(other)
+  }
+
+  private def isOfOtherClasses(e: Exception): Boolean = e match {
+    case _: NoSuchFieldException | _: NoSuchMethodException | _: IllegalAccessException => true
+    // Java 8, for which the jar for Spark 3.5 is compiled, does not know its class.
+    case _ => e.getClass.getName == "java.lang.reflect.InaccessibleObjectException"
   }
 
   private def dictionaries(settings: ParquetProperties, own: Option[FloatDictionaries]): ValuesWriterFactory = {

@@ -8,6 +8,8 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.FIXED_LEN_BYTE_
 import org.apache.parquet.schema.Type.Repetition
 import org.apache.parquet.schema.Type.Repetition.{REPEATED, REQUIRED}
 
+import org.sparkzorder.compat._
+
 /**
  * How a Parquet file stores a list or a map. The rules are those of Spark's reader.
  *
@@ -34,7 +36,8 @@ private[write] object EntryShape {
    * @return None if the field is neither
    */
   def of(field: Type, parts: Int): Option[EntryShape] = field match {
-    case bare if bare.isRepetition(REPEATED)      => Option.when(parts == 1)(EntryShape(1, Seq(as(bare, REQUIRED, bare.getName, None)), None))
+    case bare if bare.isRepetition(REPEATED) =>
+      Option.when(parts == 1)(EntryShape(1, Seq(as(bare, REQUIRED, bare.getName, None)), None))
     case g: GroupType if !hasEntries(g)           => None
     case g: GroupType if parts == 1 && !isList(g) => None
     case g: GroupType                             => g.getType(0) match {

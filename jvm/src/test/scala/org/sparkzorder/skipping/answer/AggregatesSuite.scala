@@ -167,7 +167,8 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     assert(rows == expected && read < all && all == 8, s"$read of $all")
     assert(Answered.findFirstIn(spark.sql(sql).queryExecution.executedPlan.toString).isDefined)
     // Spark relies on an index for filters about partitions alone, whenever it finds them.
-    val left = scans(spark.sql("SELECT k, count(*) FROM parts WHERE id < 600 OR name LIKE '%7' GROUP BY k")).head.relation
+    val left =
+      scans(spark.sql("SELECT k, count(*) FROM parts WHERE id < 600 OR name LIKE '%7' GROUP BY k")).head.relation
     def ofPartition(k: Int) =
       left.location.listFiles(Seq(EqualTo(AttributeReference("k", IntegerType)(), Literal(k))), Nil)
     val each = (0 until 10).map(ofPartition(_).map(_.values.getInt(0)))
