@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 LOGS = Path("build/test-logs")
-LINE = re.compile(r"^ *(\d+\.\d) s  (\S+), (\d+) passed(?:, (\d+) failed)?(?:, (\d+) skipped)?\s*$")
+# pytest may have printed the letters of failed tests before.
+LINE = re.compile(r"^[FE]* *(\d+\.\d) s  (\S+), (\d+) passed(?:, (\d+) failed)?(?:, (\d+) skipped)?\s*$")
 ANSI = re.compile(r"\x1b\[[0-9;]*[mJK]")
 SILENT = 45
 GOLDEN = "python/tests/statements/test_golden.py"
