@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Random
 
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.{classic, DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, EqualTo, Literal}
 import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
 import org.apache.spark.sql.functions.{col, count, lit, max, min, when}
@@ -16,7 +16,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
 import org.sparkzorder.memory.MemoryTables
-import org.sparkzorder.skipping.SkippingErrors
+import org.sparkzorder.skipping.{SkippingErrors, SkippingStrategy}
 
 class AggregatesSuite extends AnyFunSuite with MemoryTables {
 
@@ -313,6 +313,26 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     assertSame("SELECT * FROM (SELECT k, max(id) FROM parts WHERE id > 150 GROUP BY k) WHERE k > 7")
     assertSame("SELECT k FROM o WHERE EXISTS (SELECT 1 FROM parts p WHERE p.k = o.k LIMIT 1)")
     assertSame("SELECT k, (SELECT max(id) FROM parts p WHERE p.k = o.k AND id < 450) FROM o")
+  }
+
+  test("a session from which somebody took our strategy gets no answers, and the same rows") {
+    val path = indexed()
+    val methods = spark.asInstanceOf[classic.SparkSession].experimental
+    val before = methods.extraStrategies
+    assert(before.contains(SkippingStrategy))
+    for (
+      query <-
+        Seq("SELECT max(id) FROM t", "SELECT id FROM t ORDER BY id LIMIT 3", "SELECT count(*) FROM t WHERE id > 450")
+    ) {
+      def found = {
+        table(path).createOrReplaceTempView("t")
+        asked(spark.sql(query))
+      }
+      val (rows, _, read) = found
+      methods.extraStrategies = Nil
+      try assert(found == ((rows, 0, 8L)) && read < 8, query)
+      finally methods.extraStrategies = before
+    }
   }
 
   test("EXPLAIN SKIPPING says what is answered, and what is read") {
