@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils.{getZoneId, stringToTime
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import org.sparkzorder.commit.{CommitConflictException, CommitException, Record, TableFolder}
+import org.sparkzorder.commit.{CommitConflictException, CommitException, Record, TableFolder, VersionNotFoundException}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{History, TableState}
 import org.sparkzorder.commit.machine.Operation
@@ -27,7 +27,7 @@ import org.sparkzorder.optimize.plan.FileOrigin
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.{RestorePoint, RestoreStatement}
 import org.sparkzorder.stats.FileId
-import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation, TableSideFolder}
+import org.sparkzorder.table._
 
 /**
  * `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so
@@ -57,7 +57,7 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
     // versions.
     val current = TableSideFolder.version(state)
     val version = RestoreCommand.versionOf(table, statement.to)
-    if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
+    if (version > current) throw RecoveryErrors.of(table.name, operation, new VersionNotFoundException(version, current))
     UnsafeTables.refuseShared(table, table.listed)
     TableLocking.translated(table, operation) {
       RenameCheck.refuseChanging(table, operation, CommitMode.isNewLocation(table, state))

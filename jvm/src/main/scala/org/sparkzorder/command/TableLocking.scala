@@ -8,24 +8,7 @@ import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.SparkException
 import org.apache.spark.sql.classic
 
-import org.sparkzorder.commit.{
-  CommitConflictException,
-  CommitException,
-  ConcurrentOperationException,
-  FoldersUnclearException,
-  IncompletePublishException,
-  InputsReplacedException,
-  LockLostException,
-  NestedTableException,
-  NotRestorableException,
-  RestoreObstacle,
-  StaleAppendsUnclearException,
-  StrayMarkException,
-  TiedFileException,
-  UnreadableRecordException,
-  UploadsExpiredException,
-  VersionNotFoundException
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{Lock, LockSettings, LockState, Locking}
 import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.commit.machine.Recovery
@@ -34,7 +17,7 @@ import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.{DiskFull, FailedRead, ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.indexing.ExcludedColumns
 import org.sparkzorder.optimize.check.CommitMode
-import org.sparkzorder.table.{TableLocation, TableSideFolder, TiedFiles}
+import org.sparkzorder.table.{RecoveryErrors, TableLocation, TableSideFolder}
 
 /** What statements do around their own work: they take the table's lock and translate errors. */
 object TableLocking {
@@ -134,32 +117,7 @@ object TableLocking {
   def translated[T](table: TableLocation, operation: String)(work: => T): T =
     try work
     catch {
-      case e: ConcurrentOperationException =>
-        throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
-      case e: InputsReplacedException => throw ZOrderErrors.inputsReplaced(table.name, e.paths, e)
-      case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
-      case e: StrayMarkException      => throw ZOrderErrors.strayMarkers(table.name, e.marks.map(_.toUri.getPath), e)
-      case e: LockLostException       => throw ZOrderErrors.lockLost(operation, table.name, e.reason, e)
-      case e: UploadsExpiredException => throw ZOrderErrors.uploadsExpired(operation, table.name, e.days, e.hours, e)
-      case e: NestedTableException    =>
-        throw ZOrderErrors.nestedTable(table.name, e.outer.toUri.getPath, e.inner.toUri.getPath)
-      case e: FoldersUnclearException =>
-        throw ZOrderErrors.recoveryUnclear(table.name, e.table.toUri.getPath, e.folders.map(_.sentence), e)
-      case e: IncompletePublishException => throw ZOrderErrors.incompletePublish(operation, table.name, e)
-      case e: VersionNotFoundException   => throw ZOrderErrors.versionNotFound(table.name, e.version, e.current)
-      case e: NotRestorableException     =>
-        throw e.obstacle match {
-          case RestoreObstacle.Changed   => ZOrderErrors.restoreChangedFiles(table.name, e.version, e.paths)
-          case RestoreObstacle.Beside    => ZOrderErrors.restoreFilesBesideLost(table.name, e.version, e.paths)
-          case RestoreObstacle.Lost      => ZOrderErrors.restoreLostFiles(table.name, e.version, e.paths)
-          case RestoreObstacle.Gone      => ZOrderErrors.restoreFilesGone(table.name, e.version, e.paths)
-          case RestoreObstacle.Forgotten => ZOrderErrors.restoreForgottenVersions(table.name, e.version, e.paths)
-          case RestoreObstacle.Damaged   => ZOrderErrors.restoreDamagedFiles(table.name, e.version, e.paths, e)
-        }
-      case e: StaleAppendsUnclearException =>
-        throw ZOrderErrors.lateFilesUnclear(table.name, e.folder, e.current, e.files, e.reason, e)
-      case e: TiedFileException                 => throw TiedFiles.errorOf(table, e)
-      case e: CommitException                   => throw ZOrderErrors.operationFailed(operation, table.name, e)
+      case e: CommitException                   => throw RecoveryErrors.of(table.name, operation, e)
       case e @ DiskFull(reason)                 => throw ZOrderErrors.diskFull(operation, table.name, reason, e)
       case FailedRead(file, cause)              => throw ZOrderErrors.failedRead(operation, table.name, file, cause)
       case e: IOException if isDenied(table, e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)

@@ -3,7 +3,7 @@ package org.sparkzorder.table
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 
-import org.sparkzorder.commit.{TableFolder, VersionDirectory}
+import org.sparkzorder.commit.{StaleAppendsUnclearException, TableFolder, VersionDirectory}
 import org.sparkzorder.commit.catalog.{LocationHistory, StaleAppends}
 import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.commit.storage.ObjectStores
@@ -50,7 +50,8 @@ private[sparkzorder] object TableRoots {
       val files = ops.list(root).filter(StaleAppends.isVisible)
       if (files.nonEmpty && !tells(session, root)) {
         val reason = "the table as it was before was overwritten"
-        throw ZOrderErrors.lateFilesUnclear(name, root, location, files.map(_.path), reason, null)
+        val unclear = new StaleAppendsUnclearException(root, location, files.map(_.path), reason)
+        throw RecoveryErrors.of(name, "Locating", unclear)
       }
     }
 

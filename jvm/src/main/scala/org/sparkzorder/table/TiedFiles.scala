@@ -4,7 +4,6 @@ import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit.{FileMeta, TiedFileException, TiedNames}
 import org.sparkzorder.compat._
-import org.sparkzorder.errors.ZOrderErrors
 
 /** Refuses to move or delete data files to which others are tied by their names, see [[TiedNames]]. */
 private[sparkzorder] object TiedFiles {
@@ -27,11 +26,5 @@ private[sparkzorder] object TiedFiles {
   /** Turns the exception of such a file into the error of a statement. */
   def told[T](table: TableLocation)(work: => T): T =
     try work
-    catch { case e: TiedFileException => throw errorOf(table, e) }
-
-  def errorOf(table: TableLocation, e: TiedFileException): Throwable = {
-    val (file, beside) = (e.file.toUri.getPath, e.beside.toUri.getPath)
-    if (!TiedNames.isKeyMaterial(e.beside.getName)) ZOrderErrors.tiedFile(table.name, file, beside, e.why.sentence)
-    else ZOrderErrors.keyMaterialBeside(file, beside, e.why.sentence, isRetired = e.why == TiedFileException.Deletes)
-  }
+    catch { case e: TiedFileException => throw RecoveryErrors.of(table.name, "OPTIMIZE", e) }
 }
