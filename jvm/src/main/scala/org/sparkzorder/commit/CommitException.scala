@@ -77,19 +77,6 @@ final class InputsReplacedException(val table: Path, files: Seq[String])
       "ZORDER_TABLE_UNCLEAR.INPUTS_REPLACED"
     )
 
-/**
- * A lifecycle rule of the store may have aborted uploads of new files. Nothing was touched.
- *
- * @param days after which the rule aborts an upload
- * @param hours that the operation has run
- */
-final class UploadsExpiredException(days: Int, hours: Long)
-    extends CommitException(
-      s"after $hours hours uploads may be gone: a rule aborts them after $days days",
-      "ZORDER_OPERATION_FAILED.UPLOADS_EXPIRED",
-      Seq("days" -> s"$days", "hours" -> s"$hours")
-    )
-
 /** RESTORE to a version that the table never had. Nothing was touched. */
 final class VersionNotFoundException(version: Long, val current: Long)
     extends CommitException(

@@ -88,12 +88,6 @@ trait ObjectStore {
 
   /** Deletes objects, whatever they hold. Not an error when some are gone already. */
   def deleteAll(paths: Seq[Path]): Unit
-
-  /**
-   * The days after which a rule of the store aborts open uploads of files below a folder, by the
-   * shortest rule that is on. None when there is no such rule, or when the store has no rules.
-   */
-  def daysOfUploads(dir: Path): Option[Int] = None
 }
 
 /** The content of an object. */

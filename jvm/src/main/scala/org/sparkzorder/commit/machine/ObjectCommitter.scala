@@ -1,7 +1,6 @@
 package org.sparkzorder.commit.machine
 
 import java.io.{FileNotFoundException, IOException}
-import java.util.concurrent.TimeUnit.{DAYS, HOURS, MILLISECONDS}
 
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
@@ -20,7 +19,6 @@ import org.sparkzorder.commit.place.{FolderMarker, StorePlaces}
  * @param isAlone whether no other process can have taken the lock
  * @param keepsRetired whether the inputs are copied to the trash
  * @param sleep how to wait before requests are repeated, in milliseconds
- * @param clock milliseconds since 1970
  */
 private[sparkzorder] final class ObjectCommitter(
     store: ObjectStore,
@@ -30,15 +28,12 @@ private[sparkzorder] final class ObjectCommitter(
     isAlone: () => Boolean,
     keepsRetired: Boolean = true,
     threads: Int = FileOps.Threads,
-    sleep: Long => Unit = Thread.sleep(_),
-    clock: () => Long = () => System.currentTimeMillis()
+    sleep: Long => Unit = Thread.sleep(_)
 ) extends Committer {
   import ObjectCommitter._
 
   private val patience = Patience(Attempts, FirstPauseMillis, sleep)
 
-  /** No upload is older. */
-  private val begun = clock()
   private var marked = Seq.empty[String]
 
   /** The files of each marked folder, before the job reads any. */
@@ -122,12 +117,10 @@ private[sparkzorder] final class ObjectCommitter(
   private def conflict(changed: Seq[InputFile]) =
     new CommitConflictException(changed.map(_.path), "they are gone, or were changed or replaced")
 
-  /** Throws an [[UploadsExpiredException]] when a lifecycle rule may have aborted uploads. */
   override def commit(): Record = {
     val planned = prepared.getOrElse(throw new IllegalStateException("not prepared"))
     val record = planned.copy(root = Some(folder.root.toString))
     check()
-    refuseExpired()
     val started = System.nanoTime()
     if (!isWritten(record)) throw new ConcurrentOperationException(folder.root, None)
     val publish =
@@ -144,24 +137,6 @@ private[sparkzorder] final class ObjectCommitter(
       }
     result.orConflict
   }
-
-  /** Only an operation that has run for long asks for the rules: the shortest takes a day. */
-  private def refuseExpired(): Unit = {
-    val millis = clock() - begun
-    def isNear(days: Int) = millis >= DAYS.toMillis(days.toLong) - PublishMillis
-    if (isNear(ShortestDays)) daysOfUploads().filter(isNear).foreach { days =>
-      abort()
-      throw new UploadsExpiredException(days, MILLISECONDS.toHours(millis))
-    }
-  }
-
-  private def daysOfUploads(): Option[Int] =
-    try store.daysOfUploads(folder.root)
-    catch {
-      case e: IOException =>
-        log.warn(s"the store does not say how long uploads in ${folder.root} stay open", e)
-        None
-    }
 
   /** Whether the record is ours, also if the answer to the request was lost. */
   private def isWritten(record: Record): Boolean = {
@@ -219,10 +194,4 @@ private[sparkzorder] object ObjectCommitter {
   /** How often publishing is tried; the client of the store repeats each request by itself. */
   private val Attempts = 5
   private val FirstPauseMillis = 500L
-
-  /** No rule of a store is shorter. */
-  private val ShortestDays = 1
-
-  /** The time left for publishing before a rule may abort an upload. */
-  private val PublishMillis = HOURS.toMillis(1)
 }
