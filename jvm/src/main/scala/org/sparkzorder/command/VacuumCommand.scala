@@ -8,12 +8,20 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 
 import org.sparkzorder.commit.{FileMeta, Record, TableFolder}
-import org.sparkzorder.commit.log.TableState
+import org.sparkzorder.commit.catalog.{CatalogVacuum, CatalogView, ExpiredFolder}
+import org.sparkzorder.commit.log.{History, TableState}
 import org.sparkzorder.commit.upkeep.Trash
 import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.statement.Target
-import org.sparkzorder.table.{FolderColumns, PlainTables, TableLocation, TableSideFolder}
+import org.sparkzorder.table.{
+  FolderColumns,
+  PlainTables,
+  SessionCatalogLocations,
+  SharedLocations,
+  TableLocation,
+  TableSideFolder
+}
 
 /**
  * `VACUUM`: deletes retired files. After that, `RESTORE` cannot go back to the versions that had
@@ -106,5 +114,39 @@ object VacuumCommand {
   private def isOld(retainHours: Option[String], now: Long): Record => Boolean = record => {
     val hours = retainHours.map(BigDecimal(_)).getOrElse(BigDecimal(OptimizeOptions.retainHours(record.parameters)))
     hours == 0 || BigDecimal(record.timestamp) + hours * millisPerHour <= now
+  }
+}
+
+/** `VACUUM` of a table that moves to new folders: it deletes earlier ones. */
+private[command] object VacuumByCatalog {
+
+  /** @param isOld whether an operation's retired files may go */
+  def expired(table: TableLocation, isOld: Record => Boolean): Seq[ExpiredFolder] = {
+    val folder = TableSideFolder.of(table)
+    val view = CatalogView.read(folder, new SessionCatalogLocations(table))
+    CatalogVacuum.expired(folder, view, byId(folder, isOld), System.currentTimeMillis())
+  }
+
+  private def byId(folder: TableFolder, isOld: Record => Boolean): String => Boolean =
+    (History.read(folder).map(_.record) ++ History.undone(folder).map(_.record)).filter(isOld).map(_.operationId).toSet
+
+  /** Deletes them, and returns what was deleted. */
+  def run(table: TableLocation, isOld: Record => Boolean): Seq[ExpiredFolder] = {
+    SharedLocations.refuse(table)
+    TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
+      val folder = TableSideFolder.of(table)
+      val view = CatalogTables.recoverUnder(table, lock)
+      // What is copied forward now is deleted by the next VACUUM only: queries may be reading it.
+      val isOldById = byId(folder, isOld)
+      def expired(view: CatalogView) = CatalogVacuum.expired(folder, view, isOldById, System.currentTimeMillis())
+      val gone = expired(view)
+      CatalogTables.copyForward(table, lock, view)
+      // Copies may have taken long, and the lock does not bind others who change locations.
+      val still = expired(view.copy(current = new SessionCatalogLocations(table).all())).map(_.folder).toSet
+      val settings = TableSideFolder.historySettings(table)
+      val expiredNow = gone.filter(e => still(e.folder))
+      CatalogVacuum.run(folder, lock, expiredNow, view.history, System.currentTimeMillis(), settings)
+      expiredNow
+    }
   }
 }

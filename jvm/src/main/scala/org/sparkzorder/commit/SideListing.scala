@@ -2,6 +2,28 @@ package org.sparkzorder.commit
 
 import scala.util.matching.Regex
 
+import org.apache.hadoop.fs.{FileStatus, FileSystem}
+
+/**
+ * A record as a listing of the side folder shows it.
+ *
+ * @param note what the name has after the version: the time of publishing, or the operation's id
+ */
+final case class RecordFile(version: Long, note: Option[String], state: RecordState, meta: FileMeta) {
+
+  /** How long files were being exchanged; None before the end. */
+  def publishMillis: Option[Long] = note.collect { case SideNames.PublishTime(millis) => millis.toLong }
+}
+
+/** A file of statistics as a listing of the side folder shows it. */
+final case class NumberedIndexFile(number: Long, meta: FileMeta) {
+
+  /** Its status. An object store has told all of it in the listing. */
+  def status(fs: FileSystem): FileStatus =
+    if (meta.etag.isEmpty) fs.getFileStatus(meta.path)
+    else new FileStatus(meta.length, false, 1, 0L, meta.modificationTime, fs.makeQualified(meta.path))
+}
+
 /**
  * Reads a listing of a side folder: which of its files are records, locks, statistics. The names
  * are in [[SideNames]].

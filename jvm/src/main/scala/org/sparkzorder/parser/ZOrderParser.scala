@@ -121,3 +121,13 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
     case _                                                    => false
   }
 }
+
+/**
+ * Makes the plan of a statement. The parser receives it as an argument, so that it does not depend
+ * on the commands.
+ */
+trait StatementPlan {
+
+  /** @param parseQuery parses the query inside a statement */
+  def apply(statement: Statement, parseQuery: String => LogicalPlan): LogicalPlan
+}

@@ -1,5 +1,7 @@
 package org.sparkzorder.statement
 
+import org.apache.spark.sql.catalyst.expressions.Expression
+
 /**
  * One of our statements, as the user wrote it: names are not resolved, and queries are text.
  */
@@ -86,3 +88,16 @@ case object ShowOperationsStatement extends Statement
  * @param analyze whether the query runs
  */
 final case class ExplainSkippingStatement(query: String, files: Boolean, analyze: Boolean) extends Statement
+
+/**
+ * The predicate of a WHERE.
+ *
+ * @param text for people: as the user wrote it, or with the values of its parameters
+ * @param read reads the predicate with Spark's parser. A statement about a table of others keeps its
+ *   text, so its predicate is never read.
+ */
+final class Predicate(val text: String, read: => Expression) {
+
+  /** What Spark's parser makes of the predicate. Its names are not resolved. */
+  lazy val condition: Expression = read
+}

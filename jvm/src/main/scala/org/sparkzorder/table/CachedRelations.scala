@@ -7,11 +7,12 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.{AnalysisException, classic}
 import org.apache.spark.sql.catalyst.QualifiedTableName
 import org.apache.spark.sql.catalyst.catalog.SessionCatalog
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.storage.StorageLevel
 
 /**
  * The relations that the session's catalog caches, each with a listing of its files. A statement
@@ -69,5 +70,30 @@ private[table] object CachedRelations extends Logging {
         case _                   => None
       }
     case _ => None
+  }
+}
+
+/** What `CACHE TABLE` keeps in memory. Spark knows it by the table's location. */
+private[sparkzorder] object CachedTable extends Logging {
+
+  /**
+   * Runs work that changes the location of a table. If the session had cached the table, it is cached
+   * afterwards as well, and read again when it is next used.
+   */
+  def following[A](table: TableLocation)(work: => A): A = {
+    val session = table.session
+    val name = table.catalogTable.map(_.identifier.quotedString)
+    val before = name.filterNot(_ => session.sharedState.cacheManager.isEmpty).map(session.table(_))
+      .map(rows => rows -> rows.storageLevel).filter(_._2 != StorageLevel.NONE)
+    try work
+    finally before.foreach { case (rows, level) =>
+        try
+          if (session.table(name.get).storageLevel == StorageLevel.NONE) {
+            rows.unpersist()
+            session.catalog.cacheTable(name.get, level)
+          }
+        // The table was dropped meanwhile.
+        catch { case e: AnalysisException => logWarning(s"${table.name} is not cached any more", e) }
+      }
   }
 }

@@ -9,6 +9,15 @@ import org.sparkzorder.commit.machine.{Recovered, Recovery}
 import org.sparkzorder.commit.upkeep.{FolderBytes, RetiredFiles, TableReport, UnfinishedReport, Uninstall, Unlock}
 import org.sparkzorder.optimize.options.OptimizeOptions
 
+/** How the tool's process ends. The result repeats it as `exitCode`. */
+private[tool] object ExitCode {
+  val Done = 0
+  val Failed = 1
+
+  /** A living owner has the lock. */
+  val Locked = 3
+}
+
 /** The commands on one table. Each writes its result into a JSON object. */
 private[tool] final class TableCommands(folder: TableFolder, settings: LockSettings, realPath: Path => String) {
 
