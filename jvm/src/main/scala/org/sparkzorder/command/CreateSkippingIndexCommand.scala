@@ -1,10 +1,7 @@
 package org.sparkzorder.command
 
-import java.util.UUID
-
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
+import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.errors.ZOrderErrors
@@ -31,7 +28,8 @@ final case class CreateSkippingIndexCommand(
     dryRun: Boolean = false
 ) extends LongCommand {
 
-  override val output: Seq[Attribute] = if (dryRun) toAttributes(SkippingIndexForecast.schema) else Nil
+  override protected def resultColumns: StructType =
+    if (dryRun) SkippingIndexForecast.schema else super.resultColumns
 
   override def operation: String = "CREATE SKIPPING INDEX"
 
@@ -39,7 +37,7 @@ final case class CreateSkippingIndexCommand(
 
   override def title: String = s"$operation ON $tableName" + (if (dryRun) " DRY RUN" else "")
 
-  override protected def metricNames: Seq[LongCommand.Metric] = Seq(CreateSkippingIndexCommand.Files)
+  override protected def metricNames: Seq[String] = Seq("files with statistics")
 
   override protected def reported(session: SparkSession): Seq[Row] = if (dryRun) forecast(session) else create(session)
 
@@ -67,7 +65,7 @@ final case class CreateSkippingIndexCommand(
     // read, the table's folder is unchanged.
     val earlier =
       TableLocking.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
-    TableLocking.locked(table, operation, UUID.randomUUID().toString) { lock =>
+    TableLocking.locked(table, operation) { lock =>
       refuseExisting()
       val stats = TableIndex.build(table, table.files(), chosen, earlier)
       val restricted = if (all) None else Some(chosen.keys.map(_.path))
@@ -76,15 +74,13 @@ final case class CreateSkippingIndexCommand(
         stats.map(_._1).filterNot(id => before.exists(_.ordinalOf(id.path, id.length, id.modificationTime) >= 0))
       val origins = FileOrigin.ofRecords(unknown, History.newestFirst(folder))
       TableIndex.replace(table, folder, lock, restricted, members, stats, before, origins)
-      show(session, CreateSkippingIndexCommand.Files.name -> stats.size.toLong)
+      show(session, stats.size.toLong)
     }
     Nil
   }
 }
 
 object CreateSkippingIndexCommand {
-  private val Files = LongCommand.Metric("files with statistics")
-
   /** The columns with these names. Refuses columns that cannot have statistics. */
   private def chosen(
       table: PlainTable,

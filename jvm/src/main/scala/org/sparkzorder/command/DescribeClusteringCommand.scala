@@ -2,8 +2,6 @@ package org.sparkzorder.command
 
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.footer.files.Footers
@@ -24,7 +22,15 @@ import org.sparkzorder.table.{KeyColumns, PlainTable, TableSideFolder}
  */
 final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[String]]) extends NamedCommand {
 
-  override val output: Seq[Attribute] = toAttributes(DescribeClusteringCommand.schema)
+  override protected def resultColumns: StructType = NamedCommand.columns(
+    "column" -> StringType,
+    "files" -> LongType,
+    "mean_files" -> DoubleType,
+    "max_files" -> LongType,
+    "skipped_fraction" -> DoubleType,
+    "bound_files" -> DoubleType,
+    "depth_histogram" -> NamedCommand.list(LongType)
+  )
 
   override def title: String = s"DESCRIBE CLUSTERING ${target.title}"
 
@@ -115,15 +121,4 @@ private final class KnownBounds(
     val known = stats.getOrElse(ColumnStats.unknown)
     FileBounds.of(known, rows) -> (rows - math.max(known.nullCount, 0L))
   }
-}
-
-object DescribeClusteringCommand {
-  private val schema = new StructType()
-    .add("column", StringType, nullable = false)
-    .add("files", LongType, nullable = false)
-    .add("mean_files", DoubleType, nullable = false)
-    .add("max_files", LongType, nullable = false)
-    .add("skipped_fraction", DoubleType, nullable = false)
-    .add("bound_files", DoubleType, nullable = false)
-    .add("depth_histogram", ArrayType(LongType, containsNull = false), nullable = false)
 }

@@ -1,7 +1,5 @@
 package org.sparkzorder.command
 
-import java.util.UUID
-
 import org.apache.spark.sql.{Row, SparkSession}
 
 import org.sparkzorder.commit.side.IndexFiles
@@ -21,7 +19,7 @@ final case class DropSkippingIndexCommand(target: Target) extends NamedCommand {
   override protected def work(session: SparkSession): Seq[Row] = {
     val table = PlainTables.locate(session, target)
     if (TableIndex.of(table, TableRecovery.recover(table)).isEmpty) throw ZOrderErrors.indexNotFound(table.name)
-    TableLocking.locked(table, "DROP SKIPPING INDEX", UUID.randomUUID().toString) { lock =>
+    TableLocking.locked(table, "DROP SKIPPING INDEX") { lock =>
       IndexFiles.drop(TableSideFolder.of(table), lock)
     }
     Nil

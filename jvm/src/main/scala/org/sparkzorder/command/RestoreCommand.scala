@@ -1,15 +1,12 @@
 package org.sparkzorder.command
 
 import java.io.IOException
-import java.util.UUID
 
 import org.apache.hadoop.fs.FileStatus
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.spark.SparkThrowable
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.catalyst.util.DateTimeUtils.{getZoneId, stringToTimestamp}
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
@@ -44,9 +41,17 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
 
   override def tableName: String = target.title
 
-  override protected def metricNames: Seq[LongCommand.Metric] = RestoreCommand.Shown
+  override protected def metricNames: Seq[String] = Seq("files restored", "files removed", "size of restored files")
 
-  override val output: Seq[Attribute] = toAttributes(RestoreCommand.schema)
+  /** The columns have Delta's names. */
+  override protected def resultColumns: StructType = NamedCommand.columns(
+    "table_size_after_restore" -> LongType,
+    "num_of_files_after_restore" -> LongType,
+    "num_removed_files" -> LongType,
+    "num_restored_files" -> LongType,
+    "removed_files_size" -> LongType,
+    "restored_files_size" -> LongType
+  )
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
@@ -68,17 +73,12 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
         TableRecovery.settle(place, operation)
         RestoreMetrics.of(PlainTables.open(place).listed.flatMap(_.files), RestorePlan(Nil, Nil))
       } else
-        TableLocking.lockedWithState(table, operation, UUID.randomUUID().toString) { (lock, now) =>
+        TableLocking.lockedWithState(table, operation) { (lock, now) =>
           if (CommitMode.isNewLocation(table, now)) executeByCatalog(place, version, lock)
           else execute(table, version, lock, now)
         }
     table.refreshCaches()
-    show(
-      session,
-      RestoreCommand.FilesRestored.name -> metrics.restoredFiles,
-      RestoreCommand.FilesRemoved.name -> metrics.removedFiles,
-      RestoreCommand.BytesRestored.name -> metrics.restoredBytes
-    )
+    show(session, metrics.restoredFiles, metrics.removedFiles, metrics.restoredBytes)
     Seq(metrics.row)
   }
 
@@ -177,20 +177,6 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
 }
 
 object RestoreCommand {
-  private val FilesRestored = LongCommand.Metric("files restored")
-  private val FilesRemoved = LongCommand.Metric("files removed")
-  private val BytesRestored = LongCommand.Metric("size of restored files", isSize = true)
-  private val Shown = Seq(FilesRestored, FilesRemoved, BytesRestored)
-
-  /** The columns have Delta's names. */
-  private val schema = Seq(
-    "table_size_after_restore",
-    "num_of_files_after_restore",
-    "num_removed_files",
-    "num_restored_files",
-    "removed_files_size",
-    "restored_files_size"
-  ).foldLeft(new StructType())(_.add(_, LongType, nullable = false))
 
   /**
    * The version to go back to. For a time, it is the version that the table had then, by the time

@@ -21,15 +21,16 @@ import org.sparkzorder.write.sample.ColumnSample
  */
 private[command] object SkippingIndexForecast {
 
-  val schema: StructType = new StructType()
-    .add("column", StringType, nullable = false)
-    .add("kind", StringType, nullable = false)
-    .add("files", LongType, nullable = false)
-    .add("bytes", LongType, nullable = false)
-    .add("bound_files", DoubleType)
-    .add("mean_files", DoubleType)
-    .add("queries", LongType, nullable = false)
-    .add("saved_fraction", DoubleType)
+  val schema: StructType = NamedCommand.columns(
+    "column" -> StringType,
+    "kind" -> StringType,
+    "files" -> LongType,
+    "bytes" -> LongType,
+    "bound_files?" -> DoubleType,
+    "mean_files?" -> DoubleType,
+    "queries" -> LongType,
+    "saved_fraction?" -> DoubleType
+  )
 
   private val Sampled = 500
 

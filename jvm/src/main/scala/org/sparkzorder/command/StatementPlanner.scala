@@ -13,10 +13,7 @@ object StatementPlanner {
     case ShowClusteringStatement(name)                   => ShowClusteringCommand(name)
     case ShowOperationsStatement                         => ShowOperations
     case ExplainSkippingStatement(query, files, analyze) =>
-      val parsed = parseQuery(query)
-      if (files) ExplainSkippingFilesCommand(parsed)
-      else if (analyze) ExplainSkippingAnalyzeCommand(parsed)
-      else ExplainSkippingCommand(parsed)
+      if (files) ExplainSkippingFilesCommand(parseQuery(query)) else ExplainSkippingCommand(parseQuery(query), analyze)
   }
 
   def plan(statement: TableStatement): LogicalPlan = statement match {

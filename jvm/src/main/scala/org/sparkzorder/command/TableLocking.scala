@@ -2,6 +2,7 @@ package org.sparkzorder.command
 
 import java.io.IOException
 import java.nio.file.AccessDeniedException
+import java.util.UUID
 
 import org.apache.hadoop.fs.permission.FsAction
 import org.apache.hadoop.security.AccessControlException
@@ -52,14 +53,14 @@ object TableLocking {
   }
 
   /** Runs work under the table's lock and translates its errors, as [[translated]] does. */
-  def locked[T](table: TableLocation, operation: String, operationId: String)(work: Lock => T): T =
-    lockedWithState(table, operation, operationId)((lock, _) => work(lock))
+  def locked[T](table: TableLocation, operation: String)(work: Lock => T): T =
+    lockedWithState(table, operation)((lock, _) => work(lock))
 
   /** The same for work that needs the state of the side folder, which is read under the lock. */
   def lockedWithState[T](
       table: TableLocation,
       operation: String,
-      operationId: String
+      operationId: String = UUID.randomUUID().toString
   )(work: (Lock, TableState) => T): T =
     translated(table, operation) {
       // The root has a side folder. Another folder of a table that moves would get one.

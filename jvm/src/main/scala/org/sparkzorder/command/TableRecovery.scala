@@ -1,7 +1,5 @@
 package org.sparkzorder.command
 
-import java.util.UUID
-
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
@@ -73,7 +71,7 @@ private[command] object CatalogTables extends Logging {
   /** Ends an operation that a dead owner left behind. */
   def recover(table: TableLocation): Unit = if (table.catalogTable.isDefined) TableSideFolder.look(table) match {
     case side: TableState.SideFolder if side.moving.nonEmpty && !isHeld(table, side) =>
-      TableLocking.locked(table, "Recovery", UUID.randomUUID().toString) { lock =>
+      TableLocking.locked(table, "Recovery") { lock =>
         recoverUnder(table, lock)
         ()
       }
@@ -99,7 +97,7 @@ private[command] object CatalogTables extends Logging {
 
   /** Settles the table for a statement that needs no lock for its own work. False when there was nothing to do. */
   def settle(table: TableLocation, operation: String): Boolean = hasWork(table, operation) && {
-    TableLocking.locked(table, operation, UUID.randomUUID().toString)(settleUnder(table, _))
+    TableLocking.locked(table, operation)(settleUnder(table, _))
     true
   }
 

@@ -1,10 +1,6 @@
 package org.sparkzorder.command
 
-import java.util.UUID
-
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 
 import org.sparkzorder.commit.{FileMeta, Record, TableFolder}
@@ -33,7 +29,8 @@ import org.sparkzorder.table.{
 final case class VacuumCommand(target: Target, retainHours: Option[String], dryRun: Boolean)
     extends LongCommand {
 
-  override val output: Seq[Attribute] = toAttributes(VacuumCommand.schema)
+  override protected def resultColumns: StructType =
+    NamedCommand.columns("path" -> StringType, "files" -> LongType, "bytes" -> LongType)
 
   override def operation: String = "VACUUM"
 
@@ -41,8 +38,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
 
   override def title: String = if (dryRun) s"${super.title} DRY RUN" else super.title
 
-  override protected def metricNames: Seq[LongCommand.Metric] =
-    Seq(VacuumCommand.FilesDeleted, VacuumCommand.BytesDeleted)
+  override protected def metricNames: Seq[String] = Seq("files deleted", "size of deleted files")
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
@@ -65,7 +61,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     files.map(f => Row(f.path.toString, 1L, if (f.isLink) 0L else f.length))
 
   private def done(session: SparkSession, table: TableLocation, files: Long, bytes: Long): Seq[Row] = {
-    show(session, VacuumCommand.FilesDeleted.name -> files, VacuumCommand.BytesDeleted.name -> bytes)
+    show(session, files, bytes)
     Seq(Row(table.root.toString, files, bytes))
   }
 
@@ -88,7 +84,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     if (dryRun) foreseen(expired.files)
     else if (expired.isNothing) done(session, table, 0, 0)
     else
-      TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
+      TableLocking.locked(table, "VACUUM") { lock =>
         val gone = Trash.expired(folder, isOld, dirs, settings)
         val kept = Trash.vacuum(folder, lock, gone).flatMap(_.files)
         done(session, table, gone.files.size.toLong - kept.size, gone.bytes - kept.map(_.length).sum)
@@ -97,14 +93,6 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
 }
 
 object VacuumCommand {
-  private val FilesDeleted = LongCommand.Metric("files deleted")
-  private val BytesDeleted = LongCommand.Metric("size of deleted files", isSize = true)
-
-  private val schema = new StructType()
-    .add("path", StringType, nullable = false)
-    .add("files", LongType, nullable = false)
-    .add("bytes", LongType, nullable = false)
-
   private val millisPerHour = BigDecimal(3600000)
 
   /**
@@ -133,7 +121,7 @@ private[command] object VacuumByCatalog {
   /** Deletes them, and returns what was deleted. */
   def run(table: TableLocation, isOld: Record => Boolean): Seq[ExpiredFolder] = {
     SharedLocations.refuse(table)
-    TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
+    TableLocking.locked(table, "VACUUM") { lock =>
       val folder = TableSideFolder.of(table)
       val view = CatalogTables.recoverUnder(table, lock)
       // What is copied forward now is deleted by the next VACUUM only: queries may be reading it.
