@@ -37,17 +37,22 @@ object Owner {
   /** The most bytes of a lock file. A larger file is not ours. */
   val ReadLimit: Long = 65536L
 
+  /** A lock file. */
+  private final case class Text(
+      host: String,
+      bootId: String,
+      pidNamespace: String,
+      pid: Long,
+      start: String,
+      operationId: String,
+      operation: String,
+      since: Option[java.lang.Long]
+  )
+
   def write(owner: Owner): Array[Byte] = {
-    val root = Json.newObject()
-    root.put("host", owner.process.host)
-    root.put("bootId", owner.process.bootId)
-    root.put("pidNamespace", owner.process.pidNamespace)
-    root.put("pid", owner.process.pid)
-    root.put("start", owner.process.start)
-    root.put("operationId", owner.operationId)
-    root.put("operation", owner.operation)
-    root.put("since", owner.since)
-    Json.bytes(root)
+    val p = owner.process
+    import owner._
+    Json.write(Text(p.host, p.bootId, p.pidNamespace, p.pid, p.start, operationId, operation, Some(Long.box(since))))
   }
 
   /**
@@ -69,16 +74,7 @@ object Owner {
   def isUnfinished(bytes: Array[Byte]): Boolean = !bytes.lastOption.contains('}'.toByte)
 
   /** None when it is no lock file of ours, or not yet written in full. */
-  def parse(bytes: Array[Byte]): Option[Owner] =
-    for {
-      root <- Json.parse(bytes)
-      host <- Json.text(root, "host")
-      boot <- Json.text(root, "bootId")
-      namespace <- Json.text(root, "pidNamespace")
-      pid <- Json.long(root, "pid")
-      start <- Json.text(root, "start")
-      id <- Json.text(root, "operationId")
-      operation <- Json.text(root, "operation")
-      since = Json.long(root, "since").getOrElse(0L)
-    } yield Owner(ProcessId(host, boot, namespace, pid, start), id, operation, since)
+  def parse(bytes: Array[Byte]): Option[Owner] = Json.parse(bytes, classOf[Text]).map { t =>
+    Owner(ProcessId(t.host, t.bootId, t.pidNamespace, t.pid, t.start), t.operationId, t.operation, t.since.fold(0L)(_.longValue))
+  }
 }

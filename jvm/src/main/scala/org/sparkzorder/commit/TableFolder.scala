@@ -96,8 +96,6 @@ final case class TableFolder(
 
   def stagingOf(folder: String, operationId: String): Path = FileNames.child(stagingsOf(folder), s"$Hidden$operationId")
 
-  def stagingOf(folder: String, record: Record): Path = stagingOf(folder, record.operationId)
-
   /** Where tasks may write on an object store, see [[UploadFolder]]. */
   def uploads(operationId: String): Seq[Path] = UploadFolder.all(operationId).map(new Path(root, _))
 
@@ -119,10 +117,6 @@ final case class TableFolder(
   def trashOf(folder: String, record: Record): Path = new Path(trashesOf(folder), trashName(record))
 
   /** Where an output waits until it is published. */
-  def staged(file: String, record: Record): Path =
-    FileNames.child(stagingOf(FileNames.parent(file), record), FileNames.stagedName(file))
-
-  /** Where an output waits while there is no record yet. */
   def staged(file: String, operationId: String): Path =
     FileNames.child(stagingOf(FileNames.parent(file), operationId), FileNames.stagedName(file))
 

@@ -56,16 +56,8 @@ object Outcome {
         None
     }
 
-  private[commit] def write(outcome: Outcome): Array[Byte] = {
-    val root = Json.newObject()
-    root.put("reason", outcome.reason.take(MostCharacters))
-    outcome.by.foreach(by => root.put("by", by.take(MostCharacters)))
-    Json.bytes(root)
-  }
+  private[commit] def write(outcome: Outcome): Array[Byte] =
+    Json.write(Outcome(outcome.reason.take(MostCharacters), outcome.by.map(_.take(MostCharacters))))
 
-  private[commit] def parse(bytes: Array[Byte]): Option[Outcome] =
-    for {
-      root <- Json.parse(bytes)
-      reason <- Json.text(root, "reason")
-    } yield Outcome(reason, Json.text(root, "by"))
+  private[commit] def parse(bytes: Array[Byte]): Option[Outcome] = Json.parse(bytes, classOf[Outcome])
 }

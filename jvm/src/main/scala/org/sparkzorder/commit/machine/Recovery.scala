@@ -11,11 +11,6 @@ import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
 import org.sparkzorder.commit.log.{RecordJson, TableState}
 import org.sparkzorder.commit.place.StoragePlaces
 
-/** What a recovery did, in words for the log. */
-final case class Recovered(actions: Seq[String]) {
-  def isNothing: Boolean = actions.isEmpty
-}
-
 /**
  * A table as a query may read it.
  *
@@ -38,7 +33,8 @@ object Recovery {
   private val TablesPerThread = 8
 
   /**
-   * Takes the lock, recovers, gives it back. Without anything to do it only lists.
+   * Takes the lock, recovers, gives it back. Without anything to do it only lists. Returns what was done, in words for
+   * the log.
    *
    * @throws ConcurrentOperationException when a living owner has the lock
    * @param keep a person's word: the files that count in folders of which nothing else tells it. Folders that are gone
@@ -46,8 +42,8 @@ object Recovery {
    * @throws FoldersUnclearException when only a person can say how an operation ends in some folders
    * @throws java.io.IOException when we may not write there: see [[ReadAround]]
    */
-  def recover(folder: TableFolder, settings: LockSettings = LockSettings(), keep: Option[Keep] = None): Recovered =
-    if (!isNeeded(TableState.look(folder.root, folder.ops), settings)) Recovered(Nil)
+  def recover(folder: TableFolder, settings: LockSettings = LockSettings(), keep: Option[Keep] = None): Seq[String] =
+    if (!isNeeded(TableState.look(folder.root, folder.ops), settings)) Nil
     else {
       val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
       try recoverUnder(folder, lock, settings, keep)
@@ -69,7 +65,7 @@ object Recovery {
       lock: Lock,
       settings: LockSettings = LockSettings(),
       keep: Option[Keep] = None
-  ): Recovered = Recovered(RecoveryUnderLock.recover(folder, lock, settings, keep))
+  ): Seq[String] = RecoveryUnderLock.recover(folder, lock, settings, keep)
 
   /**
    * Comes before a query's listing of the table. It recovers after a dead owner. If it cannot, or an

@@ -93,13 +93,8 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
   private def marked(operationId: String, state: Decision, etag: String) =
     Marked(operationId, folder.root.toString, state, etag)
 
-  private def content(operationId: String, state: Decision): Array[Byte] = {
-    val root = Json.newObject()
-    root.put("operationId", operationId)
-    root.put("table", folder.root.toString)
-    root.put("state", state.name)
-    Json.bytes(root)
-  }
+  private def content(operationId: String, state: Decision): Array[Byte] =
+    Json.write(Text(operationId, folder.root.toString, state.name))
 }
 
 private[commit] object FolderMarker {
@@ -107,15 +102,17 @@ private[commit] object FolderMarker {
 
   private val MostBytes = 1L << 16
 
+  private final case class Text(operationId: String, table: String, state: String)
+
   /** How often to try again when others write the marker at the same time. */
   private val MostClaims = 5
 
   private def parse(path: Path, found: StoredBytes): Marked =
     try {
-      val root = Json.read(found.bytes)
-      val state = Decision.all.find(_.name == root.path("state").asText)
+      val text = Json.read(found.bytes, classOf[Text])
+      val state = Decision.all.find(_.name == text.state)
         .getOrElse(throw new UnreadableRecordException(path, "it says no state"))
-      Marked(root.path("operationId").asText, root.path("table").asText, state, found.etag)
+      Marked(text.operationId, text.table, state, found.etag)
     } catch {
       case e: JsonProcessingException =>
         throw new UnreadableRecordException(path, s"not JSON: ${new String(found.bytes.take(40), UTF_8)}", e)

@@ -54,7 +54,7 @@ private[commit] final class FolderPlaces(
   private def elsewhere(record: Record, known: Set[String]): Seq[Located[FolderPlace]] = {
     val origins = record.folders.map(work => LongNames.hash(work.folder) -> work).toMap
     for {
-      side <- SideFolders.below(folder, path => ops.realPath(path).toUri.getPath)
+      side <- SideFolders.below(folder)
       dir <- side.folder.toSeq
       hash <- side.statuses.flatMap(m => FolderMark.origin(m.name, record.operationId)).distinct
       work <- origins.get(hash)
@@ -116,7 +116,7 @@ private[commit] object FolderPlaces {
   def rollBack(folder: TableFolder, operationId: String, dirs: Seq[String] = Nil): Boolean = {
     val ops = folder.ops
     // A folder may have been moved since.
-    val marked = SideFolders.below(folder, path => ops.realPath(path).toUri.getPath)
+    val marked = SideFolders.below(folder)
       .filter(_.statuses.exists(m => FolderMark.origin(m.name, operationId).isDefined)).flatMap(_.folder)
     val all = (StagingDirectories.read(folder, operationId) ++ dirs ++ marked).distinct
     val marks = all.flatMap(dir => FolderMark.all(folder, dir, operationId))

@@ -65,15 +65,14 @@ object SideFolders {
   /**
    * The side folders of the root and of all folders below it, outermost first. A folder to which
    * several links lead is visited once.
-   *
-   * @param realPath the path of a folder without links
    */
-  def below(folder: TableFolder, realPath: Path => String): Seq[SideFolder] = {
+  def below(folder: TableFolder): Seq[SideFolder] = {
+    def realPath(path: Path) = folder.ops.realPath(path).toUri.getPath.stripSuffix("/")
     val seen = mutable.HashSet.empty[String]
     val found = mutable.ArrayBuffer.empty[SideFolder]
-    val rootPath = realPath(folder.root).stripSuffix("/")
+    val rootPath = realPath(folder.root)
     def visit(dir: String, depth: Int): Unit = {
-      val real = realPath(folder.resolve(dir)).stripSuffix("/")
+      val real = realPath(folder.resolve(dir))
       if (depth <= MaxDepth && seen.add(real)) {
         val folders = folder.ops.list(folder.resolve(dir)).filter(_.isDirectory).map(_.name).sorted
         val isLinked = real != (if (dir.isEmpty) rootPath else s"$rootPath/$dir")
@@ -87,9 +86,11 @@ object SideFolders {
 
   /** The side folders of the folders above the root. */
   def above(folder: TableFolder): Seq[SideFolder] =
-    Iterator.iterate(folder.root.getParent)(_.getParent).takeWhile(_ != null)
-      .map(parent => read(folder, new Path(parent, SideNames.Side), None, isLinked = false))
-      .filter(side => side.statuses.nonEmpty || side.obstacle.isDefined).toVector
+    foldersAbove(folder.root).map(parent => read(folder, new Path(parent, SideNames.Side), None, isLinked = false))
+      .filter(side => side.statuses.nonEmpty || side.obstacle.isDefined)
+
+  private[side] def foldersAbove(root: Path): Seq[Path] =
+    Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null).toVector
 }
 
 /**
@@ -107,7 +108,7 @@ object NestedTables {
    */
   def refuseAbove(folder: TableFolder): Unit = {
     val names = Seq(folder.ops.realPath(folder.root), folder.root).distinct
-    names.flatMap(above).map(TableFolder(_, folder.ops)).find(isRoot(_, ""))
+    names.flatMap(SideFolders.foldersAbove).map(TableFolder(_, folder.ops)).find(isRoot(_, ""))
       .foreach(outer => throw new NestedTableException(outer.root, folder.root))
   }
 
@@ -118,8 +119,6 @@ object NestedTables {
   private[commit] def refuseBelow(folder: TableFolder, dirs: Seq[String]): Unit =
     dirs.flatMap(withFoldersAbove).distinct.sorted.find(isRoot(folder, _))
       .foreach(dir => throw new NestedTableException(folder.root, folder.resolve(dir)))
-
-  private def above(root: Path): Seq[Path] = Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null).toVector
 
   /** A side folder of a partition holds only markers, staging and trash of the table above. */
   private def isRoot(folder: TableFolder, dir: String): Boolean =

@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{LockReport, LockSettings}
-import org.sparkzorder.commit.log.{History, HistoryEntry, RecordJson, TableState}
+import org.sparkzorder.commit.log.{History, HistoryEntry, RecordJson}
 import org.sparkzorder.commit.place.StoragePlaces
 import org.sparkzorder.commit.side.{SideFolder, SideFolders}
 
@@ -63,17 +63,13 @@ final case class TableReport(
 
 object TableReport {
 
-  /**
-   * Looks at everything and changes nothing.
-   *
-   * @param realPath the path of a folder without links
-   */
-  def of(folder: TableFolder, settings: LockSettings, realPath: Path => String): TableReport = {
+  /** Looks at everything and changes nothing. */
+  def of(folder: TableFolder, settings: LockSettings): TableReport = {
     val ops = folder.ops
     val statuses = ops.list(folder.side)
     val records = SideListing.records(statuses)
     val history = History.read(folder)
-    val sides = SideFolders.below(folder, realPath)
+    val sides = SideFolders.below(folder)
     val below = sides.filter(s => (s.isRoot || s.obstacle.isDefined) && !s.folder.contains(""))
     val own = sides.diff(below).flatMap(_.folder)
     val underWay = records.filter(_.state.isUnfinished).map(unfinished(folder, _))
@@ -84,10 +80,7 @@ object TableReport {
     val trashes = own.flatMap(dir => ops.list(folder.trashesOf(dir))).filter(_.isDirectory)
       .map(t => bytes(t, ops.list(t.path).filterNot(f => claimed(name(f)))))
     TableReport(
-      TableState.look(folder.root, ops) match {
-        case state: TableState.SideFolder => state.version
-        case TableState.NoSideFolder      => 0L
-      },
+      SideListing.newestPublished(statuses),
       LockReport.of(folder, statuses, settings),
       underWay,
       history,

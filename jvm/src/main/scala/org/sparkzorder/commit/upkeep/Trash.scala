@@ -62,7 +62,7 @@ object Trash {
       history: Seq[HistoryEntry],
       dirs: Seq[String]
   ): (Seq[RetiredFiles], Set[String]) = {
-    val records = undone(folder) ++ history.map(_.record)
+    val records = History.undone(folder).map(_.record) ++ history.map(_.record)
     val trashes = (dirs ++ records.flatMap(_.folders.map(_.folder))).distinct.sorted
       .flatMap(dir => folder.ops.list(folder.trashesOf(dir)).filter(_.isDirectory))
     // A trash that no record of ours names belongs to another table, which shares the folder with
@@ -103,11 +103,6 @@ object Trash {
     if (record.isEmpty) log.info(s"${found.path} is of no operation in this table's history and is left alone")
     record
   }
-
-  /** Records of operations that were undone, without damaged ones. */
-  private def undone(folder: TableFolder): Seq[Record] =
-    SideListing.records(folder.ops.list(folder.side)).filter(_.state == RecordState.Undone)
-      .flatMap(History.readable(folder, _))
 
   /**
    * The files that VACUUM deletes. The rest of a trash that was half deleted is always among them.

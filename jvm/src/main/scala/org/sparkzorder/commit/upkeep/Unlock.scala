@@ -4,7 +4,7 @@ import java.util.UUID
 
 import org.sparkzorder.commit.{Owner, ProcessId, TableFolder}
 import org.sparkzorder.commit.lock.{Liveness, LockReport, LockSettings, Locking, ProcessState}
-import org.sparkzorder.commit.machine.{Recovered, Recovery}
+import org.sparkzorder.commit.machine.Recovery
 
 /**
  * What an unlock did.
@@ -12,7 +12,7 @@ import org.sparkzorder.commit.machine.{Recovered, Recovery}
  * @param removed locks that are gone
  * @param kept locks of owners that may live
  */
-final case class Unlocked(removed: Seq[LockReport], kept: Seq[LockReport], recovered: Recovered)
+final case class Unlocked(removed: Seq[LockReport], kept: Seq[LockReport], recovered: Seq[String])
 
 /** Takes locks away and recovers what their owners left. */
 object Unlock {
@@ -28,7 +28,7 @@ object Unlock {
   def run(folder: TableFolder, settings: LockSettings, force: Boolean): Unlocked = {
     val locks = LockReport.of(folder, folder.ops.list(folder.side), settings)
     val (dead, living) = locks.partition(_.isDead)
-    if (living.nonEmpty && !force) Unlocked(Nil, locks, Recovered(Nil))
+    if (living.nonEmpty && !force) Unlocked(Nil, locks, Nil)
     else if (locks.isEmpty) Unlocked(Nil, Nil, Recovery.recover(folder, settings))
     else {
       // A file that names no owner cannot be judged by the operation's id, so it is deleted right
