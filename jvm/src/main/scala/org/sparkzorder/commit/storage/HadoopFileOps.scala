@@ -1,17 +1,7 @@
 package org.sparkzorder.commit.storage
 
 import java.io.{FileNotFoundException, IOException}
-import java.nio.file.{
-  AtomicMoveNotSupportedException,
-  DirectoryNotEmptyException,
-  FileAlreadyExistsException,
-  Files,
-  LinkOption,
-  NoSuchFileException,
-  Path => LocalPath,
-  Paths,
-  StandardCopyOption
-}
+import java.nio.file.{Path => LocalPath, _}
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
@@ -41,6 +31,7 @@ import org.sparkzorder.compat._
  * makes it and copies.
  */
 class HadoopFileOps(fs: FileSystem) extends FileOps {
+  import LocalPaths.nio
 
   private val local = fs match {
     case _: LocalFileSystem | _: RawLocalFileSystem => true
@@ -347,8 +338,6 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   private def meta(s: FileStatus): FileMeta =
     FileMeta(s.getPath, if (s.isDirectory) 0L else s.getLen, s.getModificationTime, s.isDirectory)
-
-  private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
 
   /** None for a file whose name is so long that no checksum file fits beside it. */
   private def checksum(file: LocalPath): Option[LocalPath] = {

@@ -8,8 +8,7 @@ import java.nio.file.{
   LinkOption,
   NoSuchFileException,
   NotDirectoryException,
-  Path => LocalPath,
-  Paths
+  Path => LocalPath
 }
 import java.nio.file.attribute.BasicFileAttributes
 
@@ -27,6 +26,8 @@ import org.sparkzorder.commit.{FileMeta, FileNames}
  * or we may not enter the folder. But we decide what becomes of rows by 'it does not exist'.
  */
 private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
+  import LocalPaths.nio
+
   private val hidesChecksums = fs.isInstanceOf[LocalFileSystem]
 
   /** A symbolic link is shown as [[LocalLinks]] says. */
@@ -88,8 +89,6 @@ private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
       case e: FileSystemException                                          =>
         throw new IOException(s"cannot look at $path: ${Option(e.getReason).getOrElse(e.toString)}", e)
     }
-
-  private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
 }
 
 private[commit] object LocalStatuses {

@@ -1,7 +1,7 @@
 package org.sparkzorder.commit.storage
 
 import java.io.FileNotFoundException
-import java.nio.file.{FileSystemException, Files, LinkOption, NoSuchFileException, Path => LocalPath, Paths}
+import java.nio.file.{FileSystemException, Files, LinkOption, NoSuchFileException}
 import java.nio.file.attribute.{GroupPrincipal, PosixFileAttributeView, UserPrincipal}
 import java.security.Principal
 
@@ -25,6 +25,7 @@ import org.sparkzorder.commit.SideNames
  *              file
  */
 private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
+  import LocalPaths.nio
   import Permissions._
 
   /** Whether we may change the owner of files, as administrators may. The first attempt tells. */
@@ -171,8 +172,6 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
   // Never follows a link: an administrator's process might give away a file of the system.
   private def view(path: Path): PosixFileAttributeView =
     Files.getFileAttributeView(nio(path), classOf[PosixFileAttributeView], LinkOption.NOFOLLOW_LINKS)
-
-  private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
 }
 
 private[commit] object Permissions {
