@@ -56,8 +56,8 @@ final case class LocationChange(
   /** Paths of those that are gone from the files of that folder or were changed, and of lost ones that are back. */
   def changed(files: Seq[FileMeta]): Seq[String] = {
     val now = files.map(m => m.name -> m).toMap
-    val back = lost.filter(i => i.folder == from && now.contains(FileNames.name(i.path)))
-    (replaced.filterNot(i => now.get(FileNames.name(i.path)).exists(i.isSame)) ++ back).map(_.path)
+    val back = lost.filter(i => i.folder == from && now.contains(i.name))
+    (replaced.filterNot(i => now.get(i.name).exists(i.isSame)) ++ back).map(_.path)
   }
 
   /** Paths of its outputs that are not among the files of the new folder, or were changed. */
@@ -74,7 +74,7 @@ final case class LocationChange(
 
   /** The inputs that did not go along as they are, and the outputs that are no copies of such files. */
   def rewritten: (Seq[InputFile], Seq[OutputFile]) = {
-    def origin(o: OutputFile) = o.source.getOrElse(FileNames.in(from, FileNames.name(o.path)))
+    def origin(o: OutputFile) = o.source.getOrElse(FileNames.in(from, o.name))
     val (known, origins) = (inputs.map(_.path).toSet, outputs.map(origin).toSet)
     (inputs.filterNot(i => origins(i.path)), outputs.filterNot(o => known(origin(o))))
   }

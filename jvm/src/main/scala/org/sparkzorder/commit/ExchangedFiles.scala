@@ -9,6 +9,7 @@ sealed trait ExchangedFile {
   def etag: Option[String]
 
   def folder: String = FileNames.parent(path)
+  def name: String = FileNames.name(path)
 
   /** Whether a file that was found is this one, unchanged. */
   def isSame(meta: FileMeta): Boolean = isThis(meta, timed = true)
@@ -38,6 +39,13 @@ final case class InputFile(
     rows: Long,
     etag: Option[String] = None
 ) extends ExchangedFile
+
+object InputFile {
+
+  /** By its absolute path, as operations name files that move a table to new folders. */
+  def of(m: FileMeta, rows: Long = 0L): InputFile =
+    InputFile(m.path.toString, m.length, m.modificationTime, rows, m.etag)
+}
 
 /**
  * A file that an operation brings.

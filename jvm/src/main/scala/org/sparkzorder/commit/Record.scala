@@ -85,6 +85,12 @@ object Record {
   /** The end of the year 9999, the last that Spark shows. */
   private val MaxTime = 253402300799999L
 
+  /** @throws IllegalArgumentException when the record may not be published by an operation */
+  private[commit] def check(record: Record, operationId: String): Unit = {
+    require(record.operationId == operationId, s"the lock is held by $operationId, not by ${record.operationId}")
+    fault(record).foreach(why => throw new IllegalArgumentException(why))
+  }
+
   /** A reason for which no statement may use the record, if there is one. */
   def fault(record: Record): Option[String] = {
     val before = record.inputs ++ record.lost

@@ -88,11 +88,10 @@ final class CatalogCommitter(
     }
 
   private def commit(record: Record): Record = {
-    require(record.operationId == lock.operationId, s"the lock is held by ${lock.operationId}")
     val complete = withAppended(record.copy(way = Way.Catalog))
     // An operation that was undone leaves no gap in the history.
     val numbered = complete.copy(version = SideListing.nextVersion(SideListing.newestPublished(lock.listing())))
-    Record.fault(numbered).foreach(why => throw new IllegalArgumentException(why))
+    Record.check(numbered, lock.operationId)
     refuseMoved(numbered.locationChanges.map(_.move))
     if (directory.isEmpty) numbered.locationChanges.foreach(dropStale)
     // Others may append to an old folder, and overwrite it, without knowing that the table has left it.
@@ -125,7 +124,7 @@ final class CatalogCommitter(
     val now = ops.list(from).filter(StaleAppends.isVisible)
     val changed = switch.changed(now)
     if (changed.nonEmpty) throw new CommitConflictException(changed, "they are gone, or were changed or replaced")
-    val known = switch.replaced.map(i => FileNames.name(i.path)).toSet
+    val known = switch.replaced.map(i => i.name).toSet
     val complete = now.filterNot(m => known(m.name)).flatMap(m => rowsOf(m).map(m -> _))
     if (complete.isEmpty || rounds == 0) switch
     else {
@@ -139,7 +138,7 @@ final class CatalogCommitter(
    * since.
    */
   private def dropStale(switch: LocationChange): Unit = {
-    val needed = switch.outputs.map(o => FileNames.name(o.path)).toSet
+    val needed = switch.outputs.map(o => o.name).toSet
     ops.list(new Path(switch.to))
       .filter(m => StaleAppends.isVisible(m) && CarriedName.isOne(m.name) && !needed(m.name))
       .foreach { m =>

@@ -25,26 +25,7 @@ final case class PastChange(
   def to: String = change.to
 
   /** The files in the folder that was left whose rows went to the other one. */
-  def replaced: Seq[KnownFile] = change.replaced.map(KnownFile.of(_: InputFile))
-}
-
-/** A data file as a record names it. */
-final case class KnownFile(name: String, length: Long, modificationTime: Long, etag: Option[String] = None) {
-
-  /** Whether a file that was found is this one, unchanged. */
-  def is(meta: FileMeta): Boolean = meta.name == name && meta.length == length && (
-    if (etag.isDefined && meta.etag.isDefined) meta.etag == etag else meta.modificationTime == modificationTime
-  )
-}
-
-object KnownFile {
-  def of(meta: FileMeta): KnownFile = KnownFile(meta.name, meta.length, meta.modificationTime, meta.etag)
-
-  def of(input: InputFile): KnownFile =
-    KnownFile(FileNames.name(input.path), input.length, input.modificationTime, input.etag)
-
-  def of(output: OutputFile): KnownFile =
-    KnownFile(FileNames.name(output.path), output.length, output.modificationTime, output.etag)
+  def replaced: Seq[InputFile] = change.replaced
 }
 
 /**
@@ -61,8 +42,8 @@ final case class LeftFolder(
     head: String,
     last: PastChange,
     versions: Set[Long],
-    replaced: Seq[KnownFile],
-    lost: Seq[KnownFile]
+    replaced: Seq[ExchangedFile],
+    lost: Seq[ExchangedFile]
 ) {
   private lazy val byName = (replaced ++ lost).groupBy(_.name)
 
@@ -70,16 +51,16 @@ final case class LeftFolder(
   def isGivenUp: Boolean = last.from != folder
 
   /** The files that were there at last. */
-  def lastReplaced: Seq[KnownFile] = if (isGivenUp) replaced else last.replaced
+  def lastReplaced: Seq[ExchangedFile] = if (isGivenUp) replaced else last.replaced
 
   /** Of these files, those that are not there any more or were changed. Of lost ones, those that came back changed. */
-  def gone(visible: Seq[FileMeta]): Seq[KnownFile] = {
+  def gone(visible: Seq[FileMeta]): Seq[ExchangedFile] = {
     val there = visible.map(m => m.name -> m).toMap
-    lastReplaced.filterNot(r => there.get(r.name).exists(r.is)) ++ lost.filter(l => there.get(l.name).exists(!l.is(_)))
+    lastReplaced.filterNot(r => there.get(r.name).exists(r.isSame)) ++ lost.filter(l => there.get(l.name).exists(!l.isSame(_)))
   }
 
   /** Whether the rows of the file are in the folder that is in use. */
-  def isReplaced(meta: FileMeta): Boolean = byName.get(meta.name).exists(_.exists(_.is(meta)))
+  def isReplaced(meta: FileMeta): Boolean = byName.get(meta.name).exists(_.exists(_.isSame(meta)))
 }
 
 /**
@@ -114,7 +95,7 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
   /** By their paths. */
   lazy val left: Map[String, LeftFolder] = {
     // A RESTORE over several versions lost files in each of their folders.
-    val lost = published.flatMap(_.change.lost).groupMap(_.folder)(KnownFile.of(_: InputFile))
+    val lost = published.flatMap(_.change.lost).groupBy(_.folder)
     val once = for { (folder, changes) <- leaving; last <- leftBy(folder) } yield folder -> LeftFolder(
       folder,
       head(last.to, last.version),
@@ -127,7 +108,7 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
     val never = givenUp.filterNot(c => newest.contains(c.to)).map { c =>
       // Another operation may have its version.
       val head = this.head(c.from, c.version - 1)
-      c.to -> LeftFolder(c.to, head, c, Set.empty, c.change.outputs.map(KnownFile.of(_: OutputFile)), Nil)
+      c.to -> LeftFolder(c.to, head, c, Set.empty, c.change.outputs, Nil)
     }
     once ++ never
   }
@@ -140,7 +121,7 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
   /** Tells whether an operation has rewritten or copied a file of this folder. */
   def replacedIn(folder: String): FileMeta => Boolean = {
     val byName = leaving.getOrElse(folder, Nil).flatMap(_.replaced).groupBy(_.name)
-    meta => byName.get(meta.name).exists(_.exists(_.is(meta)))
+    meta => byName.get(meta.name).exists(_.exists(_.isSame(meta)))
   }
 
   /** Names of the files that the last operation brought to a folder. */

@@ -42,19 +42,19 @@ object History {
 
   /** The same, but a record is read only when it is asked for. There may be thousands of them. */
   def newestFirst(folder: TableFolder): Iterator[HistoryEntry] =
-    entries(new PublishedRecords(folder, () => folder.ops.list(folder.side)).newestFirst)
+    entries(new PublishedRecords(folder, () => folder.ops.list(folder.side)))
 
   /** The same from the listing of a state, as far as its files are still there. */
   def newestFirst(state: TableState): Iterator[HistoryEntry] = state match {
     case side: TableState.SideFolder =>
-      entries(new PublishedRecords(side.folder, Listing.first(side.folder, Some(side.statuses))).newestFirst)
+      entries(new PublishedRecords(side.folder, Listing.first(side.folder, Some(side.statuses))))
     case TableState.NoSideFolder => Iterator.empty
   }
 
-  private def entries(newestFirst: Iterator[PublishedRecord]): Iterator[HistoryEntry] = {
+  private def entries(records: PublishedRecords): Iterator[HistoryEntry] = {
     // A RESTORE undid the operations between itself and the version that it went back to.
     var reach = Long.MaxValue
-    newestFirst.map { case PublishedRecord(file, record, outcome) =>
+    records.newestFirst.map { case (file, record) =>
       val isRestored = record.version > reach
       // A RESTORE that a later one undid has no effect.
       if (!isRestored) target(record).foreach(version => reach = version)
@@ -63,7 +63,7 @@ object History {
         else if (isRestored) Restored
         else Committed
       val millis = file.publishMillis.orElse(record.metrics.get(Record.PublishMillis).flatMap(_.toLongOption))
-      HistoryEntry(record, state, millis, file.meta.modificationTime, outcome())
+      HistoryEntry(record, state, millis, file.meta.modificationTime, records.outcome(record))
     }
   }
 

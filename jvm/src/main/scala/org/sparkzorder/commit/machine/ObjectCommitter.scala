@@ -66,8 +66,7 @@ private[sparkzorder] final class ObjectCommitter(
    */
   override def prepare(record: Record): Unit = {
     require(prepared.isEmpty, "prepared already")
-    require(record.operationId == operationId, s"the lock is held by $operationId, not by ${record.operationId}")
-    Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
+    Record.check(record, operationId)
     val (unmarked, inputs) = record.inputs.partition(i => atMark(i).isEmpty)
     if (unmarked.nonEmpty) throw conflict(unmarked)
     // The version of an operation is not given again while anything tells of it.
@@ -98,11 +97,11 @@ private[sparkzorder] final class ObjectCommitter(
 
   /** The file that an input was when its folder was marked, if it is the one that the record means. */
   private def atMark(input: InputFile): Option[FileMeta] =
-    found.get(input.folder).flatMap(_.get(FileNames.name(input.path))).filter(m => input.isSame(m) && m.etag.isDefined)
+    found.get(input.folder).flatMap(_.get(input.name)).filter(m => input.isSame(m) && m.etag.isDefined)
 
   private def refuseChanged(record: Record): Unit = WorkerThreads.each(record.folders, threads) { work =>
     val now = listed(work.folder)
-    val changed = work.inputs.filterNot(i => now.get(FileNames.name(i.path)).exists(_.etag == i.etag))
+    val changed = work.inputs.filterNot(i => now.get(i.name).exists(_.etag == i.etag))
     if (changed.nonEmpty) throw conflict(changed)
   }
 

@@ -84,7 +84,7 @@ object RestorePlan {
     plan.copy(outputs = plan.outputs.zipWithIndex.map { case (o, i) =>
       if (isTaken(o.path) || owners(o.path) != o) {
         val id = operationId.filter(c => c.isLetterOrDigit || c == '-')
-        o.copy(path = FileNames.in(o.folder, LongNames.marked(FileNames.name(o.path), s"-restored-$id-$i")))
+        o.copy(path = FileNames.in(o.folder, LongNames.marked(o.name, s"-restored-$id-$i")))
       } else o
     })
   }

@@ -154,7 +154,7 @@ private final class FilesOfPlace(folder: TableFolder, record: Record, work: Fold
   def mayBeExchanged(decision: Option[Decision]): Boolean = decision match {
     case Some(Decision.Exchanged) => true
     case Some(Decision.Staged)    =>
-      work.inputs.forall(i => visible.get(FileNames.name(i.path)).exists(i.isSame)) &&
+      work.inputs.forall(i => visible.get(i.name).exists(i.isSame)) &&
       work.outputs.forall(o => isVisible(o.path) || isStaged(o))
     case _ => false
   }

@@ -180,7 +180,7 @@ object Trash {
       if (there.exists(m => TiedNames.mayBe(m.name)))
         TiedNames.refuse(
           there,
-          inputs.map(i => FileNames.name(i.path)).toSet -- there.map(_.name),
+          inputs.map(i => i.name).toSet -- there.map(_.name),
           TiedFileException.Deletes
         )
     }
