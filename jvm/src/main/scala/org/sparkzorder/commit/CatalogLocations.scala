@@ -50,7 +50,6 @@ final case class LocationChange(
     lost: Seq[InputFile] = Nil
 ) {
 
-  /** Its inputs in the folder that it leaves. */
   def replaced: Seq[InputFile] = inputs.filter(_.folder == from)
 
   /** Paths of those that are gone from the files of that folder or were changed, and of lost ones that are back. */
@@ -66,7 +65,6 @@ final case class LocationChange(
     outputs.filterNot(o => now.get(o.path).exists(o.isThis(_, timed = true))).map(_.path)
   }
 
-  /** Those of the files that are none of its outputs. */
   def others(files: Seq[FileMeta]): Seq[FileMeta] = {
     val own = outputs.map(o => o.path -> o).toMap
     files.filterNot(m => own.get(m.path.toString).exists(_.isThis(m, timed = true)))

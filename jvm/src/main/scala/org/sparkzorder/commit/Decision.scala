@@ -30,7 +30,6 @@ object Keep {
 /** A folder in which an operation exchanged files, and of which only a person can say how that ends. */
 sealed trait UnclearFolder {
 
-  /** For people. */
   def sentence: String
 }
 

@@ -20,7 +20,6 @@ private[sparkzorder] object FileNames {
     case i  => file.substring(0, i)
   }
 
-  /** The last part of a relative name. */
   def name(file: String): String = file.substring(file.lastIndexOf('/') + 1)
 
   /** The relative name of a file or folder in a folder, which is "" for the root. */
@@ -29,10 +28,8 @@ private[sparkzorder] object FileNames {
   /** Whether readers see a file of this name. */
   def isData(name: String): Boolean = !name.startsWith("_") && !name.startsWith(".")
 
-  /** What a data file is called in staging. */
   def stagedName(file: String): String = LongNames.fit(name(file), StagedSuffix)
 
-  /** What a data file is called in the trash. */
   def retiredName(file: String): String = LongNames.fit(name(file), RetiredSuffix)
 
   /** Another name for a file whose own is taken. */
@@ -90,7 +87,6 @@ private[commit] object LongNames {
     new String(kept, 0, kept.length)
   }
 
-  /** 16 hexadecimal digits. */
   def hash(name: String): String =
     MessageDigest.getInstance("SHA-256").digest(name.getBytes(UTF_8)).take(8).map(b => f"${b & 0xff}%02x").mkString
 }

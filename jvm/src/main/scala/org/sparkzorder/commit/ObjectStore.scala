@@ -30,10 +30,8 @@ trait ObjectStore {
   /** All objects below a folder, those in folders of it as well. */
   def below(dir: Path): Seq[Path]
 
-  /** The object at `path`. */
   def objectAt(path: Path): Option[FileMeta]
 
-  /** Whether there is an object below a folder. */
   def isFolder(path: Path): Boolean
 
   /** The object at `path`, or the folder if there is an object below it; None when there is neither. */
@@ -83,14 +81,12 @@ trait ObjectStore {
    */
   def startCopy(from: Path, etag: String, length: Long, to: Path): Option[OpenUpload]
 
-  /** Deletes an object that has the given etag. */
   def delete(path: Path, etag: String): Removal
 
   /** Deletes objects, whatever they hold. Not an error when some are gone already. */
   def deleteAll(paths: Seq[Path]): Unit
 }
 
-/** The content of an object. */
 final case class StoredBytes(bytes: Array[Byte], etag: String)
 
 /** How a delete on condition of an etag ended. */

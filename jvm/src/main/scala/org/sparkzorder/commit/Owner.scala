@@ -37,7 +37,6 @@ object Owner {
   /** The most bytes of a lock file. A larger file is not ours. */
   val ReadLimit: Long = 65536L
 
-  /** A lock file. */
   private final case class Text(
       host: String,
       bootId: String,

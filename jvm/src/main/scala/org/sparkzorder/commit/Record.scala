@@ -63,7 +63,6 @@ final case class Record(
 
 object Record {
 
-  /** A metric: how long files were being exchanged. */
   val PublishMillis = "publishMillis"
 
   /**

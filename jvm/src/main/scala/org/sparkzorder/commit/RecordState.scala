@@ -3,7 +3,6 @@ package org.sparkzorder.commit
 /** How far an operation has come. The suffix of its record's name says it. */
 sealed abstract class RecordState(val suffix: String) {
 
-  /** Whether it is part of the history. */
   def isPublished: Boolean = this == RecordState.Done || this == RecordState.Vacuumed
 
   /** Whether the operation has come to no end yet. If its owner is dead, a recovery ends it. */

@@ -33,7 +33,6 @@ private[commit] object SideListing {
   private val RecordName: Regex = """_v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
   private val IndexName: Regex = """_index-(\d{10,18})\.zidx""".r
 
-  /** The records, newest first. */
   def records(statuses: Seq[FileMeta]): Seq[RecordFile] = withoutDoubles(withDoubles(statuses)).sortBy(-_.version)
 
   /** The same in any order. A record may be there under two names. */
@@ -82,12 +81,10 @@ private[commit] object SideListing {
   def newestPublished(statuses: Seq[FileMeta]): Long =
     records(statuses).find(_.state.isPublished).fold(0L)(_.version)
 
-  /** The version after the newest. */
   def nextVersion(newest: Long): Long =
     if (newest < SideNames.MaxVersion) newest + 1
     else throw new java.io.IOException(s"no version comes after $newest")
 
-  /** The files of statistics, newest first. */
   def indexes(statuses: Seq[FileMeta]): Seq[NumberedIndexFile] =
     statuses.flatMap { meta =>
       meta.name match {

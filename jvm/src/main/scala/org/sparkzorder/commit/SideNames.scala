@@ -41,7 +41,6 @@ private[sparkzorder] object SideNames {
 
   def versionName(version: Long): String = String.format(Locale.ROOT, "v%010d", Long.box(version))
 
-  /** The version in the name of a trash folder. */
   def trashVersion(name: String): Option[Long] = name match {
     case TrashPattern(digits, _) => Some(digits.toLong)
     case _                       => None

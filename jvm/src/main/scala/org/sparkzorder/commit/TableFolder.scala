@@ -116,11 +116,9 @@ final case class TableFolder(
    */
   def trashOf(folder: String, record: Record): Path = new Path(trashesOf(folder), trashName(record))
 
-  /** Where an output waits until it is published. */
   def staged(file: String, operationId: String): Path =
     FileNames.child(stagingOf(FileNames.parent(file), operationId), FileNames.stagedName(file))
 
-  /** Where an input is once it is retired. */
   def retired(file: String, record: Record): Path = retiredIn(trashOf(FileNames.parent(file), record), file)
 
   /** The same in a trash that is known: for many files. */
@@ -142,6 +140,5 @@ object TableFolder {
   /** How the names of all files of a version's record begin. */
   private[commit] def recordName(version: Long): String = s"${SideNames.Hidden}${SideNames.versionName(version)}"
 
-  /** The name of the trash of a record's operation. */
   def trashName(record: Record): String = s"${recordName(record.version)}-${record.operationId}"
 }

@@ -111,7 +111,6 @@ private[sparkzorder] object WorkerThreads {
  */
 private[commit] final case class Patience(attempts: Int, firstPauseMillis: Long, sleep: Long => Unit) {
 
-  /** Every step of the work can be done twice. */
   def apply[A](what: String)(work: => A): A = {
     @tailrec def again(left: Int): A = Try(work) match {
       case Failure(e: IOException) if left > 1 =>

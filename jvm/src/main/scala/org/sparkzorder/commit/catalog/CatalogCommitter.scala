@@ -193,7 +193,6 @@ final class CatalogCommitter(
     } finally lock.publishing = false
   }
 
-  /** The folders that the catalog is told of have all files that they are to have. */
   private def refuseChanged(record: Record): Unit = WorkerThreads.each(record.locationChanges, home.threads) { change =>
     val to = new Path(change.to)
     val missing = change.missing(ops.list(to))

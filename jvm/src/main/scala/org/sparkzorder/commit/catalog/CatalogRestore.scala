@@ -41,7 +41,6 @@ private[sparkzorder] object CatalogRestore {
 
     private def visible(dir: Path): Seq[FileMeta] = ops.list(dir).filter(StaleAppends.isVisible)
 
-    /** Takes back one operation. */
     def back(switch: LocationChange): Unit = {
       if (switch.to != at.toString) refuse(version, Changed, Seq(s"$at is not where version ${version + 1} was"))
       val (changed, gone) = switch.outputs.filterNot(o => rows.get(o.path).exists(o.isThis(_, timed = true)))

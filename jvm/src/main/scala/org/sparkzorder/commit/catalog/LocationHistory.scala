@@ -72,10 +72,8 @@ final case class LeftFolder(
  */
 final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]) {
 
-  /** Whether an operation has left a folder or made it. */
   def knows(folder: String): Boolean = newest.contains(folder) || left.contains(folder)
 
-  /** The newest change that left a folder or came to it. */
   private lazy val newest: Map[String, PastChange] =
     published.reverseIterator.flatMap(c => Seq(c.from -> c, c.to -> c)).toMap
 
@@ -169,7 +167,6 @@ object LocationHistory {
     History.newestFirst(side.folder).nextOption().map(_.record)
 }
 
-/** Where a table is, by its history and by the catalog, each read once. */
 private[sparkzorder] final case class CatalogView(
     history: LocationHistory,
     current: Map[CatalogPartition, Path],

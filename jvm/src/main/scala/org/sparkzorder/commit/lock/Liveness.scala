@@ -16,16 +16,13 @@ object ProcessState {
   case object Unknown extends ProcessState
 }
 
-/** Tells whether the owner of a lock still lives. */
 trait Liveness {
 
-  /** This process. */
   def self: ProcessId
 
   /** `Gone` only when that is certain. If it is `Unknown`, the heartbeat decides. */
   def processState(owner: Owner): ProcessState
 
-  /** Called when an operation of this process starts, and when it ends. */
   def register(operationId: String): Unit
   def deregister(operationId: String): Unit
 }

@@ -10,7 +10,6 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.storage.Listing
 
-/** Takes the lock that an operation needs. */
 object Locking {
   import LockState._
 

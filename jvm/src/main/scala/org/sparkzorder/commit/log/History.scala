@@ -104,7 +104,6 @@ object History {
           folder.ops.delete(file.meta.path)
         }
 
-  /** The version that a RESTORE went back to. */
   private[sparkzorder] def target(record: Record): Option[Long] =
     if (record.operation == RestoreOperation) record.parameters.get(RestoreParameter).flatMap(_.toLongOption) else None
 }

@@ -21,7 +21,6 @@ private[commit] object StagingDirectories {
 
   private val Name = """_staging-(.+)\.json""".r
 
-  /** The operations whose manifests are in a listing of a side folder. */
   def operations(statuses: Seq[FileMeta]): Seq[String] = statuses.flatMap { meta =>
     meta.name match {
       case Name(id) if !meta.isDirectory => Some(id)

@@ -11,7 +11,6 @@ import org.sparkzorder.commit.lock.{LockSettings, LockState}
 sealed trait TableState
 object TableState {
 
-  /** The table was never optimized or indexed. */
   case object NoSideFolder extends TableState
 
   /**
@@ -51,14 +50,11 @@ object TableState {
     /** Whether an operation is under way or left something, so that the lock must be looked at. */
     def isBusy: Boolean = locks.nonEmpty || underWay
 
-    /** Whether there is an unfinished operation. */
     def underWay: Boolean = publishing.nonEmpty
 
-    /** Reads the lock files, if there are any. */
     def lockState(settings: LockSettings = LockSettings()): LockState =
       if (locks.isEmpty) LockState.NoLock else LockState.of(folder, locks, settings)
 
-    /** Whether a dead owner left something behind. */
     def needsRecovery(settings: LockSettings): Boolean =
       isBusy && (lockState(settings) match {
         case LockState.Live(_) => false

@@ -176,7 +176,6 @@ private[sparkzorder] final class FolderCommitter(
 private object FolderCommitter {
   private val log = LoggerFactory.getLogger(classOf[FolderCommitter])
 
-  /** How often publishing is tried. */
   private val Attempts = 3
   private val FirstPauseMillis = 100L
 

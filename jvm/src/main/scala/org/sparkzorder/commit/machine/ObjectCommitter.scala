@@ -40,7 +40,6 @@ private[sparkzorder] final class ObjectCommitter(
   private var found = Map.empty[String, Map[String, FileMeta]]
   private var prepared = Option.empty[Record]
 
-  /** Marks the folders that will change. */
   override def claim(dirs: Seq[String]): Unit = {
     marked = dirs
     StagingDirectories.write(folder, operationId, dirs)

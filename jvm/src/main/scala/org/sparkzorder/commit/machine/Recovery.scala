@@ -50,7 +50,6 @@ object Recovery {
       finally lock.release()
     }
 
-  /** Whether a dead owner left something behind. */
   def isNeeded(state: TableState, settings: LockSettings): Boolean = state match {
     case side: TableState.SideFolder => side.needsRecovery(settings)
     case TableState.NoSideFolder     => false
@@ -107,7 +106,6 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
   /** Whether this user or this file system does not let us recover. */
   private var isDenied = false
 
-  /** Whether files were being exchanged at any look. */
   private var exchanging = false
 
   def readableState(): ReadableState = Iterator.continually(look()).flatten.next()
@@ -161,7 +159,6 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
     case TableState.NoSideFolder     => false
   }
 
-  /** Whether only a person can say how the operation ends. */
   private def isUnclear(busy: TableState.SideFolder): Boolean =
     try busy.publishing.exists { file =>
         val (places, record) = (StoragePlaces.of(folder), RecordJson.read(folder, file))

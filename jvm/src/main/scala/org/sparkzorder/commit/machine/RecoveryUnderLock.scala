@@ -26,7 +26,6 @@ private[commit] final class RecoveryUnderLock private (
   private val folder = lock.folder
   private val ops = folder.ops
 
-  /** Returns what was done, in words for the log. */
   def run(): Seq[String] = {
     val removed = removeLocks(lock.others.map(file => DeadLock(file, Owner.read(ops, file))))
     removed ++ settleRecords() ++ removeLeftovers()
@@ -48,7 +47,6 @@ private[commit] final class RecoveryUnderLock private (
   private def settleRecords(): Seq[String] =
     SideListing.records(lock.listing()).filter(_.state == RecordState.Publishing).map(settle)
 
-  /** Finishes or undoes an operation that died while it published its files. */
   private def settle(file: RecordFile): String = {
     val record = RecordJson.read(folder, file)
     val settle = new SettleOperation(
@@ -137,10 +135,8 @@ private[commit] object RecoveryUnderLock {
   // Known by this name in logs, see docs/on-call.md.
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.machine.Recovery")
 
-  /** How long one rename may take. */
   private val RenameMillis = 1000L
 
-  /** The lock file of a dead owner. */
   private final case class DeadLock(file: FileMeta, owner: Option[Owner])
 
   /**

@@ -203,7 +203,6 @@ private[commit] object SettleOperation {
 
   private val Overwritten = "the folder was overwritten or deleted while files were being exchanged"
 
-  /** The record of the places that were exchanged, with their files as they are. */
   private def onlyIn(record: Record, done: Seq[(FolderWork, Map[String, FileMeta])]): Record = record.copy(
     inputs = done.flatMap(_._1.inputs),
     lost = done.flatMap(_._1.lost),

@@ -32,7 +32,6 @@ private[commit] object Cleanup {
     WorkerThreads.each(record.folders, folder.threads)(work => folders(folder, work.folder, record))
   }
 
-  /** Removes the operation's empty folders in one data folder. */
   private def folders(folder: TableFolder, dir: String, record: Record): Unit = {
     val ops = folder.ops
     // Failed attempts of tasks may have left files in it. Then it stays until the whole job is

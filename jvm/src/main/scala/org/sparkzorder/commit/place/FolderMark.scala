@@ -93,7 +93,6 @@ private[commit] object FolderMark {
     work.exists(w => areRows(w.inputs, w.outputs) || areRows(w.outputs, w.inputs))
   }
 
-  /** The operation that a file is a marker of, if it is one. */
   def operation(fileName: String): Option[String] = parsed(fileName).map(_._1)
 
   /** The hash of the folder that a marker of an operation was made for, if the file is one. */

@@ -29,7 +29,6 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
 
   val path: Path = new Path(folder.sideOf(dir), Name)
 
-  /** None when there is none. */
   def read(): Option[Marked] = store.get(path, MostBytes).map { found => parse(path, found) }
 
   /**

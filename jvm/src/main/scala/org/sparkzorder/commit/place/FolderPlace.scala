@@ -97,7 +97,6 @@ private[commit] final class FolderPlace(
     isOurs
   }
 
-  /** Moves a file, unless it was moved already, or its place is taken. */
   private def move(from: Path, to: Path): Unit =
     try ops.rename(from, to)
     catch { case e: IOException => if (ops.exists(from) && !ops.exists(to)) throw e }
@@ -143,7 +142,6 @@ private[commit] final class FolderPlace(
     found
   }
 
-  /** How long the last listing took. */
   @volatile private var listMillis = -1L
 
   /**
@@ -381,7 +379,6 @@ private[commit] final class FolderPlace(
   private def refuseTorn(now: Map[String, FileMeta]): Unit =
     if (isTorn(now)) throw new FoldersUnclearException(folder.root, record.version, Seq(sides(FolderSides.OldGone)))
 
-  /** How many files of each side are there. */
   def sides(why: String): FolderSides = {
     val now = listed()
     val old = work.inputs.count(i => at(now, i.path).exists(isInput(i, _)) || isRetired(i))

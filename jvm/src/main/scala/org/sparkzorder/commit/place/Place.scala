@@ -22,7 +22,6 @@ private[commit] trait Place {
   /** What was decided. None when the marker is gone, or is another operation's. */
   def decision(): Option[Decision]
 
-  /** Makes the outputs visible. */
   def reveal(): Unit
 
   /** One listing: every input is there unchanged, every output is there. None if so. */
@@ -49,7 +48,6 @@ private[commit] trait Place {
    */
   def canReturn(changed: Seq[String]): Boolean
 
-  /** Retired inputs come back. */
   def bringBack(): Unit
 
   /**
@@ -79,7 +77,6 @@ private[commit] trait Place {
    */
   def rows(decision: Decision): Seq[AddedFile]
 
-  /** Names of outputs that others have taken. */
   def taken(): Set[String]
 
   /** Whether the history has the operation. Then its markers are gone for this reason. */
@@ -122,7 +119,6 @@ private[commit] object Place {
       s"ones, such as ${work.inputs.head.path}"
   )
 
-  /** Whether the history has the operation. */
   def isPublished(folder: TableFolder, record: Record): Boolean = {
     val listed = folder.ops.list(folder.side)
     SideListing.isPublished(listed, record.version) && !isOthers(folder, record, listed)

@@ -84,7 +84,6 @@ object SideFolders {
     found.toVector
   }
 
-  /** The side folders of the folders above the root. */
   def above(folder: TableFolder): Seq[SideFolder] =
     foldersAbove(folder.root).map(parent => read(folder, new Path(parent, SideNames.Side), None, isLinked = false))
       .filter(side => side.statuses.nonEmpty || side.obstacle.isDefined)
@@ -124,7 +123,6 @@ object NestedTables {
   private def isRoot(folder: TableFolder, dir: String): Boolean =
     folder.ops.list(folder.sideOf(dir)).exists(SideFolders.beginsTable)
 
-  /** A relative folder and those above it, without the root. */
   private def withFoldersAbove(dir: String): Seq[String] =
     Iterator.iterate(dir)(FileNames.parent).takeWhile(_.nonEmpty).toVector
 }

@@ -24,7 +24,6 @@ final case class WorkloadFile(id: String, number: Long, meta: FileMeta)
  */
 object WorkloadFiles {
 
-  /** The most bytes of one file. */
   val MaxBytes: Int = 64 << 10
 
   /** So many files are kept. A new process takes over the content of the oldest ones. */
@@ -143,7 +142,6 @@ object WorkloadFiles {
     (leftOver ++ superseded ++ tooMany).foreach(m => folder.ops.delete(m.path))
   }
 
-  /** Deletes all of them. */
   def clear(folder: TableFolder): Unit = {
     val statuses = folder.ops.list(folderOf(folder))
     val temporary = statuses.filter(m => !m.isDirectory && m.name.startsWith(SideNames.TemporaryPrefix))

@@ -38,7 +38,6 @@ private[commit] object AtomicFile {
           throw e
       }
 
-  /** The status of a file that was just put. */
   def written(ops: FileOps, target: Path): FileMeta =
     ops.status(target).getOrElse(throw new FileNotFoundException(s"$target vanished"))
 }

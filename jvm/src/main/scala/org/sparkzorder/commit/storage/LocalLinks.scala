@@ -65,7 +65,6 @@ private[commit] object LocalMounts {
   /** Linux's list. It also has folders of the same disk that are mounted twice. */
   private val List = Paths.get("/proc/self/mountinfo")
 
-  /** The column of the list with the folder. */
   private val Folder = 4
 
   /** Whether the folder, links followed, is on another file system than the one above its name. */

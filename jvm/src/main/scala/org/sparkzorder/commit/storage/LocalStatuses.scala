@@ -96,7 +96,6 @@ private[commit] object LocalStatuses {
   /** Reasons, in the words of POSIX, for which there cannot be a file of this name. */
   private val Impossible = Set("Not a directory", "File name too long")
 
-  /** An exception of Hadoop's kind for a file that is not there. */
   def notFound(message: String, cause: Throwable): FileNotFoundException = {
     val exception = new FileNotFoundException(message)
     exception.initCause(cause)

@@ -89,14 +89,12 @@ private[sparkzorder] object ObjectFileOps {
   /** Reads a file with at most so many bytes by one request, if the table is on an object store. */
   def reader(folder: TableFolder): Option[(Path, Long) => Array[Byte]] = storeOf(folder).map(_ => folder.ops.read _)
 
-  /** The store below a table, if it is on one. */
   def storeOf(folder: TableFolder): Option[ObjectStore] = folder.ops match {
     case ops: ObjectFileOps => Some(ops.store)
     case _                  => None
   }
 }
 
-/** Finds the object store behind a file system. */
 object ObjectStores {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 

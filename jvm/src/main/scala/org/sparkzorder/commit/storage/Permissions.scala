@@ -72,7 +72,6 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
     }
   }
 
-  /** Takes from a file the rights that are not in this mode. */
   def restrict(path: Path, mode: Int): Unit =
     if (mode != Everything && hasRights(path))
       lookAt(path).foreach(n => if ((n.mode & mode) != n.mode && !n.hasAcl) set(path, n.mode & mode))

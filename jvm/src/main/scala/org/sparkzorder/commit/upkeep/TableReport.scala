@@ -139,14 +139,11 @@ private final class FilesOfPlace(folder: TableFolder, record: Record, work: Fold
       o.source.exists(s => folder.ops.exists(folder.resolve(s)))
   private def isInTrash(i: InputFile): Boolean = trash.contains(FileNames.retiredName(i.path))
 
-  /** Inputs that are in the trash only. */
   def retired: Seq[FileMeta] =
     work.inputs.filterNot(i => isVisible(i.path)).flatMap(i => trash.get(FileNames.retiredName(i.path)))
 
-  /** How many outputs readers see. */
   def published: Int = work.outputs.count(o => isVisible(o.path))
 
-  /** How many files are nowhere. */
   def missing: Int = work.inputs.count(i => !isVisible(i.path) && !isInTrash(i)) +
     work.outputs.count(o => !isVisible(o.path) && !isStaged(o))
 

@@ -14,7 +14,6 @@ import org.sparkzorder.commit.machine.Recovery
  */
 final case class Unlocked(removed: Seq[LockReport], kept: Seq[LockReport], recovered: Seq[String])
 
-/** Takes locks away and recovers what their owners left. */
 object Unlock {
 
   /**
@@ -46,7 +45,6 @@ object Unlock {
     }
   }
 
-  /** Takes the owners of some operations for gone. */
   private final class Condemned(liveness: Liveness, ids: Set[String]) extends Liveness {
     override def self: ProcessId = liveness.self
     override def processState(owner: Owner): ProcessState =
