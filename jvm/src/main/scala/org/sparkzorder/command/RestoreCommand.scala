@@ -208,31 +208,26 @@ private[command] final case class RestoreMetrics(
     removedBytes: Long,
     restoredBytes: Long
 ) {
-  def row: Row = Row(bytesAfter, filesAfter, removedFiles, restoredFiles, removedBytes, restoredBytes)
+  def row: Row = Row.fromTuple(this)
 
   /** The metrics that the history keeps, with Delta's names. */
-  def history: Map[String, String] = Map(
-    "tableSizeAfterRestore" -> bytesAfter,
-    "numOfFilesAfterRestore" -> filesAfter,
-    "numRemovedFiles" -> removedFiles,
-    "numRestoredFiles" -> restoredFiles,
-    "removedFilesSize" -> removedBytes,
-    "restoredFilesSize" -> restoredBytes
-  ).map { case (name, n) => name -> n.toString }
+  def history: Map[String, String] = RestoreMetrics.Names.zip(productIterator.map(_.toString).toSeq).toMap
 }
 
 private[command] object RestoreMetrics {
+  private val Names = Seq(
+    "tableSizeAfterRestore",
+    "numOfFilesAfterRestore",
+    "numRemovedFiles",
+    "numRestoredFiles",
+    "removedFilesSize",
+    "restoredFilesSize"
+  )
 
   /** @param before the files of the table before the RESTORE */
   def of(before: Seq[FileStatus], plan: RestorePlan): RestoreMetrics = {
     val (removed, restored) = (plan.inputs.map(_.length).sum, plan.outputs.map(_.length).sum)
-    RestoreMetrics(
-      before.map(_.getLen).sum - removed + restored,
-      before.size.toLong - plan.inputs.size + plan.outputs.size,
-      plan.inputs.size.toLong,
-      plan.outputs.size.toLong,
-      removed,
-      restored
-    )
+    val (out, in) = (plan.inputs.size.toLong, plan.outputs.size.toLong)
+    RestoreMetrics(before.map(_.getLen).sum - removed + restored, before.size - out + in, out, in, removed, restored)
   }
 }
