@@ -82,12 +82,7 @@ final case class CreateSkippingIndexCommand(
 
 object CreateSkippingIndexCommand {
   /** The columns with these names. Refuses columns that cannot have statistics. */
-  private def chosen(
-      table: PlainTable,
-      columns: Seq[IndexColumn],
-      all: Boolean,
-      members: Members
-  ): IndexedColumns = {
+  private def chosen(table: PlainTable, columns: Seq[IndexColumn], all: Boolean, members: Members): IndexedColumns = {
     val usable = TableIndex.usableColumns(table)
     val byPath = usable.map(c => c.path -> c).toMap
     val named = KeyColumns.resolveAll(table, columns.map(_.parts)).map { case (path, dataType) =>

@@ -14,9 +14,8 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 import org.sparkzorder.table.{KeyColumns, PlainTable, TableSideFolder}
 
 /**
- * `DESCRIBE CLUSTERING`: for each column, how many files have bounds that include one of its
- * values. The bounds come from the index, or from the footers of files that the index does not
- * know. No data is read.
+ * `DESCRIBE CLUSTERING`: for each column, how many files have bounds that include one of its values. The bounds come
+ * from the index, or from the footers of files that the index does not know. No data is read.
  *
  * @param columns names as written; empty for all columns whose values have an order
  */
@@ -91,12 +90,10 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
 }
 
 /**
- * The bounds of all files, for one column at a time. The bounds of all columns might not fit into
- * the driver's memory.
+ * The bounds of all files, for one column at a time. The bounds of all columns might not fit into the driver's memory.
  *
  * @param indexed ordinals in the index of the files that it knows
- * @param besideIndex footers of these files, for the columns that the index leaves out; empty if it
- *   leaves none out
+ * @param besideIndex footers of these files, for the columns that the index leaves out; empty if it leaves none out
  * @param leftOut the columns that the index was told to leave out
  * @param late footers of the files that the index does not know
  */

@@ -13,10 +13,9 @@ import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableLocation, TableSideFolder}
 
 /**
- * `DESCRIBE HISTORY`: a row for each operation, newest first, with the number and size of its
- * retired files that are still kept. An undone operation has the version that the next one got. Its
- * metrics give the reason, as do those of an operation that another process finished after its
- * owner had died.
+ * `DESCRIBE HISTORY`: a row for each operation, newest first, with the number and size of its retired files that are
+ * still kept. An undone operation has the version that the next one got. Its metrics give the reason, as do those of an
+ * operation that another process finished after its owner had died.
  */
 final case class DescribeHistoryCommand(target: Target) extends NamedCommand {
 

@@ -8,10 +8,7 @@ import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
 
-/**
- * `DROP SKIPPING INDEX`: deletes the statistics and the recorded workload. The history and the
- * trash stay.
- */
+/** `DROP SKIPPING INDEX`: deletes the statistics and the recorded workload. The history and the trash stay. */
 final case class DropSkippingIndexCommand(target: Target) extends NamedCommand {
 
   override def title: String = s"DROP SKIPPING INDEX ON ${target.title}"

@@ -67,8 +67,7 @@ object RefreshSkippingIndexCommand extends Logging {
       TableIndex.hasNothingExcluded(table, before) && ExcludedColumns.areRemembered(table)
     if (!isUpToDate) {
       TableLocking.refuseBusy(table)
-      // Reads the files before it takes the lock. If a file cannot be read, the table's folder is
-      // unchanged.
+      // Reads the files before it takes the lock. If a file cannot be read, the table's folder is unchanged.
       val columns = TableIndex.columnsOf(table, Some(before))
       val earlier = TableLocking.translated(table, operation)(TableIndex.build(table, late, columns))
       TableLocking.locked(table, operation) { lock =>

@@ -27,8 +27,7 @@ import org.sparkzorder.stats.FileId
 import org.sparkzorder.table._
 
 /**
- * `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so
- * it can be undone.
+ * `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so it can be undone.
  */
 final case class RestoreCommand(statement: RestoreStatement) extends LongCommand with Logging {
   import OptionTable.lostFiles
@@ -58,8 +57,7 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
     val state = TableRecovery.recover(place)
     CommitMode.refusePath(place, state)
     val table = PlainTables.open(place, FolderColumns.OfRestore)
-    // These checks come before the lock, which would create the side folder of a table that has no
-    // versions.
+    // These checks come before the lock, which would create the side folder of a table that has no versions.
     val current = TableSideFolder.version(state)
     val version = RestoreCommand.versionOf(table, statement.to)
     if (version > current) throw RecoveryErrors.of(table.name, operation, new VersionNotFoundException(version, current))

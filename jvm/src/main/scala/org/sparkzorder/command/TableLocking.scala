@@ -26,10 +26,7 @@ object TableLocking {
   def settings(session: classic.SparkSession): LockSettings =
     LockSettings(timeoutMillis = session.sessionState.conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
 
-  /**
-   * Runs a recovery. Its errors are about the operation that was left behind, not about the
-   * statement, and say so.
-   */
+  /** Runs a recovery. Its errors are about the operation that was left behind, not about the statement, and say so. */
   private[command] def recovering[A](table: TableLocation)(work: => A): A =
     try work
     catch {
@@ -37,10 +34,7 @@ object TableLocking {
       case e: UnreadableRecordException          => throw ZOrderErrors.recoveryFailed(table.name, e)
     }
 
-  /**
-   * Refuses a locked table at once, before a statement does long work that does not need the lock
-   * yet.
-   */
+  /** Refuses a locked table at once, before a statement does long work that does not need the lock yet. */
   def refuseBusy(table: TableLocation): Unit = translated(table, "Locking") {
     TableSideFolder.look(table) match {
       case s: TableState.SideFolder =>
@@ -126,8 +120,7 @@ object TableLocking {
     }
 
   /**
-   * Whether a permission is missing. Local file systems do not say why they fail, so this asks for
-   * the folder's rights.
+   * Whether a permission is missing. Local file systems do not say why they fail, so this asks for the folder's rights.
    */
   private def isDenied(table: TableLocation, e: IOException): Boolean = e match {
     case _: AccessControlException | _: AccessDeniedException => true

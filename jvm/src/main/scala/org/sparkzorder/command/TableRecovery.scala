@@ -26,11 +26,7 @@ import org.sparkzorder.table.{
 private[command] object TableRecovery {
 
   /** Recovers the table, as [[recover]] does, and lists its files. */
-  def settled(
-      session: SparkSession,
-      target: Target,
-      columns: FolderColumns = FolderColumns.OfQueries
-  ): PlainTable = {
+  def settled(session: SparkSession, target: Target, columns: FolderColumns = FolderColumns.OfQueries): PlainTable = {
     val place = PlainTables.locate(session, target)
     recover(place)
     PlainTables.open(place, columns)

@@ -95,10 +95,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
 object VacuumCommand {
   private val millisPerHour = BigDecimal(3600000)
 
-  /**
-   * Whether an operation's retired files may go. With 0 hours they all may, even if their clock was
-   * ahead of ours.
-   */
+  /** Whether an operation's retired files may go. With 0 hours they all may, even if their clock was ahead of ours. */
   private def isOld(retainHours: Option[String], now: Long): Record => Boolean = record => {
     val hours = retainHours.map(BigDecimal(_)).getOrElse(BigDecimal(OptimizeOptions.retainHours(record.parameters)))
     hours == 0 || BigDecimal(record.timestamp) + hours * millisPerHour <= now

@@ -23,8 +23,7 @@ trait CatalogLocations {
   def all(): Map[CatalogPartition, Path]
 
   /**
-   * Changes locations, in as few calls as possible. A partition that is not at `from` any more is
-   * left as it is.
+   * Changes locations, in as few calls as possible. A partition that is not at `from` any more is left as it is.
    *
    * @throws java.io.IOException when a call failed. It may have taken effect, or take effect later
    */

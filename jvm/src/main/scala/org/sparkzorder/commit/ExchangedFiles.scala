@@ -14,10 +14,7 @@ sealed trait ExchangedFile {
   /** Whether a file that was found is this one, unchanged. */
   def isSame(meta: FileMeta): Boolean = isThis(meta, timed = true)
 
-  /**
-   * @param timed whether its time stamp counts; it does not in a copy of the table. If both have
-   *              etags these decide
-   */
+  /** @param timed whether its time stamp counts; it does not in a copy of the table. If both have etags these decide */
   def isThis(meta: FileMeta, timed: Boolean): Boolean = !meta.isDirectory && meta.length == length && (
     if (etag.isDefined && meta.etag.isDefined) meta.etag == etag
     else !timed || meta.modificationTime == modificationTime
@@ -70,10 +67,7 @@ final case class OutputFile(
 
   def asInput: InputFile = InputFile(path, length, modificationTime, rows, etag)
 
-  /**
-   * The name that it had in the table before it was retired, if RESTORE brings it back; otherwise
-   * its name.
-   */
+  /** The name that it had in the table before it was retired, if RESTORE brings it back; otherwise its name. */
   def pathBefore: String = source.filterNot(FileNames.name(_) == FileNames.retiredName(path)).fold(path) { from =>
     val name = FileNames.name(from).stripSuffix(FileNames.RetiredSuffix)
     FileNames.in(folder, name)
@@ -100,8 +94,7 @@ final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq
 final case class AddedFile(meta: FileMeta, path: String)
 
 /**
- * How to read a table while its files are being exchanged: take a listing, leave out some names, and
- * add some files.
+ * How to read a table while its files are being exchanged: take a listing, leave out some names, and add some files.
  *
  * @param leaveOut relative paths
  */

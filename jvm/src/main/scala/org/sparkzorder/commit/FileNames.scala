@@ -39,8 +39,7 @@ private[sparkzorder] object FileNames {
   }
 
   /**
-   * The path of a name in a folder. `new Path(folder, name)` would take what a name has before a
-   * colon for a scheme.
+   * The path of a name in a folder. `new Path(folder, name)` would take what a name has before a colon for a scheme.
    */
   def child(folder: Path, name: String): Path =
     new Path(folder.toUri.getScheme, folder.toUri.getAuthority, s"${folder.toUri.getPath.stripSuffix("/")}/$name")

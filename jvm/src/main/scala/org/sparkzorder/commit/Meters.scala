@@ -19,10 +19,7 @@ private[commit] trait HeldLock {
   private[commit] def publishing: Boolean
 }
 
-/**
- * What this JVM is doing to tables right now, for Spark's metrics. Reading a meter asks no file
- * system.
- */
+/** What this JVM is doing to tables right now, for Spark's metrics. Reading a meter asks no file system. */
 object Meters {
 
   /** The bytes in the trash are remembered for so many tables. */

@@ -5,17 +5,13 @@ import org.apache.hadoop.fs.Path
 import org.sparkzorder.compat._
 
 /**
- * The requests to an object store that the commit without renames needs, see
- * `docs/design/commit-object-store.md`. A listing and a read show every write that has ended. Every
- * method throws `java.io.IOException` when the store does not answer, or answers with an error: the
- * request may then have taken effect, or take effect later.
+ * The requests to an object store that the commit without renames needs, see `docs/design/commit-object-store.md`. A
+ * listing and a read show every write that has ended. Every method throws `java.io.IOException` when the store does not
+ * answer, or answers with an error: the request may then have taken effect, or take effect later.
  */
 trait ObjectStore {
 
-  /**
-   * What the settings keep the store from doing that a commit needs, in words for an error; None if
-   * nothing.
-   */
+  /** What the settings keep the store from doing that a commit needs, in words for an error; None if nothing. */
   def lacks: Option[String] = None
 
   /** The path of [[UploadFolder]] below a table. */
@@ -48,16 +44,10 @@ trait ObjectStore {
   /** Writes an object if there is none at `path`. Returns its etag, or None when there is one. */
   def putIfAbsent(path: Path, bytes: Array[Byte]): Option[String]
 
-  /**
-   * Replaces an object that has the given etag. Returns its new etag, or None when it is gone or has
-   * another one.
-   */
+  /** Replaces an object that has the given etag. Returns its new etag, or None when it is gone or has another one. */
   def putIfMatch(path: Path, bytes: Array[Byte], etag: String): Option[String]
 
-  /**
-   * Makes a file of an upload. False when the store knows no such upload: it was aborted, or
-   * completed before.
-   */
+  /** Makes a file of an upload. False when the store knows no such upload: it was aborted, or completed before. */
   def complete(path: Path, upload: OpenUpload): Boolean
 
   /** Ends an upload without a file. Not an error when it has ended already. */
@@ -74,8 +64,7 @@ trait ObjectStore {
   def copy(from: Path, etag: String, length: Long, to: Path): Boolean
 
   /**
-   * Begins an upload of a copy of an object, and leaves it open. None when the object is gone or has
-   * another etag.
+   * Begins an upload of a copy of an object, and leaves it open. None when the object is gone or has another etag.
    *
    * @param length of the object, in bytes
    */

@@ -7,10 +7,8 @@ import org.sparkzorder.codec.Json
 /**
  * A process, described so that another on the same host can tell whether it still runs.
  *
- * @param host host name; only if it, the boot id and the pid namespace agree, a pid means the same
- *             process
- * @param start when the process started, because pids are used again; it can only be compared for
- *              equality
+ * @param host host name; only if it, the boot id and the pid namespace agree, a pid means the same process
+ * @param start when the process started, because pids are used again; it can only be compared for equality
  */
 final case class ProcessId(host: String, bootId: String, pidNamespace: String, pid: Long, start: String) {
   def sameHost(other: ProcessId): Boolean =
@@ -20,15 +18,9 @@ final case class ProcessId(host: String, bootId: String, pidNamespace: String, p
 /**
  * The owner of a lock: a process, and the operation that it runs.
  *
- * @param since when the lock was taken, by the process's own clock, milliseconds since 1970; 0 if
- *              the file does not say
+ * @param since when the lock was taken, by the process's own clock, milliseconds since 1970; 0 if the file does not say
  */
-final case class Owner(
-    process: ProcessId,
-    operationId: String,
-    operation: String,
-    since: Long = 0L
-) {
+final case class Owner(process: ProcessId, operationId: String, operation: String, since: Long = 0L) {
   def describe: String = s"$operation $operationId of process ${process.pid} on ${process.host}"
 }
 
@@ -54,9 +46,7 @@ object Owner {
     Json.write(Text(p.host, p.bootId, p.pidNamespace, p.pid, p.start, operationId, operation, Some(Long.box(since))))
   }
 
-  /**
-   * The bytes of a lock file as a listing shows it; None when it is gone, or too large to be one.
-   */
+  /** The bytes of a lock file as a listing shows it; None when it is gone, or too large to be one. */
   def bytes(ops: FileOps, lock: FileMeta): Option[Array[Byte]] =
     if (lock.length > ReadLimit) None
     else {
@@ -64,9 +54,7 @@ object Owner {
       catch { case _: FileNotFoundException => None }
     }
 
-  /**
-   * The owner in a lock file; None when the file is gone, is not ours, or was not written in full.
-   */
+  /** The owner in a lock file; None when the file is gone, is not ours, or was not written in full. */
   def read(ops: FileOps, lock: FileMeta): Option[Owner] = bytes(ops, lock).flatMap(parse)
 
   /** Whether these bytes are only the beginning of a lock file. */

@@ -1,16 +1,14 @@
 package org.sparkzorder.commit
 
 /**
- * What one operation does to the table. It is written completely before the operation touches any
- * row.
+ * What one operation does to the table. It is written completely before the operation touches any row.
  *
  * @param version given by [[FolderCommitter.prepare]]; 0 before
  * @param timestamp milliseconds since 1970
  * @param parameters as `DESCRIBE HISTORY` shows them
- * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows which files it
- *               may leave
- * @param locationChanges what an operation did that moved the table to new folders. Such an operation
- *                        has no inputs and outputs of its own, since no file of the table was moved
+ * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows which files it may leave
+ * @param locationChanges what an operation did that moved the table to new folders. Such an operation has no inputs and
+ *                        outputs of its own, since no file of the table was moved
  * @param root the table's root when files were exchanged, by which a copy of the table is known
  * @param lost files that RESTORE would have replaced, but that others had deleted. Their rows are in the outputs
  */

@@ -26,10 +26,7 @@ object RecordState {
   /** Part of the history; the retired files are deleted. */
   case object Vacuumed extends RecordState("vacuumed")
 
-  /**
-   * The operation left no change. Only listings that were made during its exchange of files may
-   * still show one.
-   */
+  /** The operation left no change. Only listings that were made during its exchange of files may still show one. */
   case object Undone extends RecordState("undone")
 
   val all: Seq[RecordState] = Seq(Publishing, Moving, Done, Vacuumed, Undone)

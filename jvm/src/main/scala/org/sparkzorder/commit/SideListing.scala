@@ -25,8 +25,7 @@ final case class NumberedIndexFile(number: Long, meta: FileMeta) {
 }
 
 /**
- * Reads a listing of a side folder: which of its files are records, locks, statistics. The names
- * are in [[SideNames]].
+ * Reads a listing of a side folder: which of its files are records, locks, statistics. The names are in [[SideNames]].
  */
 private[commit] object SideListing {
 
@@ -51,10 +50,7 @@ private[commit] object SideListing {
   /** Operations that may have told the catalog of new folders. */
   def moving(statuses: Seq[FileMeta]): Seq[RecordFile] = records(statuses).filter(_.state == RecordState.Moving)
 
-  /**
-   * On an object store a record gets its next name before it loses the last one. So VACUUM may have
-   * left both.
-   */
+  /** On an object store a record gets its next name before it loses the last one. So VACUUM may have left both. */
   private def withoutDoubles(found: Seq[RecordFile]): Seq[RecordFile] = {
     val vacuumed = found.filter(_.state == RecordState.Vacuumed).map(_.version).toSet
     if (vacuumed.isEmpty) found

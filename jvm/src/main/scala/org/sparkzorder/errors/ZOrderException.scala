@@ -37,8 +37,7 @@ class ZOrderRuntimeException(val condition: String, parameters: Map[String, Stri
 }
 
 /**
- * The message templates and SQLSTATEs of our error conditions, in the format of Spark's own
- * `error-conditions.json`.
+ * The message templates and SQLSTATEs of our error conditions, in the format of Spark's own `error-conditions.json`.
  */
 private[errors] object ErrorConditions {
 

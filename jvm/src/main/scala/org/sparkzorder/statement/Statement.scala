@@ -2,9 +2,7 @@ package org.sparkzorder.statement
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 
-/**
- * One of our statements, as the user wrote it: names are not resolved, and queries are text.
- */
+/** One of our statements, as the user wrote it: names are not resolved, and queries are text. */
 sealed trait Statement
 
 /** A statement about one table. If the table is not ours, the next parser gets the text. */

@@ -15,15 +15,12 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.storage.StorageLevel
 
 /**
- * The relations that the session's catalog caches, each with a listing of its files. A statement
- * that names a folder by its path, or one of several tables over a folder, makes the listings of
- * the other tables outdated.
+ * The relations that the session's catalog caches, each with a listing of its files. A statement that names a folder by
+ * its path, or one of several tables over a folder, makes the listings of the other tables outdated.
  */
 private[table] object CachedRelations extends Logging {
 
-  /**
-   * Removes the relations that read from the folder, from a folder below it, or from one above it.
-   */
+  /** Removes the relations that read from the folder, from a folder below it, or from one above it. */
   def forget(session: classic.SparkSession, root: Path): Unit = {
     val catalog = session.sessionState.catalog
     cached(catalog) match {
@@ -44,10 +41,7 @@ private[table] object CachedRelations extends Logging {
     one.startsWith(other) || other.startsWith(one)
   }
 
-  /**
-   * Spark has no method that lists them, so this reads a private field; None if it is not as in
-   * Spark 4.0 to 4.3.
-   */
+  /** Spark has no method that lists them, so this reads a private field; None if it is not as in Spark 4.0 to 4.3. */
   private def cached(catalog: SessionCatalog): Option[Seq[(QualifiedTableName, HadoopFsRelation)]] =
     try {
       val field = classOf[SessionCatalog].getDeclaredField("tableRelationCache")

@@ -60,8 +60,7 @@ private[table] object DataFiles {
   def shown(format: String): String = if (format == "orc") "ORC" else "Parquet"
 
   /**
-   * None for a file that was deleted meanwhile, or that we may not read. The error that led here
-   * describes this better.
+   * None for a file that was deleted meanwhile, or that we may not read. The error that led here describes this better.
    */
   private def isThere[T](look: => T): Option[T] =
     try Some(look)

@@ -14,9 +14,8 @@ private[sparkzorder] object HiddenEntries {
   private val PageOfListing = 1000
 
   /**
-   * The files and folders directly in some folders that readers do not take for data. Each folder is listed
-   * once. On an object store, one listing of the whole table takes the place of many small ones. It shows no
-   * folders.
+   * The files and folders directly in some folders that readers do not take for data. Each folder is listed once. On an
+   * object store, one listing of the whole table takes the place of many small ones. It shows no folders.
    *
    * @param count the number of files of the table
    */

@@ -10,11 +10,10 @@ import org.sparkzorder.stats.{ColumnKey, OrderedValue}
 object KeyColumns {
 
   /**
-   * Finds a column, or a field of a struct, by the parts of its name. The result has the table's
-   * own spelling.
+   * Finds a column, or a field of a struct, by the parts of its name. The result has the table's own spelling.
    *
-   * @throws org.apache.spark.sql.AnalysisException when it is unknown, a partition column, or of a
-   *   type without an order
+   * @throws org.apache.spark.sql.AnalysisException when it is unknown, a partition column, or of a type without an
+   *   order
    */
   def resolve(table: PlainTable, parts: Seq[String]): (Seq[String], DataType) = {
     val resolver = table.session.sessionState.conf.resolver

@@ -25,8 +25,7 @@ object FolderColumns {
   case object OfQueries extends FolderColumns
 
   /**
-   * With the types that the files have, whatever the session's settings make of them: a rewrite must
-   * give them back.
+   * With the types that the files have, whatever the session's settings make of them: a rewrite must give them back.
    *
    * @param merged take the union of all files' columns, whatever the session's settings say
    */
@@ -55,12 +54,7 @@ private[table] object OwnRelations {
   )
 
   /** The relation over exactly this folder, also if its name looks like a pattern. */
-  def ofFolder(
-      session: classic.SparkSession,
-      root: Path,
-      format: String,
-      columns: FolderColumns
-  ): HadoopFsRelation = {
+  def ofFolder(session: classic.SparkSession, root: Path, format: String, columns: FolderColumns): HadoopFsRelation = {
     val settings = if (columns.isInstanceOf[FolderColumns.OfFiles]) typesOfFiles else noReaderWithout
     val options =
       if (columns == FolderColumns.OfFiles(merged = true)) Map("mergeSchema" -> "true") else Map.empty[String, String]

@@ -43,10 +43,7 @@ final class RelativePath(root: Path) {
 
   def isBelow(file: Path): Boolean = start(file) >= 0
 
-  /**
-   * The position in the URI's path where the relative name of a file below the root begins; -1 for
-   * other files.
-   */
+  /** The position in the URI's path where the relative name of a file below the root begins; -1 for other files. */
   def start(file: Path): Int = {
     val uri = file.toUri
     val below =

@@ -19,10 +19,7 @@ sealed trait TargetKind
 object TargetKind {
   final case class Table(metadata: CatalogTable) extends TargetKind
 
-  /**
-   * @param meantForOthers the statement names no format, and the folder has the log of a table
-   *   format
-   */
+  /** @param meantForOthers the statement names no format, and the folder has the log of a table format */
   final case class Folder(path: Path, meantForOthers: Boolean) extends TargetKind
 
   /** A folder that the file system cannot show us. */
@@ -48,10 +45,7 @@ private[table] object CatalogKind {
   private val classOfOurs =
     "org\\.apache\\.spark\\.sql\\.(parquet|orc|hive\\.orc|execution\\.datasources\\.(v2\\.)?(parquet|orc))(\\.[^.]+)?".r
 
-  /**
-   * The input formats of Hive's own file formats. Table formats register tables with input formats
-   * of their own.
-   */
+  /** The input formats of Hive's own file formats. Table formats register tables with input formats of their own. */
   private val hiveReaders = Set(
     "org.apache.hadoop.mapred.TextInputFormat",
     "org.apache.hadoop.mapred.SequenceFileInputFormat",

@@ -40,9 +40,8 @@ object LinkedFiles {
 }
 
 /**
- * Parquet's summary file `_metadata` (of dask, fastparquet and old versions of Spark). It lists all
- * data files, and its readers look nowhere else. `_common_metadata` has only a schema, so it does
- * no harm.
+ * Parquet's summary file `_metadata` (of dask, fastparquet and old versions of Spark). It lists all data files, and its
+ * readers look nowhere else. `_common_metadata` has only a schema, so it does no harm.
  */
 object SummaryFiles {
 

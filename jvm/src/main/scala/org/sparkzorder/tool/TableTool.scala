@@ -15,9 +15,8 @@ import org.sparkzorder.commit.lock.LockSettings
 import org.sparkzorder.commit.storage.ObjectStores
 
 /**
- * Runs `spark-zorder status`, `recover`, `unlock` and `uninstall`. They need a file
- * system and no session. [[main]] is for local disks. For other file systems, a session's JVM calls
- * [[run]].
+ * Runs `spark-zorder status`, `recover`, `unlock` and `uninstall`. They need a file system and no session. [[main]] is
+ * for local disks. For other file systems, a session's JVM calls [[run]].
  */
 object TableTool {
   import TableCommands._
@@ -26,8 +25,7 @@ object TableTool {
   def main(arguments: Array[String]): Unit = {
     require(Seq(3, 4).contains(arguments.length), "usage: command path lockTimeoutSeconds [flag]")
     val Seq(command, path, timeout, flag) = arguments.toSeq.padTo(4, ""): @unchecked
-    // `FileSystem.get` would look for every file system that there is, which takes longer than all
-    // the rest.
+    // `FileSystem.get` would look for every file system that there is, which takes longer than all the rest.
     val local = new LocalFileSystem()
     local.initialize(URI.create("file:///"), new Configuration())
     val result = answer(command, path, timeout.toLong, flag, _ => local)

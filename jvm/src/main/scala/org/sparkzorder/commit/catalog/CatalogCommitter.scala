@@ -11,8 +11,7 @@ import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
 import org.sparkzorder.commit.storage.{AtomicFile, ObjectFileOps}
 
 /**
- * Publishes an operation by telling the catalog of new folders, by the steps in
- * `docs/design/commit.md`.
+ * Publishes an operation by telling the catalog of new folders, by the steps in `docs/design/commit.md`.
  *
  * @param home the folder with the table's side folder
  * @param rowsOf the number of rows that a file says it has; None if it is not complete
@@ -133,10 +132,7 @@ final class CatalogCommitter(
     }
   }
 
-  /**
-   * Deletes copies of an earlier attempt to go back to a folder: their rows may have been deleted
-   * since.
-   */
+  /** Deletes copies of an earlier attempt to go back to a folder: their rows may have been deleted since. */
   private def dropStale(switch: LocationChange): Unit = {
     val needed = switch.outputs.map(o => o.name).toSet
     ops.list(new Path(switch.to))

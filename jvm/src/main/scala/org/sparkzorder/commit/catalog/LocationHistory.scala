@@ -15,12 +15,7 @@ import org.sparkzorder.compat._
  *
  * @param version of the operation
  */
-final case class PastChange(
-    version: Long,
-    operationId: String,
-    timestamp: Long,
-    change: LocationChange
-) {
+final case class PastChange(version: Long, operationId: String, timestamp: Long, change: LocationChange) {
   def from: String = change.from
   def to: String = change.to
 

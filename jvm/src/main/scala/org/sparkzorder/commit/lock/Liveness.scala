@@ -27,10 +27,7 @@ trait Liveness {
   def deregister(operationId: String): Unit
 }
 
-/**
- * Judges other processes by this host's process table, and this process by the operations that it
- * runs.
- */
+/** Judges other processes by this host's process table, and this process by the operations that it runs. */
 object SystemLiveness extends Liveness {
 
   private val Property = "org.sparkzorder.running.operations"
@@ -39,9 +36,8 @@ object SystemLiveness extends Liveness {
   private val Made = "made/"
 
   /**
-   * The operations of this process: one map for the whole JVM, of types that all class loaders
-   * share. So two copies of this class, for example from two jars, know each other's operations. It
-   * also holds the time at which it was made.
+   * The operations of this process: one map for the whole JVM, of types that all class loaders share. So two copies of
+   * this class, for example from two jars, know each other's operations. It also holds the time at which it was made.
    */
   private def registry: java.util.Map[String, java.lang.Long] = System.getProperties.computeIfAbsent(
     Property,
@@ -52,14 +48,10 @@ object SystemLiveness extends Liveness {
     }
   ).asInstanceOf[java.util.Map[String, java.lang.Long]]
 
-  /**
-   * The operations of this copy of the class, because `System.setProperties` may lose the registry.
-   */
+  /** The operations of this copy of the class, because `System.setProperties` may lose the registry. */
   private val own = java.util.concurrent.ConcurrentHashMap.newKeySet[String]()
 
-  /**
-   * A lock that is older than the registry may belong to an operation that an earlier registry had.
-   */
+  /** A lock that is older than the registry may belong to an operation that an earlier registry had. */
   private def ofThisProcess(owner: Owner): ProcessState = {
     val known = registry
     if (own.contains(owner.operationId) || known.containsKey(owner.operationId)) ProcessState.Alive
@@ -99,14 +91,11 @@ object SystemLiveness extends Liveness {
     ()
   }
 
-  /**
-   * When the process started. None when there is no such process, "" when the start is not known.
-   */
+  /** When the process started. None when there is no such process, "" when the start is not known. */
   private def start(pid: Long): Option[String] = {
     val stat = read(s"/proc/$pid/stat")
     if (stat.nonEmpty) {
-      // The second field is the program's name in parentheses, which may hold blanks and
-      // parentheses itself.
+      // The second field is the program's name in parentheses, which may hold blanks and parentheses itself.
       val fields = stat.substring(stat.lastIndexOf(')') + 1).trim.split(' ')
       // Field 3 is the state; a zombie does not run any more. Field 22 is the start in clock ticks
       // since boot, which does not change with the clock.
@@ -135,11 +124,9 @@ object SystemLiveness extends Liveness {
 /**
  * How locks are taken and judged.
  *
- * @param timeoutMillis age of a heartbeat at which its owner counts as dead
- *                      (`spark.zorder.lock.timeout`)
+ * @param timeoutMillis age of a heartbeat at which its owner counts as dead (`spark.zorder.lock.timeout`)
  * @param beatMillis time between two heartbeats
- * @param attempts how often to try for a lock that another has: two owners that come at once both
- *                 step back
+ * @param attempts how often to try for a lock that another has: two owners that come at once both step back
  * @param retryMillis least pause between attempts
  * @param lookMillis how long an owner may rely on its last look at its lock
  */

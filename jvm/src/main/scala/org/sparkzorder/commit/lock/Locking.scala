@@ -16,8 +16,7 @@ object Locking {
   private val log = LoggerFactory.getLogger(classOf[Lock])
 
   /**
-   * Takes the table's lock. Locks of dead owners do not hinder. They are left for
-   * [[Recovery.recoverUnder]].
+   * Takes the table's lock. Locks of dead owners do not hinder. They are left for [[Recovery.recoverUnder]].
    *
    * @throws ConcurrentOperationException when a living owner has it
    */

@@ -35,9 +35,7 @@ object History {
 
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.log.History")
 
-  /**
-   * All published operations, newest first. Records that cannot be read are skipped with a warning.
-   */
+  /** All published operations, newest first. Records that cannot be read are skipped with a warning. */
   def read(folder: TableFolder): Seq[HistoryEntry] = newestFirst(folder).toVector
 
   /** The same, but a record is read only when it is asked for. There may be thousands of them. */

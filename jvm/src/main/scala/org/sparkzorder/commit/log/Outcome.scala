@@ -8,18 +8,14 @@ import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.{Record, TableFolder}
 
 /**
- * Why an operation did not end in the usual way: it was undone, or another process finished it
- * after its owner died.
+ * Why an operation did not end in the usual way: it was undone, or another process finished it after its owner died.
  *
  * @param reason one sentence for `DESCRIBE HISTORY`
  * @param by the process that finished or undid it for a dead owner; None when the owner did it
  */
 final case class Outcome(reason: String, by: Option[String])
 
-/**
- * Outcomes are small files beside the records. They are for people only: no decision depends on
- * them.
- */
+/** Outcomes are small files beside the records. They are for people only: no decision depends on them. */
 object Outcome {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 

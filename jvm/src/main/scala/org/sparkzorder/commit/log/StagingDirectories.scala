@@ -10,9 +10,8 @@ import org.sparkzorder.commit.{FileMeta, Record, TableFolder}
 import org.sparkzorder.commit.storage.AtomicFile
 
 /**
- * The folders in which an operation makes staging, written before it makes any. It shows a recovery
- * which staging a dead operation may have left, and that this staging is the table's. It is deleted
- * after the staging.
+ * The folders in which an operation makes staging, written before it makes any. It shows a recovery which staging a
+ * dead operation may have left, and that this staging is the table's. It is deleted after the staging.
  */
 private[commit] object StagingDirectories {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.log.StagingDirectories")

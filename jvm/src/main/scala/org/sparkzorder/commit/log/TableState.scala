@@ -31,10 +31,7 @@ object TableState {
     /** Operations that may have told the catalog of new folders. */
     val moving: Seq[RecordFile] = records.filter(_.state == RecordState.Moving)
 
-    /**
-     * Operations that were undone. The operation that was published next has the same version, or a
-     * higher one.
-     */
+    /** Operations that were undone. The operation that was published next has the same version, or a higher one. */
     val undone: Seq[RecordFile] = records
       .filter(_.state == RecordState.Undone)
       .sortBy(r => (-r.version, -r.meta.modificationTime))
@@ -80,17 +77,13 @@ object TableState {
     if (statuses.isEmpty) NoSideFolder else new SideFolder(folder, statuses)
   }
 
-  /**
-   * The cached records may have so many file names. That is ten records of operations on 10,000
-   * files.
-   */
+  /** The cached records may have so many file names. That is ten records of operations on 10,000 files. */
   private val CachedNames = 200000
 
   private val cache = new RecordCache(CachedNames)
 
   /**
-   * A record is never changed, but a table may be deleted and made anew. So the file's status is
-   * the key in the cache.
+   * A record is never changed, but a table may be deleted and made anew. So the file's status is the key in the cache.
    */
   private[commit] def record(folder: TableFolder, file: RecordFile): Record =
     cache.get(file.meta).getOrElse {
@@ -101,9 +94,8 @@ object TableState {
 }
 
 /**
- * Parsed records. The least recently used ones are dropped first. Its size is counted in file
- * names, since one record may have ten names or a million. The newest record stays, however long it
- * is.
+ * Parsed records. The least recently used ones are dropped first. Its size is counted in file names, since one record
+ * may have ten names or a million. The newest record stays, however long it is.
  */
 private[commit] final class RecordCache(maxNames: Long) {
   private val records = new LinkedHashMap[FileMeta, Record](16, 0.75f, true)

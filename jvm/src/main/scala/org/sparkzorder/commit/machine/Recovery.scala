@@ -15,8 +15,7 @@ import org.sparkzorder.commit.place.StoragePlaces
  * A table as a query may read it.
  *
  * @param around how to read around what is half done; None when nothing is
- * @param exchanging whether files were being exchanged when we came: then a listing made before is
- *                   to be made anew
+ * @param exchanging whether files were being exchanged when we came: then a listing made before is to be made anew
  */
 final case class ReadableState(state: TableState, around: Option[ReadAround], exchanging: Boolean)
 
@@ -92,9 +91,7 @@ object Recovery {
   }
 }
 
-/**
- * One query's wait until it may read the table, see [[Recovery.settled]]. It looks again and again.
- */
+/** One query's wait until it may read the table, see [[Recovery.settled]]. It looks again and again. */
 private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: LockSettings) {
   import QueryWait._
 
@@ -199,10 +196,7 @@ private object Outwaited {
 private object QueryWait {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.machine.Recovery")
 
-  /**
-   * In one query. A recovery may succeed time and again and change nothing. That must not stop the
-   * query for good.
-   */
+  /** In one query. A recovery may succeed time and again and change nothing. That must not stop the query for good. */
   private val MostRecoveries = 5
 
   private val FirstPauseMillis = 5L

@@ -31,9 +31,7 @@ private[commit] final class RecoveryUnderLock private (
     removed ++ settleRecords() ++ removeLeftovers()
   }
 
-  /**
-   * Comes first: an owner that was only stalled must find its lock gone before we touch anything.
-   */
+  /** Comes first: an owner that was only stalled must find its lock gone before we touch anything. */
   private def removeLocks(dead: Seq[DeadLock]): Seq[String] = {
     val areGone = dead.map { found =>
       ops.delete(found.file.path)
@@ -80,8 +78,7 @@ private[commit] final class RecoveryUnderLock private (
   private def removeLeftovers(): Seq[String] = {
     lock.check()
     val statuses = lock.listing()
-    // An owner may have died while it cleaned up after its last record. Then its lock was the only
-    // trace.
+    // An owner may have died while it cleaned up after its last record. Then its lock was the only trace.
     if (lock.others.nonEmpty) removeEmptyFolders(statuses)
     val (stagings, decided) = deadStagings(statuses).partition { id =>
       CatalogRecovery.discard(folder, id)
@@ -140,8 +137,7 @@ private[commit] object RecoveryUnderLock {
   private final case class DeadLock(file: FileMeta, owner: Option[Owner])
 
   /**
-   * Recovers the table that the lock is of. If it fails the lock is abandoned, so that the next statement
-   * tries again.
+   * Recovers the table that the lock is of. If it fails the lock is abandoned, so that the next statement tries again.
    *
    * @return what was done, in words for the log
    */

@@ -19,10 +19,9 @@ import org.sparkzorder.compat._
 private[commit] final case class Marked(operationId: String, table: String, state: Decision, etag: String)
 
 /**
- * One object in a folder's side folder, by which all processes agree on what an operation did there.
- * It changes from `Staged` to `Exchanged` or to `RolledBack`, each time on condition of its etag. So only
- * one process makes the change, the others read it. A delete of the folder deletes the marker,
- * and the change fails.
+ * One object in a folder's side folder, by which all processes agree on what an operation did there. It changes from
+ * `Staged` to `Exchanged` or to `RolledBack`, each time on condition of its etag. So only one process makes the change,
+ * the others read it. A delete of the folder deletes the marker, and the change fails.
  */
 private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder, dir: String) {
   import FolderMarker._

@@ -416,10 +416,7 @@ private[commit] final class FolderPlace(
 
   override def isPublished(): Boolean = Place.isPublished(folder, record)
 
-  /**
-   * Whether the folder was copied: files of the operation are there, and none has the time that the
-   * record says.
-   */
+  /** Whether the folder was copied: files of the operation are there, and none has the time that the record says. */
   def isCopied: Boolean = {
     val now = listed()
     def named(dir: Path) = ops.list(dir).map(m => m.name -> m).toMap

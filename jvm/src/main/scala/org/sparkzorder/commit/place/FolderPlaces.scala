@@ -62,12 +62,7 @@ private[commit] final class FolderPlaces(
     } yield located(record, work, dir, isRecovery = true)
   }
 
-  private def located(
-      record: Record,
-      work: FolderWork,
-      dir: String,
-      isRecovery: Boolean
-  ): Located[FolderPlace] = {
+  private def located(record: Record, work: FolderWork, dir: String, isRecovery: Boolean): Located[FolderPlace] = {
     val isOwn = !isRecovery && !hasBegun
     val inFolder = if (record.folders.size > 1) 1 else threads
     val here = relocated(work, dir)

@@ -13,9 +13,8 @@ import org.sparkzorder.commit.log.History
 private[commit] final case class Obstacle(reason: String, files: Seq[String])
 
 /**
- * A place whose files one operation replaces by others with the same rows, as [[Settle]] sees it.
- * Each call can be made twice, by two processes, in any order, and after any of them has died. A
- * place is used by one thread.
+ * A place whose files one operation replaces by others with the same rows, as [[Settle]] sees it. Each call can be made
+ * twice, by two processes, in any order, and after any of them has died. A place is used by one thread.
  */
 private[commit] trait Place {
 
@@ -125,9 +124,8 @@ private[commit] object Place {
   }
 
   /**
-   * Whether another operation has our version: the table was overwritten with its history, and
-   * the versions began anew. If it is not known any more whose version it is, it counts as ours, since
-   * what was published must stay.
+   * Whether another operation has our version: the table was overwritten with its history, and the versions began anew.
+   * If it is not known any more whose version it is, it counts as ours, since what was published must stay.
    */
   private def isOthers(folder: TableFolder, record: Record, listed: Seq[FileMeta]): Boolean = {
     val file = SideListing.records(listed).find(f => f.version == record.version && f.state.isPublished)

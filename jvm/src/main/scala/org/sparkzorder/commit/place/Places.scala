@@ -27,9 +27,8 @@ private[commit] trait Places {
   def away(record: Record, known: Seq[Located[P]]): Seq[AwayFolder]
 
   /**
-   * Removes what an operation left that has no record. Its markers go first: without them it can decide
-   * nothing any more, should its owner only have been slow. False when it has decided after all, so that its record
-   * is there.
+   * Removes what an operation left that has no record. Its markers go first: without them it can decide nothing any
+   * more, should its owner only have been slow. False when it has decided after all, so that its record is there.
    */
   def rollBack(operationId: String): Boolean
 

@@ -45,10 +45,7 @@ object SideFolders {
     SideListing.locks(Seq(status)).nonEmpty
   }
 
-  /**
-   * Whether readers ignore a folder of this name. Names of partition columns may begin with an
-   * underscore.
-   */
+  /** Whether readers ignore a folder of this name. Names of partition columns may begin with an underscore. */
   private def isHidden(name: String): Boolean =
     (name.startsWith("_") && !name.contains("=")) || name.startsWith(".")
 

@@ -40,9 +40,7 @@ object WorkloadFiles {
 
   def folderOf(folder: TableFolder): Path = new Path(folder.side, "workload")
 
-  /**
-   * The newest file of each process, oldest first. Files whose names we do not give are ignored.
-   */
+  /** The newest file of each process, oldest first. Files whose names we do not give are ignored. */
   def list(folder: TableFolder): Seq[WorkloadFile] = newest(all(folder.ops.list(folderOf(folder))))
 
   private def all(statuses: Seq[FileMeta]): Seq[WorkloadFile] = statuses.flatMap { meta =>
@@ -78,8 +76,7 @@ object WorkloadFiles {
     }
 
   /**
-   * Writes a process's next file, and deletes its last one. Users who may read the index may read
-   * it.
+   * Writes a process's next file, and deletes its last one. Users who may read the index may read it.
    *
    * @param last this process's file
    * @return None when the table has no side folder or no index any more
@@ -121,10 +118,7 @@ object WorkloadFiles {
     }
   }
 
-  /**
-   * Deletes files that are left over, superseded or too large, and the oldest ones if all together
-   * are too large.
-   */
+  /** Deletes files that are left over, superseded or too large, and the oldest ones if all together are too large. */
   def prune(folder: TableFolder, now: Long): Unit = {
     val statuses = folder.ops.list(folderOf(folder))
     val files = all(statuses)

@@ -6,10 +6,7 @@ import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit.{FileMeta, FileOps}
 
-/**
- * Files that are complete before they get their names, so that readers find the whole file or
- * nothing.
- */
+/** Files that are complete before they get their names, so that readers find the whole file or nothing. */
 private[commit] object AtomicFile {
 
   /**

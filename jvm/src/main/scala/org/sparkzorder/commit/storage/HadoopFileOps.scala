@@ -26,9 +26,8 @@ import org.sparkzorder.compat._
 /**
  * [[FileOps]] over a Hadoop file system.
  *
- * On the local file system we rename by `java.nio`, and move Hadoop's checksum file along. Hadoop's
- * own local rename overwrites files, moves into folders and, when the target's folder is missing,
- * makes it and copies.
+ * On the local file system we rename by `java.nio`, and move Hadoop's checksum file along. Hadoop's own local rename
+ * overwrites files, moves into folders and, when the target's folder is missing, makes it and copies.
  */
 class HadoopFileOps(fs: FileSystem) extends FileOps {
   import LocalPaths.nio
@@ -38,8 +37,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
     case _                                          => false
   }
 
-  // For control files. They are small, and their own formats are checked, so they need no checksum
-  // files.
+  // For control files. They are small, and their own formats are checked, so they need no checksum files.
   private val plain: FileSystem = fs match {
     case checked: LocalFileSystem => checked.getRawFileSystem
     case other                    => other
@@ -103,8 +101,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (!fs.exists(src)) new FileNotFoundException(s"cannot rename $src to $dst: it does not exist")
     else new IOException(s"cannot rename $src to $dst")
 
-  // A checksum file must never be alone among the data. So it goes first into a side folder, and
-  // last out of it.
+  // A checksum file must never be alone among the data. So it goes first into a side folder, and last out of it.
   private def renameLocally(src: Path, dst: Path): Unit = {
     val (from, to) = (nio(src), nio(dst))
     val (fromSum, toSum) = (checksum(from), checksum(to))
@@ -131,10 +128,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
     try Files.move(from, to, StandardCopyOption.ATOMIC_MOVE)
     catch { case _: AtomicMoveNotSupportedException => Files.move(from, to) }
 
-  /**
-   * Moves a checksum file. If there is none, a file at `to` belongs to another data file and is
-   * deleted.
-   */
+  /** Moves a checksum file. If there is none, a file at `to` belongs to another data file and is deleted. */
   private def moveChecksum(from: Option[LocalPath], to: Option[LocalPath]): Unit = {
     val moved = from.exists { sum =>
       to.exists { place =>
@@ -188,15 +182,13 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
         catch { case _: DirectoryNotEmptyException => false }
       attempt() || isInSide(dir) && deleteLoneChecksums(nio(dir)) && attempt()
     } else {
-      // The list comes first since some file systems delete a full folder when asked without
-      // 'recursive'.
+      // The list comes first since some file systems delete a full folder when asked without 'recursive'.
       status(dir).exists(_.isDirectory) && list(dir).isEmpty && fs.delete(dir, false)
     }
   }
 
   /**
-   * A death between the two moves of a rename leaves a checksum file without its file. False if
-   * there are other files.
+   * A death between the two moves of a rename leaves a checksum file without its file. False if there are other files.
    */
   private def deleteLoneChecksums(dir: LocalPath): Boolean =
     try {
@@ -308,8 +300,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   override def touch(path: Path): Unit = {
     refuseLinks(path)
-    // Some stores ignore the call for a missing file. Others ignore it always, which the lock's
-    // heartbeat notices.
+    // Some stores ignore the call for a missing file. Others ignore it always, which the lock's heartbeat notices.
     if (!fs.exists(path)) throw new FileNotFoundException(s"cannot touch $path: it does not exist")
     plain.setTimes(path, System.currentTimeMillis() + skew, -1L)
   }
@@ -320,10 +311,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
       try new Path(path.toUri.getScheme, path.toUri.getAuthority, nio(path).toRealPath().toString)
       catch { case _: IOException => path }
 
-  /**
-   * We make no symbolic links in a side folder. Through a link of others we would reach files
-   * outside the table.
-   */
+  /** We make no symbolic links in a side folder. Through a link of others we would reach files outside the table. */
   private def refuseLinks(path: Path): Unit =
     links.below(path).find(Files.isSymbolicLink(_)).foreach(l => throw new IOException(s"$l is a symbolic link"))
 

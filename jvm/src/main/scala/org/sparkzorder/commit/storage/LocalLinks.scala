@@ -40,10 +40,7 @@ private[commit] final class LocalLinks(local: Boolean) {
 
   def isInSide(path: Path): Boolean = s"${path.toUri.getPath}/".contains(s"/${SideNames.Side}/")
 
-  /**
-   * The parts of the path that could be links, from the side folder down. None outside of side
-   * folders.
-   */
+  /** The parts of the path that could be links, from the side folder down. None outside of side folders. */
   def below(path: Path): Seq[LocalPath] = {
     val text = path.toUri.getPath
     val side = s"$text/".indexOf(s"/${SideNames.Side}/") + 1

@@ -38,8 +38,7 @@ private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
   }
 
   /**
-   * The files and folders in one. Links in side folders are ignored, except in the trash, where
-   * they are data files.
+   * The files and folders in one. Links in side folders are ignored, except in the trash, where they are data files.
    */
   def list(dir: Path): Seq[FileMeta] = {
     val (isTrash, isInSide) = (links.isTrash(dir), links.isInSide(dir))

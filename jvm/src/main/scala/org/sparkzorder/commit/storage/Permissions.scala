@@ -14,15 +14,13 @@ import org.apache.hadoop.security.{AccessControlException, UserGroupInformation}
 import org.sparkzorder.commit.SideNames
 
 /**
- * The rights of files in a side folder. They are those of the table's folder, and statistics have
- * no more rights than the data. An administrator's files are given to the owner of the table, who
- * could not delete them otherwise. Where there is an ACL, the file system inherits it, and the mode
- * is not changed.
+ * The rights of files in a side folder. They are those of the table's folder, and statistics have no more rights than
+ * the data. An administrator's files are given to the owner of the table, who could not delete them otherwise. Where
+ * there is an ACL, the file system inherits it, and the mode is not changed.
  *
  * Nothing is asked of object stores, which say that their files have no rights.
  *
- * @param local whether it is the local file system, for which Hadoop would start a process for each
- *              file
+ * @param local whether it is the local file system, for which Hadoop would start a process for each file
  */
 private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
   import LocalPaths.nio
@@ -32,8 +30,7 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
   @volatile private var givesAway = true
 
   /**
-   * Whether a new folder in a side folder gets other rights than it should have. At most one look
-   * at the file system.
+   * Whether a new folder in a side folder gets other rights than it should have. At most one look at the file system.
    */
   def mayNeedMore(dir: Path): Boolean = local || tableOf(dir).filter(hasRights).flatMap(lookAt(_)).exists { table =>
     val usual = FsPermission.getDirDefault.applyUMask(FsPermission.getUMask(fs.getConf)).toShort.toInt

@@ -6,9 +6,7 @@ import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{PublishedRecords, RecordJson}
 import org.sparkzorder.commit.storage.ObjectFileOps
 
-/**
- * Finds the files that RESTORE has to exchange. [[Committer]] exchanges them, as for any operation.
- */
+/** Finds the files that RESTORE has to exchange. [[Committer]] exchanges them, as for any operation. */
 object Restore {
   import NotRestorableException.refuse
   import RestoreObstacle._
@@ -80,8 +78,7 @@ object Restore {
     val undone = if (isOnStore(folder)) SideListing.records(listing).filter(_.state == RecordState.Undone) else Nil
     val read = since.map(_._1.version).toSet
     val known = read ++ undone.map(_.version).filter(v => v > version && v <= current)
-    // A record that is there but was left out is damaged. Reading it throws the exception that says
-    // so.
+    // A record that is there but was left out is damaged. Reading it throws the exception that says so.
     SideListing.records(listing)
       .filter(f => f.state.isPublished && f.version > version && !read(f.version))
       .foreach(RecordJson.read(folder, _))
@@ -114,10 +111,7 @@ object Restore {
       outputs.filterNot(o => there.get(FileNames.name(o.source.get)).exists(o.isThis(_, timed))).map(_.path)
     }.sorted
 
-  /**
-   * Names that are taken. The listing may be late and show a file that is in the trash by
-   * now.
-   */
+  /** Names that are taken. The listing may be late and show a file that is in the trash by now. */
   private def taken(folder: TableFolder, plan: RestorePlan): Set[String] =
     plan.outputs.groupBy(_.folder).toSeq.flatMap { case (dir, outputs) =>
       val there = listed(folder, dir)

@@ -42,8 +42,7 @@ object RestorePlan {
   def of(folder: TableFolder, records: Seq[Record]): RestorePlan = {
     val away = mutable.LinkedHashMap.empty[FileKey, InputFile]
     val back = mutable.LinkedHashMap.empty[FileKey, InputFile]
-    // A file may have been retired, restored and retired again. It is where the newest of these
-    // operations has put it.
+    // A file may have been retired, restored and retired again. It is where the newest of these operations has put it.
     val trash = mutable.HashMap.empty[FileKey, Option[String]]
     // A file that is in the table under another name, since a RESTORE brought it back so.
     val now = mutable.HashMap.empty[FileKey, InputFile]

@@ -69,10 +69,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings) {
     if (unfinished.nonEmpty) throw new UnfinishedOperationException(unfinished.map(_.meta.path))
   }
 
-  /**
-   * Staging and trash that no record of this table names: of moved partitions, or of operations
-   * long forgotten.
-   */
+  /** Staging and trash that no record of this table names: of moved partitions, or of operations long forgotten. */
   private def removeOthers(lock: Lock, kept: Set[Path]): Removed = {
     val sides = SideFolders.below(folder)
     val shared = SideFolders.above(folder).exists(_.isRoot)

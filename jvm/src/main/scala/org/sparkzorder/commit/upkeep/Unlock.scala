@@ -17,12 +17,10 @@ final case class Unlocked(removed: Seq[LockReport], kept: Seq[LockReport], recov
 object Unlock {
 
   /**
-   * Removes the locks of owners that are dead or silent. If another owner may live, it removes
-   * nothing.
+   * Removes the locks of owners that are dead or silent. If another owner may live, it removes nothing.
    *
-   * @param force also removes the locks of owners that may live. Such an owner finds its lock gone
-   *              and stops before its next rename. The one rename that it may be in is not
-   *              prevented
+   * @param force also removes the locks of owners that may live. Such an owner finds its lock gone and stops before its
+   *              next rename. The one rename that it may be in is not prevented
    */
   def run(folder: TableFolder, settings: LockSettings, force: Boolean): Unlocked = {
     val locks = LockReport.of(folder, folder.ops.list(folder.side), settings)
@@ -30,15 +28,13 @@ object Unlock {
     if (living.nonEmpty && !force) Unlocked(Nil, locks, Nil)
     else if (locks.isEmpty) Unlocked(Nil, Nil, Recovery.recover(folder, settings))
     else {
-      // A file that names no owner cannot be judged by the operation's id, so it is deleted right
-      // away.
+      // A file that names no owner cannot be judged by the operation's id, so it is deleted right away.
       living.filter(_.owner.isEmpty).foreach(l => folder.ops.delete(l.file.path))
       val ids = living.flatMap(_.owner).map(_.operationId).toSet
       val forced = settings.copy(liveness = new Condemned(settings.liveness, ids))
       val lock = Locking.acquire(folder, s"unlock-${UUID.randomUUID()}", forced, "UNLOCK")
       try {
-        // The true settings do not say that these owners are gone, so it waits for the one rename
-        // that they may be in.
+        // The true settings do not say that these owners are gone, so it waits for the one rename that they may be in.
         val recovered = Recovery.recoverUnder(folder, lock, settings)
         Unlocked(dead ++ living, Nil, recovered)
       } finally lock.release()
