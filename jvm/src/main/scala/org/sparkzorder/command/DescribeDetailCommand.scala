@@ -56,7 +56,7 @@ final case class DescribeDetailCommand(target: Target) extends NamedCommand {
       files.size.toLong,
       files.map(_.getLen).sum,
       catalog.fold(Map.empty[String, String])(_.properties),
-      TableSideFolder.version(TableSideFolder.look(table)),
+      TableSideFolder.look(table).version,
       remembered.filters.toLong,
       remembered.bytes
     ))

@@ -165,7 +165,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   ): OptimizePlan = {
     // A first operation of another process may have been given up, which the version does not tell.
     val isSameMode = planned.partitions.isDefined || !CommitMode.isNewLocation(planned.table, state)
-    if (isSettled && isSameMode && TableSideFolder.version(state) == planned.version) planned
+    if (isSettled && isSameMode && state.version == planned.version) planned
     else {
       val place = PlainTables.locate(session, statement.target)
       // The lock is that of the table's root.

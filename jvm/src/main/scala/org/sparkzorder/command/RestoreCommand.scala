@@ -58,7 +58,7 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
     CommitMode.refusePath(place, state)
     val table = PlainTables.open(place, FolderColumns.OfRestore)
     // These checks come before the lock, which would create the side folder of a table that has no versions.
-    val current = TableSideFolder.version(state)
+    val current = state.version
     val version = RestoreCommand.versionOf(table, statement.to)
     if (version > current) throw RecoveryErrors.of(table.name, operation, new VersionNotFoundException(version, current))
     UnsafeTables.refuseShared(table, table.listed)

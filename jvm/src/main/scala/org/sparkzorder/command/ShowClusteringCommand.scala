@@ -93,16 +93,12 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
     }
   }
 
-  private def stateOf(session: ClassicSession, state: TableState): String = state match {
-    case TableState.NoSideFolder     => Quiet
-    case side: TableState.SideFolder =>
-      side.lockState(TableLocking.settings(session)) match {
-        case LockState.Live(owner)                      => s"locked${owner.fold("")(o => s" by ${o.describe}")}"
-        case _ if side.underWay || side.moving.nonEmpty =>
-          "half published: the next statement recovers it"
-        case _ => Quiet
-      }
-  }
+  private def stateOf(session: ClassicSession, state: TableState): String =
+    state.lockState(TableLocking.settings(session)) match {
+      case LockState.Live(owner)                                   => s"locked${owner.fold("")(o => s" by ${o.describe}")}"
+      case _ if state.publishing.nonEmpty || state.moving.nonEmpty => "half published: the next statement recovers it"
+      case _                                                       => Quiet
+    }
 
   /** The first line of an error without its condition. */
   private def words(e: Throwable): String =

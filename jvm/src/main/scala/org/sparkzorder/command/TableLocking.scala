@@ -36,13 +36,9 @@ object TableLocking {
 
   /** Refuses a locked table at once, before a statement does long work that does not need the lock yet. */
   def refuseBusy(table: TableLocation): Unit = translated(table, "Locking") {
-    TableSideFolder.look(table) match {
-      case s: TableState.SideFolder =>
-        s.lockState(settings(table.session)) match {
-          case LockState.Live(owner) => throw new ConcurrentOperationException(table.root, owner)
-          case _                     => ()
-        }
-      case TableState.NoSideFolder => ()
+    TableSideFolder.look(table).lockState(settings(table.session)) match {
+      case LockState.Live(owner) => throw new ConcurrentOperationException(table.root, owner)
+      case _                     => ()
     }
   }
 

@@ -41,12 +41,12 @@ private[command] object TableRecovery {
   def recover(table: TableLocation): TableState = TableLocking.translated(table, "Recovery") {
     val settings = TableLocking.settings(table.session)
     TableLocking.recovering(table)(TableSideFolder.look(table) match {
-      case state if Recovery.isNeeded(state, settings) =>
+      case state if state.needsRecovery(settings) =>
         Recovery.recover(TableSideFolder.of(table), settings)
         TableSideFolder.look(table)
       case state => state
     }) match {
-      case side: TableState.SideFolder if side.moving.nonEmpty =>
+      case state if state.moving.nonEmpty =>
         CatalogTables.recover(table)
         TableSideFolder.look(table)
       case state => state
@@ -65,17 +65,16 @@ private[command] object TableRecovery {
 private[command] object CatalogTables extends Logging {
 
   /** Ends an operation that a dead owner left behind. */
-  def recover(table: TableLocation): Unit = if (table.catalogTable.isDefined) TableSideFolder.look(table) match {
-    case side: TableState.SideFolder if side.moving.nonEmpty && !isHeld(table, side) =>
-      TableLocking.locked(table, "Recovery") { lock =>
-        recoverUnder(table, lock)
-        ()
-      }
-    case _ => ()
+  def recover(table: TableLocation): Unit = if (table.catalogTable.isDefined) {
+    val state = TableSideFolder.look(table)
+    if (state.moving.nonEmpty && !isHeld(table, state)) TableLocking.locked(table, "Recovery") { lock =>
+      recoverUnder(table, lock)
+      ()
+    }
   }
 
-  private def isHeld(table: TableLocation, side: TableState.SideFolder): Boolean =
-    side.lockState(TableLocking.settings(table.session)) match {
+  private def isHeld(table: TableLocation, state: TableState): Boolean =
+    state.lockState(TableLocking.settings(table.session)) match {
       case LockState.Live(_) => true
       case _                 => false
     }

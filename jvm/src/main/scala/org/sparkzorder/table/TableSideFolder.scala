@@ -20,12 +20,6 @@ object TableSideFolder extends Logging {
   /** Its state now, by one listing. */
   def look(table: TableLocation): TableState = TableState.look(table.root, of(table).ops)
 
-  /** The last published version; 0 before the first operation. */
-  def version(state: TableState): Long = state match {
-    case s: TableState.SideFolder => s.version
-    case _                        => 0L
-  }
-
   /**
    * Finds files that are back under names that an operation retired. Logs a warning if there are any.
    *

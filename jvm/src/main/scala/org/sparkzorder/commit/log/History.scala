@@ -4,7 +4,6 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
-import org.sparkzorder.commit.storage.Listing
 import org.sparkzorder.compat._
 
 /**
@@ -45,7 +44,9 @@ object History {
   /** The same from the listing of a state, as far as its files are still there. */
   def newestFirst(state: TableState): Iterator[HistoryEntry] = state match {
     case side: TableState.SideFolder =>
-      entries(new PublishedRecords(side.folder, Listing.first(side.folder, Some(side.statuses))))
+      // Later the folder is listed anew.
+      val listings = Iterator(side.statuses) ++ Iterator.continually(side.folder.ops.list(side.folder.side))
+      entries(new PublishedRecords(side.folder, () => listings.next()))
     case TableState.NoSideFolder => Iterator.empty
   }
 

@@ -8,56 +8,60 @@ import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{LockSettings, LockState}
 
 /** The state of a table, as one listing of its side folder shows it. */
-sealed trait TableState
+sealed trait TableState {
+
+  /** The listing. Empty if the table was never optimized or indexed. */
+  def statuses: Seq[FileMeta]
+
+  private lazy val records: Seq[RecordFile] = SideListing.records(statuses)
+
+  // All of these are newest first. VACUUM deletes records of older published operations.
+  lazy val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
+  lazy val done: Seq[RecordFile] = records.filter(_.state.isPublished)
+
+  /** Operations that are exchanging files. Of one that is in the history only the record is left. */
+  def exchanging: Seq[RecordFile] = publishing.filterNot(p => done.exists(_.version == p.version))
+
+  /** Operations that may have told the catalog of new folders. */
+  lazy val moving: Seq[RecordFile] = records.filter(_.state == RecordState.Moving)
+
+  /** Operations that were undone. The operation that was published next has the same version, or a higher one. */
+  lazy val undone: Seq[RecordFile] =
+    records.filter(_.state == RecordState.Undone).sortBy(r => (-r.version, -r.meta.modificationTime))
+  lazy val indexes: Seq[NumberedIndexFile] = SideListing.indexes(statuses)
+  lazy val locks: Seq[FileMeta] = SideListing.locks(statuses)
+
+  /** The record of the newest version that is published in full. */
+  def newestDone: Option[RecordFile] = done.headOption
+
+  /** Version 0 is the table before the first operation. */
+  def version: Long = newestDone.fold(0L)(_.version)
+
+  /** Whether an operation is under way or left something, so that the lock must be looked at. */
+  def isBusy: Boolean = locks.nonEmpty || publishing.nonEmpty
+
+  /** Reads the lock files, if there are any. */
+  def lockState(settings: LockSettings = LockSettings()): LockState
+
+  /** Whether a dead owner left something behind. */
+  def needsRecovery(settings: LockSettings): Boolean =
+    isBusy && (lockState(settings) match {
+      case LockState.Live(_) => false
+      case LockState.Dead(_) => true
+      case LockState.NoLock  => publishing.nonEmpty
+    })
+}
+
 object TableState {
 
-  case object NoSideFolder extends TableState
+  case object NoSideFolder extends TableState {
+    override def statuses: Seq[FileMeta] = Nil
+    override def lockState(settings: LockSettings): LockState = LockState.NoLock
+  }
 
-  /**
-   * A table with a side folder.
-   *
-   * @param statuses the listing
-   */
-  final class SideFolder(val folder: TableFolder, val statuses: Seq[FileMeta]) extends TableState {
-    private val records: Seq[RecordFile] = SideListing.records(statuses)
-
-    // All of these are newest first. VACUUM deletes records of older published operations.
-    val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
-    val done: Seq[RecordFile] = records.filter(_.state.isPublished)
-
-    /** Operations that are exchanging files. Of one that is in the history only the record is left. */
-    def exchanging: Seq[RecordFile] = publishing.filterNot(p => done.exists(_.version == p.version))
-
-    /** Operations that may have told the catalog of new folders. */
-    val moving: Seq[RecordFile] = records.filter(_.state == RecordState.Moving)
-
-    /** Operations that were undone. The operation that was published next has the same version, or a higher one. */
-    val undone: Seq[RecordFile] = records
-      .filter(_.state == RecordState.Undone)
-      .sortBy(r => (-r.version, -r.meta.modificationTime))
-    val indexes: Seq[NumberedIndexFile] = SideListing.indexes(statuses)
-    val locks: Seq[FileMeta] = SideListing.locks(statuses)
-
-    /** The record of the newest version that is published in full. */
-    def newestDone: Option[RecordFile] = done.headOption
-
-    /** Version 0 is the table before the first operation. */
-    def version: Long = newestDone.fold(0L)(_.version)
-
-    /** Whether an operation is under way or left something, so that the lock must be looked at. */
-    def isBusy: Boolean = locks.nonEmpty || underWay
-
-    def underWay: Boolean = publishing.nonEmpty
-
-    def lockState(settings: LockSettings = LockSettings()): LockState =
+  final class SideFolder(val folder: TableFolder, override val statuses: Seq[FileMeta]) extends TableState {
+    override def lockState(settings: LockSettings): LockState =
       if (locks.isEmpty) LockState.NoLock else LockState.of(folder, locks, settings)
-
-    def needsRecovery(settings: LockSettings): Boolean =
-      isBusy && (lockState(settings) match {
-        case LockState.Live(_) => false
-        case LockState.Dead(_) => true
-        case LockState.NoLock  => underWay
-      })
 
     /**
      * The newest published record, from a small cache where possible.

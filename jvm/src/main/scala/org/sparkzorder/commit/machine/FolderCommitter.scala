@@ -160,7 +160,7 @@ private[sparkzorder] final class FolderCommitter(
   override def abort(): Unit = orLater("roll back") {
     // Of a table that was overwritten with its lock and manifest, no other process knows what is left.
     if (ops.exists(lock.path) || ops.exists(folder.manifest(operationId))) lock.check()
-    FolderPlaces.rollBack(folder, operationId, claimed)
+    places.rollBack(operationId, claimed)
     ()
   }
 

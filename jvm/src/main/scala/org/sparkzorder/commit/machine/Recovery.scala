@@ -42,17 +42,12 @@ object Recovery {
    * @throws java.io.IOException when we may not write there: see [[ReadAround]]
    */
   def recover(folder: TableFolder, settings: LockSettings = LockSettings(), keep: Option[Keep] = None): Seq[String] =
-    if (!isNeeded(TableState.look(folder.root, folder.ops), settings)) Nil
+    if (!TableState.look(folder.root, folder.ops).needsRecovery(settings)) Nil
     else {
       val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
       try recoverUnder(folder, lock, settings, keep)
       finally lock.release()
     }
-
-  def isNeeded(state: TableState, settings: LockSettings): Boolean = state match {
-    case side: TableState.SideFolder => side.needsRecovery(settings)
-    case TableState.NoSideFolder     => false
-  }
 
   /**
    * Recovers under a lock that is held, as every statement does before it starts. If it fails the
@@ -84,9 +79,8 @@ object Recovery {
     val threads = math.min(FileOps.Threads, folders.size / TablesPerThread)
     val states = WorkerThreads.map(folders, threads)(f => TableState.look(f.root, f.ops))
     folders.zip(states).map {
-      case (folder, busy: TableState.SideFolder) if busy.isBusy =>
-        folder -> settled(folder, waitMillis, settings)
-      case (folder, quiet) => folder -> ReadableState(quiet, None, exchanging = false)
+      case (folder, state) if state.isBusy => folder -> settled(folder, waitMillis, settings)
+      case (folder, quiet)                 => folder -> ReadableState(quiet, None, exchanging = false)
     }
   }
 }
@@ -111,12 +105,10 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
   private def look(): Option[ReadableState] =
     try {
       val state = TableState.look(folder.root, folder.ops)
-      exchanging ||= isPublishing(state)
-      state match {
-        case busy: TableState.SideFolder if busy.needsRecovery(settings) => afterDeath(busy)
-        case busy: TableState.SideFolder if isPublishing(busy)           => besideOwner(busy)
-        case quiet                                                       => Some(ReadableState(quiet, None, exchanging))
-      }
+      exchanging ||= state.publishing.nonEmpty
+      if (state.needsRecovery(settings)) afterDeath(state)
+      else if (state.publishing.nonEmpty) besideOwner(state)
+      else Some(ReadableState(state, None, exchanging))
     } catch {
       case e: IOException if exchanging => throw new HalfPublishedException(folder.root, e)
       // A newer version may have written it.
@@ -124,22 +116,22 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
         throw new HalfPublishedException(folder.root, new IOException(e.getMessage, e))
     }
 
-  private def afterDeath(busy: TableState.SideFolder): Option[ReadableState] =
+  private def afterDeath(busy: TableState): Option[ReadableState] =
     if (isUnclear(busy)) readAround(busy, lives = false)
     else if (recoveries < MostRecoveries && tryRecover()) {
       recoveries += 1
       None
-    } else if (isLate || isDenied || !isPublishing(busy)) readAround(busy, lives = false)
+    } else if (isLate || isDenied || busy.publishing.isEmpty) readAround(busy, lives = false)
     else pause()
 
-  private def besideOwner(busy: TableState.SideFolder): Option[ReadableState] =
+  private def besideOwner(busy: TableState): Option[ReadableState] =
     if (isLate || Outwaited.by(busy.publishing, waitMillis)) {
       Outwaited.remember(busy.publishing, waitMillis)
       readAround(busy, lives = true)
     } else pause()
 
   /** None when the owner came to an end just now. */
-  private def readAround(busy: TableState.SideFolder, lives: Boolean): Option[ReadableState] =
+  private def readAround(busy: TableState, lives: Boolean): Option[ReadableState] =
     try Some(ReadableState(busy, ScanView.of(folder, busy.statuses, lives), exchanging))
     catch { case _: FileNotFoundException => None }
 
@@ -151,12 +143,7 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
 
   private def isLate: Boolean = System.currentTimeMillis() >= deadline
 
-  private def isPublishing(state: TableState): Boolean = state match {
-    case side: TableState.SideFolder => side.publishing.nonEmpty
-    case TableState.NoSideFolder     => false
-  }
-
-  private def isUnclear(busy: TableState.SideFolder): Boolean =
+  private def isUnclear(busy: TableState): Boolean =
     try busy.publishing.exists { file =>
         val (places, record) = (StoragePlaces.of(folder), RecordJson.read(folder, file))
         val found = places.of(record, isRecovery = true)

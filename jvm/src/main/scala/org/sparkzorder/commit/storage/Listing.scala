@@ -38,10 +38,4 @@ private[commit] object Listing {
     }
     attempt(Attempts)
   }
-
-  /** Lists the side folder at each call, but for the first one if a listing is at hand. */
-  def first(folder: TableFolder, listed: Option[Seq[FileMeta]]): () => Seq[FileMeta] = {
-    val next = listed.iterator ++ Iterator.continually(folder.ops.list(folder.side))
-    () => next.next()
-  }
 }

@@ -20,7 +20,7 @@ private[sparkzorder] final case class StatementContext(
     state: TableState,
     options: OptimizeOptions
 ) {
-  def version: Long = TableSideFolder.version(state)
+  def version: Long = state.version
 
   /**
    * Whether the statement tells the catalog of new folders.
