@@ -80,22 +80,16 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (local) renameLocally(src, dst)
     else
       fs match {
-        case dfs: DistributedFileSystem => renameAtOnce(dfs, src, dst)
+        // One call: HDFS itself refuses when anything lies at `dst`, or its folder is missing.
+        case dfs: DistributedFileSystem => dfs.rename(src, dst, Options.Rename.NONE)
         case _                          =>
           if (fs.exists(dst)) throw exists(src, dst)
-          if (!fs.exists(dst.getParent)) throw noFolder(src, dst)
+          if (!fs.exists(dst.getParent)) throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
           if (!fs.rename(src, dst)) throw refused(src, dst)
       }
   }
 
-  /** One call: HDFS itself refuses when anything lies at `dst`, or its folder is missing. */
-  private def renameAtOnce(dfs: DistributedFileSystem, src: Path, dst: Path): Unit =
-    dfs.rename(src, dst, Options.Rename.NONE)
-
   private def exists(src: Path, dst: Path) = new IOException(s"cannot rename $src: $dst exists")
-
-  private def noFolder(src: Path, dst: Path) =
-    new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
 
   private def refused(src: Path, dst: Path): IOException =
     if (!fs.exists(src)) new FileNotFoundException(s"cannot rename $src to $dst: it does not exist")
@@ -180,7 +174,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
       def attempt(): Boolean =
         try Files.isDirectory(nio(dir)) && Files.deleteIfExists(nio(dir))
         catch { case _: DirectoryNotEmptyException => false }
-      attempt() || isInSide(dir) && deleteLoneChecksums(nio(dir)) && attempt()
+      attempt() || links.isInSide(dir) && deleteLoneChecksums(nio(dir)) && attempt()
     } else {
       // The list comes first since some file systems delete a full folder when asked without 'recursive'.
       status(dir).exists(_.isDirectory) && list(dir).isEmpty && fs.delete(dir, false)
@@ -208,8 +202,8 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
   override def mkdirs(dir: Path): Unit = {
     refuseLinks(dir)
     val missing =
-      if (!isInSide(dir) || !permissions.mayNeedMore(dir)) Nil
-      else Iterator.iterate(dir)(_.getParent).takeWhile(d => isInSide(d) && !fs.exists(d)).toVector
+      if (!links.isInSide(dir) || !permissions.mayNeedMore(dir)) Nil
+      else Iterator.iterate(dir)(_.getParent).takeWhile(d => links.isInSide(d) && !fs.exists(d)).toVector
     make(dir)
     missing.foreach(permissions.inherit)
   }
@@ -321,8 +315,6 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
    */
   private def refuseLinksAbove(path: Path): Unit =
     refuseLinks(if (links.isTrash(path.getParent)) path.getParent else path)
-
-  private def isInSide(path: Path): Boolean = links.isInSide(path)
 
   private def meta(s: FileStatus): FileMeta =
     FileMeta(s.getPath, if (s.isDirectory) 0L else s.getLen, s.getModificationTime, s.isDirectory)
