@@ -1,7 +1,6 @@
 package org.sparkzorder.command
 
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.errors.ZOrderErrors
@@ -18,39 +17,19 @@ import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, TableSideFold
  *
  * @param columns that are named
  * @param all whether all columns that can have statistics are indexed, also those that are not named
- * @param dryRun whether it only says what the index would take and save, and writes nothing
  */
-final case class CreateSkippingIndexCommand(
-    target: Target,
-    columns: Seq[IndexColumn],
-    all: Boolean,
-    replace: Boolean,
-    dryRun: Boolean = false
-) extends LongCommand {
-
-  override protected def resultColumns: StructType =
-    if (dryRun) SkippingIndexForecast.schema else super.resultColumns
+final case class CreateSkippingIndexCommand(target: Target, columns: Seq[IndexColumn], all: Boolean, replace: Boolean)
+    extends LongCommand {
 
   override def operation: String = "CREATE SKIPPING INDEX"
 
   override def tableName: String = target.title
 
-  override def title: String = s"$operation ON $tableName" + (if (dryRun) " DRY RUN" else "")
+  override def title: String = s"$operation ON $tableName"
 
   override protected def metricNames: Seq[String] = Seq("files with statistics")
 
-  override protected def reported(session: SparkSession): Seq[Row] = if (dryRun) forecast(session) else create(session)
-
-  private def forecast(session: SparkSession): Seq[Row] = {
-    val table = PlainTables.open(PlainTables.locate(session, target))
-    val members = CreateSkippingIndexCommand.members(table, columns)
-    val chosen = CreateSkippingIndexCommand.chosen(table, columns, all = columns.isEmpty, members)
-    val stats =
-      TableLocking.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
-    SkippingIndexForecast.of(table, chosen, stats)
-  }
-
-  private def create(session: SparkSession): Seq[Row] = {
+  override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     TableRecovery.settle(place, operation)
     val table = PlainTables.open(place)

@@ -18,7 +18,7 @@ object StatementPlanner {
 
   def plan(statement: TableStatement): LogicalPlan = statement match {
     case s: OptimizeStatement             => OptimizeCommand(s)
-    case s: CreateSkippingIndexStatement  => CreateSkippingIndexCommand(s.target, s.columns, s.all, s.replace, s.dryRun)
+    case s: CreateSkippingIndexStatement  => CreateSkippingIndexCommand(s.target, s.columns, s.all, s.replace)
     case s: RefreshSkippingIndexStatement => RefreshSkippingIndexCommand(s.target)
     case s: DropSkippingIndexStatement    => DropSkippingIndexCommand(s.target)
     case s: ClearSkippingMemoryStatement  => ClearSkippingMemoryCommand(s.target)

@@ -67,7 +67,7 @@ object StatementParser {
     case "RESTORE" :: Nil =>
       "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF '<time>' [OPTIONS ('lost-files' = 'restore')]"
     case "VACUUM" :: Nil  => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
-    case "CREATE" :: Nil  => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [([*,] c [VALUES | BLOOM], ..)] [DRY RUN]"
+    case "CREATE" :: Nil  => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [([*,] c [VALUES | BLOOM], ..)]"
     case "CLEAR" :: Nil   => "CLEAR SKIPPING MEMORY ON <table>"
     case "EXPLAIN" :: Nil => "EXPLAIN SKIPPING [FILES | ANALYZE] <query>"
     case "SHOW" :: Nil    => "SHOW CLUSTERING [IN <database>] | SHOW OPERATIONS"

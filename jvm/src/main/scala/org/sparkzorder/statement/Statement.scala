@@ -61,8 +61,7 @@ final case class CreateSkippingIndexStatement(
     target: Target,
     columns: Seq[IndexColumn],
     all: Boolean,
-    replace: Boolean,
-    dryRun: Boolean = false
+    replace: Boolean
 ) extends TableStatement
 final case class RefreshSkippingIndexStatement(target: Target) extends TableStatement
 final case class DropSkippingIndexStatement(target: Target) extends TableStatement
