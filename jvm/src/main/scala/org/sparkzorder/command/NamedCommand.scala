@@ -62,8 +62,8 @@ private[command] trait LongCommand extends NamedCommand {
   override lazy val metrics: Map[String, SQLMetric] = {
     val context = SparkOwn.activeContext
     metricNames.map { name =>
-      val make = if (name.startsWith("size of ")) SQLMetrics.createSizeMetric _ else SQLMetrics.createMetric _
-      name -> make(context, name)
+      val isSize = name.startsWith("size of ")
+      name -> (if (isSize) SQLMetrics.createSizeMetric(context, name) else SQLMetrics.createMetric(context, name))
     }.toMap
   }
 
