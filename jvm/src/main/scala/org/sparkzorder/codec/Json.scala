@@ -85,10 +85,8 @@ object Json {
   /** @throws java.io.IOException when it is not JSON */
   def read(text: String): JsonNode = mapper.readTree(text)
 
-  /** None when it is not JSON. */
   def parse(bytes: Array[Byte]): Option[JsonNode] = parsed(mapper.readTree(bytes))
 
-  /** None when it is not JSON. */
   def parse(text: String): Option[JsonNode] = parsed(mapper.readTree(text))
 
   private def parsed(read: => JsonNode): Option[JsonNode] =

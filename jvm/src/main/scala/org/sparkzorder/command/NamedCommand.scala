@@ -39,7 +39,6 @@ private[command] object NamedCommand {
     all.add(name.stripSuffix("?"), dataType, nullable = name.endsWith("?"))
   }
 
-  /** An array without nulls. */
   def list(of: DataType): ArrayType = ArrayType(of, containsNull = false)
 }
 

@@ -80,7 +80,6 @@ private[command] final class ConsoleBar(context: SparkContext, to: PrintStream) 
     }
   }
 
-  /** Removes the bar for good. */
   def clear(): Unit = synchronized {
     stopped = true
     if (last.nonEmpty) {

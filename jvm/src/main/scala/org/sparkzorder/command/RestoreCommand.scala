@@ -197,7 +197,6 @@ object RestoreCommand {
   }
 }
 
-/** What RESTORE did, in files and bytes. */
 private[command] final case class RestoreMetrics(
     bytesAfter: Long,
     filesAfter: Long,

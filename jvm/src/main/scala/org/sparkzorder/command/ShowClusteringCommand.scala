@@ -110,7 +110,6 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
 
 object ShowClusteringCommand {
 
-  /** Tables that are looked at at the same time. */
   private val Threads = 8
 
   private val Quiet = "ok"

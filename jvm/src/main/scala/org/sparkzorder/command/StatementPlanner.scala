@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import org.sparkzorder.statement._
 
-/** Makes the plan that runs a statement. */
 object StatementPlanner {
 
   /** @param parseQuery parses the query inside a statement */

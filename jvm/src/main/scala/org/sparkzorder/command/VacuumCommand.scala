@@ -115,7 +115,6 @@ private[command] object VacuumByCatalog {
   private def byId(folder: TableFolder, isOld: Record => Boolean): String => Boolean =
     (History.read(folder).map(_.record) ++ History.undone(folder).map(_.record)).filter(isOld).map(_.operationId).toSet
 
-  /** Deletes them, and returns what was deleted. */
   def run(table: TableLocation, isOld: Record => Boolean): Seq[ExpiredFolder] = {
     SharedLocations.refuse(table)
     TableLocking.locked(table, "VACUUM") { lock =>

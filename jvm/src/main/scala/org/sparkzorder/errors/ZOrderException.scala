@@ -66,7 +66,6 @@ private[errors] object ErrorConditions {
   def message(condition: String, parameters: Map[String, String]): String =
     s"[$condition] ${filled(condition, parameters, entries(condition))} SQLSTATE: ${sqlState(condition)}"
 
-  /** The names in angle brackets in the message. */
   def parametersOf(condition: String): Set[String] =
     entries(condition).flatMap(e => parameter.findAllMatchIn(words(e)).map(_.group(1))).toSet
 

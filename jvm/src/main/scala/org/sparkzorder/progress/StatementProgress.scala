@@ -71,7 +71,6 @@ final class StatementProgress(
   /** Names what is done within the phase, as it differs from the phase's own name. */
   def stepTo(name: String): Unit = synchronized { step = name }
 
-  /** Corrects how many files the phase has. */
   def expect(of: Phase, moreFiles: Long): Unit = synchronized {
     if (of == phase) totalFiles = math.max(files, totalFiles + moreFiles)
   }
@@ -125,7 +124,6 @@ object StatementProgress {
   /** The statement that this thread works for, if any. */
   def current: Option[StatementProgress] = Option(ofThread.get)
 
-  /** Runs work of a statement on this thread. */
   def during[T](progress: Option[StatementProgress])(work: => T): T = {
     val before = ofThread.get
     ofThread.set(progress.orNull)

@@ -70,7 +70,6 @@ private[table] object DataFiles {
     FileMagic.format(fs, file.getPath, file.getLen)
 }
 
-/** The first bytes of a file, which tell its format. */
 private[table] object FileMagic {
 
   /** Begins Parquet files with an encrypted footer. */

@@ -6,7 +6,6 @@ import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.stats.{ColumnKey, OrderedValue}
 
-/** Finds the table's columns that a statement names. */
 object KeyColumns {
 
   /**
@@ -71,7 +70,6 @@ object KeyColumns {
     resolved
   }
 
-  /** Refuses a column that is there twice. */
   def refuseDoubled(paths: Seq[Seq[String]]): Unit =
     paths.diff(paths.distinct).headOption.foreach(c => throw ZOrderErrors.duplicateColumn(c))
 

@@ -32,7 +32,6 @@ private[sparkzorder] object TableRoots {
   def isOfMoving(session: SparkSession, folder: Path): Boolean =
     (VersionDirectory.tableRootOf(folder) ++ VersionDirectory.tableRootBeside(folder)).exists(tells(session, _))
 
-  /** Whether a table has left this folder for another one. */
   def hasLeft(session: SparkSession, folder: Path): Boolean = {
     val root = VersionDirectory.tableRootOf(folder).getOrElse(folder)
     tells(session, root) && historyOf(session, root).leftBy(folder.toString).isDefined

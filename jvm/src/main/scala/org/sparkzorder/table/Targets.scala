@@ -121,7 +121,6 @@ object Targets {
     }
   }
 
-  /** The file system by which Spark reads the files of this path. */
   def fileSystem(session: SparkSession, path: Path): FileSystem = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     // To put together a session's own settings costs time, since Hadoop has so many, and every query would pay for it.

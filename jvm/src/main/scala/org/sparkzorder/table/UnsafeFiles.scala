@@ -78,7 +78,6 @@ private[sparkzorder] object TiedFiles {
       }
     }
 
-  /** Turns the exception of such a file into the error of a statement. */
   def told[T](table: TableLocation)(work: => T): T =
     try work
     catch { case e: TiedFileException => throw RecoveryErrors.of(table.name, "OPTIMIZE", e) }

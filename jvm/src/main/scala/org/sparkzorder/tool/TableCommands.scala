@@ -15,7 +15,6 @@ private[tool] object ExitCode {
   val Done = 0
   val Failed = 1
 
-  /** A living owner has the lock. */
   val Locked = 3
 }
 
