@@ -4,7 +4,7 @@ import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.optimize.options.{OptimizeOptions, OptionsOfTable}
 import org.sparkzorder.statement.OptimizeStatement
-import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation, TableSideFolder}
+import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation}
 
 /**
  * What an OPTIMIZE knows of its table. It is made once, and once more under the lock if the table
