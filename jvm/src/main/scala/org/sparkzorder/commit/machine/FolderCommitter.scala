@@ -94,7 +94,7 @@ private[sparkzorder] final class FolderCommitter(
       orGone(work.folder)(Seq(trash.getParent, trash).foreach(ops.mkdir))
     }
     numbered.outputs.filter(_.source.isEmpty).foreach { o =>
-      val place = folder.staged(o.path, numbered)
+      val place = folder.staged(o.path, operationId)
       if (!ops.status(place).exists(o.isSame)) throw new IOException(s"$place is not as it was written")
     }
     val gone = numbered.outputs.filter(o => o.source.exists(s => !ops.status(folder.resolve(s)).exists(o.isSame)))

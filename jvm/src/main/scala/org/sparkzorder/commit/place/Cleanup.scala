@@ -32,7 +32,7 @@ private[commit] object Cleanup {
   private def folders(folder: TableFolder, dir: String, record: Record): Unit = {
     val ops = folder.ops
     // Failed attempts of tasks may have left files in it. Then it stays until the whole job is cleaned up.
-    ops.deleteEmpty(folder.stagingOf(dir, record))
+    ops.deleteEmpty(folder.stagingOf(dir, record.operationId))
     ops.deleteEmpty(folder.stagingsOf(dir))
     ops.deleteEmpty(folder.trashOf(dir, record))
     ops.deleteEmpty(folder.trashesOf(dir))

@@ -35,7 +35,7 @@ private[commit] final class FolderPlace(
   private val ops = folder.ops
   private val mark = FolderMark(folder, work.folder, origin, record.operationId)
   private val data = folder.resolve(work.folder)
-  private val staging = folder.stagingOf(work.folder, record)
+  private val staging = folder.stagingOf(work.folder, record.operationId)
   private val trash = folder.trashOf(work.folder, record)
 
   private def staged(o: OutputFile): Path = FileNames.child(staging, FileNames.stagedName(o.path))

@@ -131,7 +131,7 @@ private final class FilesOfPlace(folder: TableFolder, record: Record, work: Fold
   private def listed(dir: Path) = folder.ops.list(dir).map(m => m.name -> m).toMap
   private val visible = listed(folder.resolve(work.folder))
   private val trash = listed(folder.trashOf(work.folder, record))
-  private val staging = listed(folder.stagingOf(work.folder, record))
+  private val staging = listed(folder.stagingOf(work.folder, record.operationId))
 
   private def isVisible(path: String): Boolean = visible.contains(FileNames.name(path))
   private def isStaged(o: OutputFile): Boolean =
