@@ -60,6 +60,7 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[IndexCo
 }
 
 object CreateSkippingIndexCommand {
+
   /** The columns with these names. Refuses columns that cannot have statistics. */
   private def chosen(table: PlainTable, columns: Seq[IndexColumn], all: Boolean, members: Members): IndexedColumns = {
     val usable = TableIndex.usableColumns(table)

@@ -47,6 +47,7 @@ private[command] object NamedCommand {
  * shows numbers at its node.
  */
 private[command] trait LongCommand extends NamedCommand {
+
   /** Such as `OPTIMIZE`. */
   def operation: String
 

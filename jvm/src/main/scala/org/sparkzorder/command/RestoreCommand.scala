@@ -60,7 +60,8 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
     // These checks come before the lock, which would create the side folder of a table that has no versions.
     val current = state.version
     val version = RestoreCommand.versionOf(table, statement.to)
-    if (version > current) throw RecoveryErrors.of(table.name, operation, new VersionNotFoundException(version, current))
+    if (version > current)
+      throw RecoveryErrors.of(table.name, operation, new VersionNotFoundException(version, current))
     UnsafeTables.refuseShared(table, table.listed)
     TableLocking.translated(table, operation) {
       RenameCheck.refuseChanging(table, operation, CommitMode.isNewLocation(table, state))

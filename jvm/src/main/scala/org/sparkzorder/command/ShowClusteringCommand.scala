@@ -95,7 +95,7 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
 
   private def stateOf(session: ClassicSession, state: TableState): String =
     state.lockState(TableLocking.settings(session)) match {
-      case LockState.Live(owner)                                   => s"locked${owner.fold("")(o => s" by ${o.describe}")}"
+      case LockState.Live(owner) => s"locked${owner.fold("")(o => s" by ${o.describe}")}"
       case _ if state.publishing.nonEmpty || state.moving.nonEmpty => "half published: the next statement recovers it"
       case _                                                       => Quiet
     }

@@ -16,11 +16,11 @@ object StatementPlanner {
   }
 
   def plan(statement: TableStatement): LogicalPlan = statement match {
-    case s: OptimizeStatement             => OptimizeCommand(s)
-    case s: CreateSkippingIndexStatement  => CreateSkippingIndexCommand(s.target, s.columns, s.all, s.replace)
-    case s: RefreshSkippingIndexStatement => RefreshSkippingIndexCommand(s.target)
-    case s: DropSkippingIndexStatement    => DropSkippingIndexCommand(s.target)
-    case s: ClearSkippingMemoryStatement  => ClearSkippingMemoryCommand(s.target)
+    case s: OptimizeStatement              => OptimizeCommand(s)
+    case s: CreateSkippingIndexStatement   => CreateSkippingIndexCommand(s.target, s.columns, s.all, s.replace)
+    case s: RefreshSkippingIndexStatement  => RefreshSkippingIndexCommand(s.target)
+    case s: DropSkippingIndexStatement     => DropSkippingIndexCommand(s.target)
+    case s: ClearSkippingMemoryStatement   => ClearSkippingMemoryCommand(s.target)
     case s: DescribeSkippingIndexStatement => DescribeSkippingIndex(s.target, s.columns)
     case s: DescribeHistoryStatement       => DescribeHistoryCommand(s.target)
     case s: DescribeDetailStatement        => DescribeDetailCommand(s.target)

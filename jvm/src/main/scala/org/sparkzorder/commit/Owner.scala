@@ -62,6 +62,11 @@ object Owner {
 
   /** None when it is no lock file of ours, or not yet written in full. */
   def parse(bytes: Array[Byte]): Option[Owner] = Json.parse(bytes, classOf[Text]).map { t =>
-    Owner(ProcessId(t.host, t.bootId, t.pidNamespace, t.pid, t.start), t.operationId, t.operation, t.since.fold(0L)(_.longValue))
+    Owner(
+      ProcessId(t.host, t.bootId, t.pidNamespace, t.pid, t.start),
+      t.operationId,
+      t.operation,
+      t.since.fold(0L)(_.longValue)
+    )
   }
 }

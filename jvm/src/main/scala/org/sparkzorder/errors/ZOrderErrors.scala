@@ -179,7 +179,8 @@ object ZOrderErrors {
    */
   def partitionColumnInFiles(target: String, path: String, column: String, other: Option[String]): Throwable = {
     val (reason, hint) = other match {
-      case None    => ("the table's schema has it only as the folders' names", "which keeps the column as it is in the files")
+      case None =>
+        ("the table's schema has it only as the folders' names", "which keeps the column as it is in the files")
       case Some(o) => (s"the file $o does not", "and take with WHERE only partitions whose files agree")
     }
     val told = Seq("reason" -> reason, "hint" -> s"Name the folder by its path, $hint")

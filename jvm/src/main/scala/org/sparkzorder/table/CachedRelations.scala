@@ -7,7 +7,7 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.{AnalysisException, classic}
+import org.apache.spark.sql.{classic, AnalysisException}
 import org.apache.spark.sql.catalyst.QualifiedTableName
 import org.apache.spark.sql.catalyst.catalog.SessionCatalog
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

@@ -86,8 +86,9 @@ object TableTool {
     case e: UnfinishedOperationException =>
       failed(node, ExitCode.Failed, "UNFINISHED", s"${e.getMessage}. Run `recover` first.".capitalize)
     case e: FoldersUnclearException =>
-      val how = s"An operation ended half way. ${e.folders.map(_.sentence).mkString(" ")} To end it with the files that are " +
-        "there, run `recover --keep old` or `recover --keep new`. A folder that has only one side whole keeps that side."
+      val how =
+        s"An operation ended half way. ${e.folders.map(_.sentence).mkString(" ")} To end it with the files that are " +
+          "there, run `recover --keep old` or `recover --keep new`. A folder that has only one side whole keeps that side."
       failed(node, ExitCode.Failed, "UNCLEAR", how)
     case e: CommitException => failed(node, ExitCode.Failed, "FAILED", s"${e.getMessage}.".capitalize)
     case e @ (_: AccessControlException | _: AccessDeniedException) =>

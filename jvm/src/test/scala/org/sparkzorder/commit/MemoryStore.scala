@@ -169,7 +169,6 @@ class MemoryClient(
 
   override def deleteAll(paths: Seq[Path]): Unit = request(shared.remove(paths.map(key)))
 
-
   /** A task writes a file and leaves its upload open. */
   def start(path: Path, rows: Set[Int], length: Long): OpenUpload =
     request(OpenUpload(shared.start(key(path), rows, length), Seq("e1")))

@@ -51,7 +51,9 @@ final case class LeftFolder(
   /** Of these files, those that are not there any more or were changed. Of lost ones, those that came back changed. */
   def gone(visible: Seq[FileMeta]): Seq[ExchangedFile] = {
     val there = visible.map(m => m.name -> m).toMap
-    lastReplaced.filterNot(r => there.get(r.name).exists(r.isSame)) ++ lost.filter(l => there.get(l.name).exists(!l.isSame(_)))
+    lastReplaced.filterNot(r => there.get(r.name).exists(r.isSame)) ++ lost.filter(l =>
+      there.get(l.name).exists(!l.isSame(_))
+    )
   }
 
   /** Whether the rows of the file are in the folder that is in use. */

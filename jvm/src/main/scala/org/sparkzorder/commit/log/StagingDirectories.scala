@@ -29,7 +29,12 @@ private[commit] object StagingDirectories {
 
   /** @param dirs relative to the root */
   def write(folder: TableFolder, operationId: String, dirs: Seq[String]): Unit =
-    AtomicFile.put(folder.ops, folder.newTemporary(), folder.manifest(operationId), Json.write(Text(operationId, dirs)))(())
+    AtomicFile.put(
+      folder.ops,
+      folder.newTemporary(),
+      folder.manifest(operationId),
+      Json.write(Text(operationId, dirs))
+    )(())
 
   /** Its folders; none when there is no manifest. If it cannot be read, that is logged. */
   def read(folder: TableFolder, operationId: String): Seq[String] = {

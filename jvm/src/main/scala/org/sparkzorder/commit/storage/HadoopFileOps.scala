@@ -84,7 +84,8 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
         case dfs: DistributedFileSystem => dfs.rename(src, dst, Options.Rename.NONE)
         case _                          =>
           if (fs.exists(dst)) throw exists(src, dst)
-          if (!fs.exists(dst.getParent)) throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
+          if (!fs.exists(dst.getParent))
+            throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
           if (!fs.rename(src, dst)) throw refused(src, dst)
       }
   }
