@@ -243,32 +243,6 @@ class ZOrderTable:
         named = _indexed(columns, values, bloom)
         self._long("CREATE SKIPPING INDEX", f"{create} SKIPPING INDEX ON {self._target}{named}")
 
-    def forecast_skipping_index(
-        self, *columns: str, values: Sequence[str] = (), bloom: Sequence[str] = ()
-    ) -> DataFrame:
-        """Say what an index would take and save: `CREATE SKIPPING INDEX .. DRY RUN`. Nothing is written.
-
-        Args:
-            columns: As for `create_skipping_index`.
-            values: As for `create_skipping_index`.
-            bloom: As for `create_skipping_index`.
-
-        Returns:
-            A row for each named column: `column`, `kind`, `files`, `bytes`, `bound_files`, `mean_files`, `queries`,
-                `saved_fraction`.
-
-        Examples:
-            >>> forecast = events.forecast_skipping_index(values=["user"])
-            >>> forecast.select("column", "kind", "files", "queries").show()
-            +------+------+-----+-------+
-            |column|  kind|files|queries|
-            +------+------+-----+-------+
-            |  user|VALUES|    8|      0|
-            +------+------+-----+-------+
-        """
-        named = _indexed(columns, values, bloom)
-        return run(self._spark, f"CREATE SKIPPING INDEX ON {self._target}{named} DRY RUN")
-
     def refresh_skipping_index(self) -> None:
         """Collect the statistics of new and changed files: `REFRESH SKIPPING INDEX`.
 

@@ -246,41 +246,6 @@ def test_every_tenth_request_fails_and_no_row_is_lost(
     assert left_over(ours, server, root) == []
 
 
-def rule(days: int, prefix: str, status: str = "Enabled") -> str:
-    """A lifecycle rule in S3's words."""
-    return (
-        f"<Rule><ID>{prefix}{days}</ID><Filter><Prefix>{prefix}</Prefix></Filter><Status>{status}</Status>"
-        f"<AbortIncompleteMultipartUpload><DaysAfterInitiation>{days}</DaysAfterInitiation>"
-        "</AbortIncompleteMultipartUpload></Rule>"
-    )
-
-
-@pytest.mark.test_all
-def test_the_lifecycle_rules_of_a_bucket_say_how_long_uploads_stay_open(server: S3Server, ours: SparkProcess) -> None:
-    def days(table: str) -> object:
-        return ours.run(
-            f"path = spark._jvm.org.apache.hadoop.fs.Path('{ROOT}/{table}')\n"
-            "storage = path.getFileSystem(spark._jsc.sc().hadoopConfiguration())\n"
-            "found = spark._jvm.org.sparkzorder.s3.S3Objects.of(storage).get().daysOfUploads(path)\n"
-            "result = found.get() if found.isDefined() else None"
-        )
-
-    assert days("ruled/t") is None
-    rules = (
-        rule(7, "") + rule(3, "ruled/") + rule(1, "ruled/t/p=1") + rule(1, "ruled/t", "Disabled") + rule(2, "other/")
-    )
-    body = f"<LifecycleConfiguration>{rules}</LifecycleConfiguration>".encode()
-    server.ask("PUT", "/bucket?lifecycle", body)
-    try:
-        assert [days(name) for name in ("ruled/t", "ruled/s", "rule", "other/t")] == [1, 3, 7, 2]
-        server.fault = lambda request: (403, "AccessDenied") if request.what == "rules" else None
-        with pytest.raises(AssertionError, match="AccessDenied"):
-            days("ruled/t")
-    finally:
-        server.fault = None
-        server.ask("DELETE", "/bucket?lifecycle")
-
-
 @pytest.mark.test_all
 def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess, plain: SparkProcess) -> None:
     body = b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"

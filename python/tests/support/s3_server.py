@@ -136,8 +136,6 @@ def _kind(method: str, query: str, headers: dict[str, str]) -> str:
         return "list"
     if query.startswith("uploads"):
         return "start" if method == "POST" else "uploads"
-    if query.startswith("lifecycle"):
-        return "rules"
     if "partNumber" in query:
         return "part"
     if "uploadId" in query:

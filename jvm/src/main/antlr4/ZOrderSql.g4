@@ -10,7 +10,7 @@ singleStatement
 statement
     : OPTIMIZE TABLE? target FULL? join* (WHERE predicate)? layout? optionList? (DRY RUN)?      #optimize
     | CREATE (OR REPLACE)? SKIPPING INDEX ON target
-      ('(' (STAR ',')? indexColumn (',' indexColumn)* ')')? (DRY RUN)?                   #createSkippingIndex
+      ('(' (STAR ',')? indexColumn (',' indexColumn)* ')')?                              #createSkippingIndex
     | REFRESH SKIPPING INDEX ON target                                                   #refreshSkippingIndex
     | DROP SKIPPING INDEX ON target                                                      #dropSkippingIndex
     | CLEAR SKIPPING MEMORY ON target                                                    #clearSkippingMemory

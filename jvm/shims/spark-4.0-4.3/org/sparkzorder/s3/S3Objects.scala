@@ -213,12 +213,6 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
     }
   }
 
-  override def daysOfUploads(dir: Path): Option[Int] = asking("read the lifecycle rules of", dir) {
-    val request = GetBucketLifecycleConfigurationRequest.builder().bucket(fs.getBucket).build()
-    try UploadRules.days(client.getBucketLifecycleConfiguration(request).rules.asScala.toSeq, prefixOf(dir))
-    catch { case e: S3Exception if e.statusCode == NotFound => None }
-  }
-
   private def header(condition: (String, String)): AwsRequestOverrideConfiguration =
     AwsRequestOverrideConfiguration.builder().putHeader(condition._1, condition._2).build()
 

@@ -2,7 +2,6 @@ package org.sparkzorder.codec
 
 import java.util.zip.CRC32
 
-/** The checksum of our files. */
 object Checksum {
 
   def crc32(bytes: Array[Byte]): Long = crc32(bytes, bytes.length)

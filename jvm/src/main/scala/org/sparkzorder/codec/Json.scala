@@ -56,6 +56,11 @@ object Json {
     read
   }
 
+  /** The same; None when it is none. */
+  def parse[A](bytes: Array[Byte], of: Class[A]): Option[A] =
+    try Some(read(bytes, of))
+    catch { case _: IOException => None }
+
   private def lacks(value: Any): Boolean = value match {
     case null             => true
     case all: Iterable[_] => all.exists(lacks)
@@ -80,10 +85,8 @@ object Json {
   /** @throws java.io.IOException when it is not JSON */
   def read(text: String): JsonNode = mapper.readTree(text)
 
-  /** None when it is not JSON. */
   def parse(bytes: Array[Byte]): Option[JsonNode] = parsed(mapper.readTree(bytes))
 
-  /** None when it is not JSON. */
   def parse(text: String): Option[JsonNode] = parsed(mapper.readTree(text))
 
   private def parsed(read: => JsonNode): Option[JsonNode] =
@@ -93,14 +96,6 @@ object Json {
   /** The text of this name; None if there is none. */
   def text(node: JsonNode, name: String): Option[String] =
     Some(node.path(name)).filter(_.isTextual).map(_.textValue)
-
-  /** The whole number of this name; None if there is none that a Long can hold. */
-  def long(node: JsonNode, name: String): Option[Long] =
-    Some(node.path(name)).filter(n => n.isIntegralNumber && n.canConvertToLong).map(_.longValue)
-
-  /** The whole number at this place; None if there is none that a Long can hold. */
-  def long(node: JsonNode, place: Int): Option[Long] =
-    Some(node.path(place)).filter(n => n.isIntegralNumber && n.canConvertToLong).map(_.longValue)
 
   def elements(node: JsonNode): Vector[JsonNode] = node.elements.asScala.toVector
 

@@ -1,10 +1,6 @@
 package org.sparkzorder.command
 
-import java.util.UUID
-
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.errors.ZOrderErrors
@@ -21,38 +17,19 @@ import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, TableSideFold
  *
  * @param columns that are named
  * @param all whether all columns that can have statistics are indexed, also those that are not named
- * @param dryRun whether it only says what the index would take and save, and writes nothing
  */
-final case class CreateSkippingIndexCommand(
-    target: Target,
-    columns: Seq[IndexColumn],
-    all: Boolean,
-    replace: Boolean,
-    dryRun: Boolean = false
-) extends LongCommand {
-
-  override val output: Seq[Attribute] = if (dryRun) toAttributes(SkippingIndexForecast.schema) else Nil
+final case class CreateSkippingIndexCommand(target: Target, columns: Seq[IndexColumn], all: Boolean, replace: Boolean)
+    extends LongCommand {
 
   override def operation: String = "CREATE SKIPPING INDEX"
 
   override def tableName: String = target.title
 
-  override def title: String = s"$operation ON $tableName" + (if (dryRun) " DRY RUN" else "")
+  override def title: String = s"$operation ON $tableName"
 
-  override protected def metricNames: Seq[LongCommand.Metric] = Seq(CreateSkippingIndexCommand.Files)
+  override protected def metricNames: Seq[String] = Seq("files with statistics")
 
-  override protected def reported(session: SparkSession): Seq[Row] = if (dryRun) forecast(session) else create(session)
-
-  private def forecast(session: SparkSession): Seq[Row] = {
-    val table = PlainTables.open(PlainTables.locate(session, target))
-    val members = CreateSkippingIndexCommand.members(table, columns)
-    val chosen = CreateSkippingIndexCommand.chosen(table, columns, all = columns.isEmpty, members)
-    val stats =
-      TableLocking.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
-    SkippingIndexForecast.of(table, chosen, stats)
-  }
-
-  private def create(session: SparkSession): Seq[Row] = {
+  override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     TableRecovery.settle(place, operation)
     val table = PlainTables.open(place)
@@ -67,7 +44,7 @@ final case class CreateSkippingIndexCommand(
     // read, the table's folder is unchanged.
     val earlier =
       TableLocking.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
-    TableLocking.locked(table, operation, UUID.randomUUID().toString) { lock =>
+    TableLocking.locked(table, operation) { lock =>
       refuseExisting()
       val stats = TableIndex.build(table, table.files(), chosen, earlier)
       val restricted = if (all) None else Some(chosen.keys.map(_.path))
@@ -76,22 +53,16 @@ final case class CreateSkippingIndexCommand(
         stats.map(_._1).filterNot(id => before.exists(_.ordinalOf(id.path, id.length, id.modificationTime) >= 0))
       val origins = FileOrigin.ofRecords(unknown, History.newestFirst(folder))
       TableIndex.replace(table, folder, lock, restricted, members, stats, before, origins)
-      show(session, CreateSkippingIndexCommand.Files.name -> stats.size.toLong)
+      show(session, stats.size.toLong)
     }
     Nil
   }
 }
 
 object CreateSkippingIndexCommand {
-  private val Files = LongCommand.Metric("files with statistics")
 
   /** The columns with these names. Refuses columns that cannot have statistics. */
-  private def chosen(
-      table: PlainTable,
-      columns: Seq[IndexColumn],
-      all: Boolean,
-      members: Members
-  ): IndexedColumns = {
+  private def chosen(table: PlainTable, columns: Seq[IndexColumn], all: Boolean, members: Members): IndexedColumns = {
     val usable = TableIndex.usableColumns(table)
     val byPath = usable.map(c => c.path -> c).toMap
     val named = KeyColumns.resolveAll(table, columns.map(_.parts)).map { case (path, dataType) =>

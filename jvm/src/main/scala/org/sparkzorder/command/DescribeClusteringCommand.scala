@@ -2,8 +2,6 @@ package org.sparkzorder.command
 
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.footer.files.Footers
@@ -16,15 +14,22 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 import org.sparkzorder.table.{KeyColumns, PlainTable, TableSideFolder}
 
 /**
- * `DESCRIBE CLUSTERING`: for each column, how many files have bounds that include one of its
- * values. The bounds come from the index, or from the footers of files that the index does not
- * know. No data is read.
+ * `DESCRIBE CLUSTERING`: for each column, how many files have bounds that include one of its values. The bounds come
+ * from the index, or from the footers of files that the index does not know. No data is read.
  *
  * @param columns names as written; empty for all columns whose values have an order
  */
 final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[String]]) extends NamedCommand {
 
-  override val output: Seq[Attribute] = toAttributes(DescribeClusteringCommand.schema)
+  override protected def resultColumns: StructType = NamedCommand.columns(
+    "column" -> StringType,
+    "files" -> LongType,
+    "mean_files" -> DoubleType,
+    "max_files" -> LongType,
+    "skipped_fraction" -> DoubleType,
+    "bound_files" -> DoubleType,
+    "depth_histogram" -> NamedCommand.list(LongType)
+  )
 
   override def title: String = s"DESCRIBE CLUSTERING ${target.title}"
 
@@ -85,12 +90,10 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
 }
 
 /**
- * The bounds of all files, for one column at a time. The bounds of all columns might not fit into
- * the driver's memory.
+ * The bounds of all files, for one column at a time. The bounds of all columns might not fit into the driver's memory.
  *
  * @param indexed ordinals in the index of the files that it knows
- * @param besideIndex footers of these files, for the columns that the index leaves out; empty if it
- *   leaves none out
+ * @param besideIndex footers of these files, for the columns that the index leaves out; empty if it leaves none out
  * @param leftOut the columns that the index was told to leave out
  * @param late footers of the files that the index does not know
  */
@@ -115,15 +118,4 @@ private final class KnownBounds(
     val known = stats.getOrElse(ColumnStats.unknown)
     FileBounds.of(known, rows) -> (rows - math.max(known.nullCount, 0L))
   }
-}
-
-object DescribeClusteringCommand {
-  private val schema = new StructType()
-    .add("column", StringType, nullable = false)
-    .add("files", LongType, nullable = false)
-    .add("mean_files", DoubleType, nullable = false)
-    .add("max_files", LongType, nullable = false)
-    .add("skipped_fraction", DoubleType, nullable = false)
-    .add("bound_files", DoubleType, nullable = false)
-    .add("depth_histogram", ArrayType(LongType, containsNull = false), nullable = false)
 }

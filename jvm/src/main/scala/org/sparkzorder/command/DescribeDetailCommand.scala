@@ -3,8 +3,6 @@ package org.sparkzorder.command
 import java.sql.Timestamp
 
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.log.History
@@ -21,7 +19,22 @@ import org.sparkzorder.table.{FolderColumns, TableSideFolder}
  */
 final case class DescribeDetailCommand(target: Target) extends NamedCommand {
 
-  override val output: Seq[Attribute] = toAttributes(DescribeDetailCommand.schema)
+  override protected def resultColumns: StructType = NamedCommand.columns(
+    "format" -> StringType,
+    "name?" -> StringType,
+    "description?" -> StringType,
+    "location" -> StringType,
+    "createdAt?" -> TimestampType,
+    "lastModified?" -> TimestampType,
+    "partitionColumns" -> NamedCommand.list(StringType),
+    "clusteringColumns" -> NamedCommand.list(StringType),
+    "numFiles" -> LongType,
+    "sizeInBytes" -> LongType,
+    "properties" -> MapType(StringType, StringType),
+    "version" -> LongType,
+    "rememberedFilters" -> LongType,
+    "rememberedBytes" -> LongType
+  )
 
   override def title: String = s"DESCRIBE DETAIL ${target.title}"
 
@@ -43,29 +56,9 @@ final case class DescribeDetailCommand(target: Target) extends NamedCommand {
       files.size.toLong,
       files.map(_.getLen).sum,
       catalog.fold(Map.empty[String, String])(_.properties),
-      TableSideFolder.version(TableSideFolder.look(table)),
+      TableSideFolder.look(table).version,
       remembered.filters.toLong,
       remembered.bytes
     ))
   }
-}
-
-object DescribeDetailCommand {
-  private val names = ArrayType(StringType, containsNull = false)
-
-  private val schema = new StructType()
-    .add("format", StringType, nullable = false)
-    .add("name", StringType)
-    .add("description", StringType)
-    .add("location", StringType, nullable = false)
-    .add("createdAt", TimestampType)
-    .add("lastModified", TimestampType)
-    .add("partitionColumns", names, nullable = false)
-    .add("clusteringColumns", names, nullable = false)
-    .add("numFiles", LongType, nullable = false)
-    .add("sizeInBytes", LongType, nullable = false)
-    .add("properties", MapType(StringType, StringType), nullable = false)
-    .add("version", LongType, nullable = false)
-    .add("rememberedFilters", LongType, nullable = false)
-    .add("rememberedBytes", LongType, nullable = false)
 }

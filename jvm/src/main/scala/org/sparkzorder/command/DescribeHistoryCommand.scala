@@ -3,8 +3,6 @@ package org.sparkzorder.command
 import java.sql.Timestamp
 
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.{TableFolder, Way}
@@ -15,14 +13,21 @@ import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableLocation, TableSideFolder}
 
 /**
- * `DESCRIBE HISTORY`: a row for each operation, newest first, with the number and size of its
- * retired files that are still kept. An undone operation has the version that the next one got. Its
- * metrics give the reason, as do those of an operation that another process finished after its
- * owner had died.
+ * `DESCRIBE HISTORY`: a row for each operation, newest first, with the number and size of its retired files that are
+ * still kept. An undone operation has the version that the next one got. Its metrics give the reason, as do those of an
+ * operation that another process finished after its owner had died.
  */
 final case class DescribeHistoryCommand(target: Target) extends NamedCommand {
 
-  override val output: Seq[Attribute] = toAttributes(DescribeHistoryCommand.schema)
+  override protected def resultColumns: StructType = NamedCommand.columns(
+    "version" -> LongType,
+    "timestamp" -> TimestampType,
+    "userId?" -> StringType,
+    "operation" -> StringType,
+    "operationParameters?" -> MapType(StringType, StringType),
+    "operationMetrics?" -> MapType(StringType, StringType),
+    "state" -> StringType
+  )
 
   override def title: String = s"DESCRIBE HISTORY ${target.title}"
 
@@ -76,13 +81,4 @@ object DescribeHistoryCommand {
   private def outcome(entry: HistoryEntry): Map[String, String] = entry.outcome.fold(Map.empty[String, String]) { o =>
     Map("reason" -> o.reason) ++ o.by.map("recoveredBy" -> _) ++ o.by.map(_ => "recovered" -> "true")
   }
-
-  private val schema = new StructType()
-    .add("version", LongType, nullable = false)
-    .add("timestamp", TimestampType, nullable = false)
-    .add("userId", StringType)
-    .add("operation", StringType, nullable = false)
-    .add("operationParameters", MapType(StringType, StringType))
-    .add("operationMetrics", MapType(StringType, StringType))
-    .add("state", StringType, nullable = false)
 }

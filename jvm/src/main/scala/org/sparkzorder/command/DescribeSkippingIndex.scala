@@ -25,10 +25,7 @@ final case class DescribeSkippingIndex(target: Target, columns: Seq[Seq[String]]
   override def output: Seq[Attribute] = Nil
 }
 
-/**
- * Opens the table when the statement is analyzed, so that its errors appear at once, like those of
- * a command.
- */
+/** Opens the table when the statement is analyzed, so that its errors appear at once, like those of a command. */
 class ResolveDescribeSkippingIndex(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp { case d: DescribeSkippingIndex =>
     val context = session.asInstanceOf[ClassicSession].sparkContext

@@ -23,7 +23,6 @@ import org.sparkzorder.skipping.{AnsweredScan, RecordedQueries}
  */
 private[command] final case class FileScan(leaf: LogicalPlan, filters: Seq[Expression], later: Seq[Expression])
 
-/** Finds the scans of files in a query. */
 private[command] object FileScans extends PredicateHelper {
 
   /** The scans of a query and of its subqueries, in the order of the plan. The query does not run. */

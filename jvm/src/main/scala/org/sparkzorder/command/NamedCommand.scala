@@ -1,10 +1,13 @@
 package org.sparkzorder.command
 
 import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.types.{ArrayType, DataType, StructType}
 import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.table.NamedJobs
@@ -17,6 +20,10 @@ private[command] trait NamedCommand extends LeafRunnableCommand {
 
   override def nodeName: String = title
 
+  protected def resultColumns: StructType = new StructType()
+
+  override lazy val output: Seq[Attribute] = toAttributes(resultColumns)
+
   override final def run(session: SparkSession): Seq[Row] = {
     val context = session.asInstanceOf[ClassicSession].sparkContext
     NamedJobs.named(context, title)(work(session))
@@ -25,12 +32,21 @@ private[command] trait NamedCommand extends LeafRunnableCommand {
   protected def work(session: SparkSession): Seq[Row]
 }
 
+private[command] object NamedCommand {
+
+  /** Columns of a result, such as `columns("path" -> StringType, "name?" -> StringType)`: `name` may be null. */
+  def columns(of: (String, DataType)*): StructType = of.foldLeft(new StructType()) { case (all, (name, dataType)) =>
+    all.add(name.stripSuffix("?"), dataType, nullable = name.endsWith("?"))
+  }
+
+  def list(of: DataType): ArrayType = ArrayType(of, containsNull = false)
+}
+
 /**
  * A command that may take long: it reports its progress ([[RunningStatements]]), and the SQL tab
  * shows numbers at its node.
  */
 private[command] trait LongCommand extends NamedCommand {
-  import LongCommand._
 
   /** Such as `OPTIMIZE`. */
   def operation: String
@@ -40,21 +56,21 @@ private[command] trait LongCommand extends NamedCommand {
 
   override def title: String = s"$operation $tableName"
 
-  /** The numbers at the node of the SQL tab, as its columns of `work` call them. */
-  protected def metricNames: Seq[Metric]
+  /** The numbers at the node of the SQL tab. Those whose names begin with `size of` count bytes. */
+  protected def metricNames: Seq[String]
 
   override lazy val metrics: Map[String, SQLMetric] = {
     val context = SparkOwn.activeContext
-    metricNames.map {
-      case Metric(name, isSize) =>
-        name -> (if (isSize) SQLMetrics.createSizeMetric(context, name) else SQLMetrics.createMetric(context, name))
+    metricNames.map { name =>
+      val isSize = name.startsWith("size of ")
+      name -> (if (isSize) SQLMetrics.createSizeMetric(context, name) else SQLMetrics.createMetric(context, name))
     }.toMap
   }
 
-  /** Shows numbers at the node. */
-  protected def show(session: SparkSession, values: (String, Long)*): Unit = {
+  /** Shows numbers at the node, in the order of their names. */
+  protected def show(session: SparkSession, values: Long*): Unit = {
     val context = session.asInstanceOf[ClassicSession].sparkContext
-    values.foreach { case (name, value) => metrics(name).set(value) }
+    metricNames.zip(values).foreach { case (name, value) => metrics(name).set(value) }
     val execution = context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
     if (execution != null) SQLMetrics.postDriverMetricUpdates(context, execution, metrics.values.toVector)
   }
@@ -63,10 +79,4 @@ private[command] trait LongCommand extends NamedCommand {
     RunningStatements.during(session.asInstanceOf[ClassicSession], operation, tableName)(reported(session))
 
   protected def reported(session: SparkSession): Seq[Row]
-}
-
-private[command] object LongCommand {
-
-  /** @param isSize whether it counts bytes */
-  final case class Metric(name: String, isSize: Boolean = false)
 }

@@ -3,8 +3,6 @@ package org.sparkzorder.command
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.{StringType, StructType}
 
@@ -36,7 +34,8 @@ import org.sparkzorder.write.job.RewriteJobs
 final case class OptimizeCommand(statement: OptimizeStatement) extends LongCommand {
   import OptimizeCommand._
 
-  override val output: Seq[Attribute] = toAttributes(OptimizeCommand.schema)
+  override protected def resultColumns: StructType =
+    NamedCommand.columns("path" -> StringType, "metrics" -> OptimizeMetrics.schema, "summary" -> StringType)
 
   override def operation: String = "OPTIMIZE"
 
@@ -44,7 +43,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
 
   override def title: String = if (statement.dryRun) s"${super.title} DRY RUN" else super.title
 
-  override protected def metricNames: Seq[LongCommand.Metric] = Shown
+  override protected def metricNames: Seq[String] =
+    Seq("files considered", "files removed", "files added", "size of removed files", "size of added files")
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, statement.target)
@@ -62,11 +62,11 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     if (!statement.dryRun)
       show(
         session,
-        FilesConsidered.name -> metrics.considered,
-        FilesRemoved.name -> metrics.removed.size.toLong,
-        FilesAdded.name -> metrics.added.size.toLong,
-        BytesRemoved.name -> metrics.removed.sum,
-        BytesAdded.name -> metrics.added.sum
+        metrics.considered,
+        metrics.removed.size.toLong,
+        metrics.added.size.toLong,
+        metrics.removed.sum,
+        metrics.added.sum
       )
     Seq(Row(plan.table.root.toString, metrics.row, OptimizeSummary.of(metrics, plan.keeping)))
   }
@@ -165,7 +165,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   ): OptimizePlan = {
     // A first operation of another process may have been given up, which the version does not tell.
     val isSameMode = planned.partitions.isDefined || !CommitMode.isNewLocation(planned.table, state)
-    if (isSettled && isSameMode && TableSideFolder.version(state) == planned.version) planned
+    if (isSettled && isSameMode && state.version == planned.version) planned
     else {
       val place = PlainTables.locate(session, statement.target)
       // The lock is that of the table's root.
@@ -226,19 +226,6 @@ object OptimizeCommand {
 
   /** The share of the statement that is done when all files are written. */
   private val UntilWritten = 0.98
-
-  // What the SQL tab shows at the node.
-  private val FilesConsidered = LongCommand.Metric("files considered")
-  private val FilesRemoved = LongCommand.Metric("files removed")
-  private val FilesAdded = LongCommand.Metric("files added")
-  private val BytesRemoved = LongCommand.Metric("size of removed files", isSize = true)
-  private val BytesAdded = LongCommand.Metric("size of added files", isSize = true)
-  private val Shown = Seq(FilesConsidered, FilesRemoved, FilesAdded, BytesRemoved, BytesAdded)
-
-  val schema: StructType = new StructType()
-    .add("path", StringType, nullable = false)
-    .add("metrics", OptimizeMetrics.schema, nullable = false)
-    .add("summary", StringType, nullable = false)
 
   /** The file groups of one commit, each with its rewrites. */
   private type FileGroupSchedule = Seq[Seq[Rewrite]]

@@ -1,7 +1,6 @@
 package org.sparkzorder.command
 
 import java.io.IOException
-import java.util.UUID
 
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.SparkThrowable
@@ -30,18 +29,17 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LongCommand
 
   override def title: String = s"$operation ON $tableName"
 
-  override protected def metricNames: Seq[LongCommand.Metric] = Seq(RefreshSkippingIndexCommand.FilesRead)
+  override protected def metricNames: Seq[String] = Seq("files with new statistics")
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     TableRecovery.settle(place, operation)
-    show(session, RefreshSkippingIndexCommand.FilesRead.name -> RefreshSkippingIndexCommand.refresh(place, operation))
+    show(session, RefreshSkippingIndexCommand.refresh(place, operation))
     Nil
   }
 }
 
 object RefreshSkippingIndexCommand extends Logging {
-  private val FilesRead = LongCommand.Metric("files with new statistics")
 
   /**
    * Makes an outdated index again, for a statement that adds files to it. If that fails, the index stays outdated, and
@@ -69,11 +67,10 @@ object RefreshSkippingIndexCommand extends Logging {
       TableIndex.hasNothingExcluded(table, before) && ExcludedColumns.areRemembered(table)
     if (!isUpToDate) {
       TableLocking.refuseBusy(table)
-      // Reads the files before it takes the lock. If a file cannot be read, the table's folder is
-      // unchanged.
+      // Reads the files before it takes the lock. If a file cannot be read, the table's folder is unchanged.
       val columns = TableIndex.columnsOf(table, Some(before))
       val earlier = TableLocking.translated(table, operation)(TableIndex.build(table, late, columns))
-      TableLocking.locked(table, operation, UUID.randomUUID().toString) { lock =>
+      TableLocking.locked(table, operation) { lock =>
         val snapshot = current()
         val files = table.files()
         val now = TableIndex.columnsOf(table, Some(snapshot))

@@ -24,8 +24,7 @@ private[command] object RenameCheck {
   private val known = TrieMap.empty[String, Boolean]
 
   /**
-   * Renames a small file in the side folder to find out, once for each file system. Local disks and
-   * HDFS need no test.
+   * Renames a small file in the side folder to find out, once for each file system. Local disks and HDFS need no test.
    *
    * @param byCatalog whether no file of the table is renamed, since the catalog is told of a new folder
    */

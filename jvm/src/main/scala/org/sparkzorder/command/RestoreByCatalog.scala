@@ -30,7 +30,7 @@ private[command] object RestoreByCatalog {
     CompleteFiles.refuseSecret(table, damaged)
     NotRestorableException.refuse(version, RestoreObstacle.Damaged, damaged.map(_.path.toString))
     val plan = RestorePlan(
-      ways.flatMap(_.left).map(m => InputFile(m.path.toString, m.length, m.modificationTime, 0L)),
+      ways.flatMap(_.left).map(InputFile.of(_)),
       ways.flatMap(w => w.there ++ w.brought).map(m => OutputFile(m.path.toString, m.length, m.modificationTime, 0L)),
       ways.flatMap(_.lost)
     )

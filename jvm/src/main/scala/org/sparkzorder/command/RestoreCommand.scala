@@ -1,20 +1,17 @@
 package org.sparkzorder.command
 
 import java.io.IOException
-import java.util.UUID
 
 import org.apache.hadoop.fs.FileStatus
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.spark.SparkThrowable
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.catalyst.util.DateTimeUtils.{getZoneId, stringToTimestamp}
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import org.sparkzorder.commit.{CommitConflictException, CommitException, Record, TableFolder}
+import org.sparkzorder.commit.{CommitConflictException, CommitException, Record, TableFolder, VersionNotFoundException}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{History, TableState}
 import org.sparkzorder.commit.machine.Operation
@@ -27,11 +24,10 @@ import org.sparkzorder.optimize.plan.FileOrigin
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.{RestorePoint, RestoreStatement}
 import org.sparkzorder.stats.FileId
-import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation, TableSideFolder}
+import org.sparkzorder.table._
 
 /**
- * `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so
- * it can be undone.
+ * `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so it can be undone.
  */
 final case class RestoreCommand(statement: RestoreStatement) extends LongCommand with Logging {
   import OptionTable.lostFiles
@@ -44,20 +40,28 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
 
   override def tableName: String = target.title
 
-  override protected def metricNames: Seq[LongCommand.Metric] = RestoreCommand.Shown
+  override protected def metricNames: Seq[String] = Seq("files restored", "files removed", "size of restored files")
 
-  override val output: Seq[Attribute] = toAttributes(RestoreCommand.schema)
+  /** The columns have Delta's names. */
+  override protected def resultColumns: StructType = NamedCommand.columns(
+    "table_size_after_restore" -> LongType,
+    "num_of_files_after_restore" -> LongType,
+    "num_removed_files" -> LongType,
+    "num_restored_files" -> LongType,
+    "removed_files_size" -> LongType,
+    "restored_files_size" -> LongType
+  )
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     val state = TableRecovery.recover(place)
     CommitMode.refusePath(place, state)
     val table = PlainTables.open(place, FolderColumns.OfRestore)
-    // These checks come before the lock, which would create the side folder of a table that has no
-    // versions.
-    val current = TableSideFolder.version(state)
+    // These checks come before the lock, which would create the side folder of a table that has no versions.
+    val current = state.version
     val version = RestoreCommand.versionOf(table, statement.to)
-    if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
+    if (version > current)
+      throw RecoveryErrors.of(table.name, operation, new VersionNotFoundException(version, current))
     UnsafeTables.refuseShared(table, table.listed)
     TableLocking.translated(table, operation) {
       RenameCheck.refuseChanging(table, operation, CommitMode.isNewLocation(table, state))
@@ -68,17 +72,12 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
         TableRecovery.settle(place, operation)
         RestoreMetrics.of(PlainTables.open(place).listed.flatMap(_.files), RestorePlan(Nil, Nil))
       } else
-        TableLocking.lockedWithState(table, operation, UUID.randomUUID().toString) { (lock, now) =>
+        TableLocking.lockedWithState(table, operation) { (lock, now) =>
           if (CommitMode.isNewLocation(table, now)) executeByCatalog(place, version, lock)
           else execute(table, version, lock, now)
         }
     table.refreshCaches()
-    show(
-      session,
-      RestoreCommand.FilesRestored.name -> metrics.restoredFiles,
-      RestoreCommand.FilesRemoved.name -> metrics.removedFiles,
-      RestoreCommand.BytesRestored.name -> metrics.restoredBytes
-    )
+    show(session, metrics.restoredFiles, metrics.removedFiles, metrics.restoredBytes)
     Seq(metrics.row)
   }
 
@@ -177,20 +176,6 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
 }
 
 object RestoreCommand {
-  private val FilesRestored = LongCommand.Metric("files restored")
-  private val FilesRemoved = LongCommand.Metric("files removed")
-  private val BytesRestored = LongCommand.Metric("size of restored files", isSize = true)
-  private val Shown = Seq(FilesRestored, FilesRemoved, BytesRestored)
-
-  /** The columns have Delta's names. */
-  private val schema = Seq(
-    "table_size_after_restore",
-    "num_of_files_after_restore",
-    "num_removed_files",
-    "num_restored_files",
-    "removed_files_size",
-    "restored_files_size"
-  ).foldLeft(new StructType())(_.add(_, LongType, nullable = false))
 
   /**
    * The version to go back to. For a time, it is the version that the table had then, by the time
@@ -213,7 +198,6 @@ object RestoreCommand {
   }
 }
 
-/** What RESTORE did, in files and bytes. */
 private[command] final case class RestoreMetrics(
     bytesAfter: Long,
     filesAfter: Long,
@@ -222,31 +206,26 @@ private[command] final case class RestoreMetrics(
     removedBytes: Long,
     restoredBytes: Long
 ) {
-  def row: Row = Row(bytesAfter, filesAfter, removedFiles, restoredFiles, removedBytes, restoredBytes)
+  def row: Row = Row.fromTuple(this)
 
   /** The metrics that the history keeps, with Delta's names. */
-  def history: Map[String, String] = Map(
-    "tableSizeAfterRestore" -> bytesAfter,
-    "numOfFilesAfterRestore" -> filesAfter,
-    "numRemovedFiles" -> removedFiles,
-    "numRestoredFiles" -> restoredFiles,
-    "removedFilesSize" -> removedBytes,
-    "restoredFilesSize" -> restoredBytes
-  ).map { case (name, n) => name -> n.toString }
+  def history: Map[String, String] = RestoreMetrics.Names.zip(productIterator.map(_.toString).toSeq).toMap
 }
 
 private[command] object RestoreMetrics {
+  private val Names = Seq(
+    "tableSizeAfterRestore",
+    "numOfFilesAfterRestore",
+    "numRemovedFiles",
+    "numRestoredFiles",
+    "removedFilesSize",
+    "restoredFilesSize"
+  )
 
   /** @param before the files of the table before the RESTORE */
   def of(before: Seq[FileStatus], plan: RestorePlan): RestoreMetrics = {
     val (removed, restored) = (plan.inputs.map(_.length).sum, plan.outputs.map(_.length).sum)
-    RestoreMetrics(
-      before.map(_.getLen).sum - removed + restored,
-      before.size.toLong - plan.inputs.size + plan.outputs.size,
-      plan.inputs.size.toLong,
-      plan.outputs.size.toLong,
-      removed,
-      restored
-    )
+    val (out, in) = (plan.inputs.size.toLong, plan.outputs.size.toLong)
+    RestoreMetrics(before.map(_.getLen).sum - removed + restored, before.size - out + in, out, in, removed, restored)
   }
 }

@@ -13,10 +13,7 @@ import org.sparkzorder.footer.DataFormat
 import org.sparkzorder.footer.files.Footers
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
-/**
- * Checks files in the trash before RESTORE brings them back, since afterwards it would be too late
- * to find damage.
- */
+/** Checks files in the trash before RESTORE brings them back, since afterwards it would be too late to find damage. */
 private[command] object RestoredFiles {
 
   /**

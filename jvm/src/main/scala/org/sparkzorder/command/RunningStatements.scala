@@ -1,6 +1,6 @@
 package org.sparkzorder.command
 
-import java.util.concurrent.{ConcurrentHashMap, Executors, ScheduledFuture, TimeUnit}
+import java.util.concurrent.{ConcurrentHashMap, Executors, TimeUnit}
 
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
@@ -45,32 +45,28 @@ private[command] object RunningStatements extends Logging {
     try StatementProgress.during(Some(progress))(work)
     finally {
       running.remove(own)
-      shown.foreach(_.stop())
+      shown.foreach(_())
     }
   }
 
-  /** Something that shows progress until it is stopped. */
-  private final class Watch(task: ScheduledFuture[_], atEnd: () => Unit) {
-    def stop(): Unit = {
-      task.cancel(false)
-      atEnd()
-    }
-  }
-
-  private def watch(session: SparkSession, progress: StatementProgress): Seq[Watch] = {
+  /** What stops each way to show the progress. */
+  private def watch(session: SparkSession, progress: StatementProgress): Seq[() => Unit] = {
     val line = every(LogSeconds * 1000)(logInfo(ProgressText.line(progress.snapshot)))
     val bar = Option.when(SparkOwn.drawsProgressBar(session.sparkContext)) {
       val bar = new ConsoleBar(session.sparkContext, System.err)
-      new Watch(every(BarMillis)(bar.draw(progress.snapshot)), () => bar.clear())
+      val drawing = every(BarMillis)(bar.draw(progress.snapshot))
+      () => { drawing(); bar.clear() }
     }
-    new Watch(line, () => ()) +: bar.toSeq
+    line +: bar.toSeq
   }
 
-  private def every(millis: Long)(show: => Unit): ScheduledFuture[_] = {
+  /** @return what stops it */
+  private def every(millis: Long)(show: => Unit): () => Unit = {
     val task: Runnable = () =>
       try show
       // A task that throws would never run again, and the statement must not fail for a picture.
       catch { case NonFatal(e) => logDebug("cannot show the progress", e) }
-    timer.scheduleWithFixedDelay(task, millis, millis, TimeUnit.MILLISECONDS)
+    val timed = timer.scheduleWithFixedDelay(task, millis, millis, TimeUnit.MILLISECONDS)
+    () => { timed.cancel(false); () }
   }
 }

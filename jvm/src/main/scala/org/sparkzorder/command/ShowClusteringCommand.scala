@@ -8,8 +8,6 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException
 import org.apache.spark.sql.catalyst.catalog.{CatalogTableType, SessionCatalog}
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types._
 
@@ -32,7 +30,23 @@ import org.sparkzorder.table.{PlainTables, TableSideFolder}
 final case class ShowClusteringCommand(database: Seq[String]) extends NamedCommand {
   import ShowClusteringCommand._
 
-  override val output: Seq[Attribute] = toAttributes(ShowClusteringCommand.schema)
+  override protected def resultColumns: StructType = NamedCommand.columns(
+    "table" -> StringType,
+    "format?" -> StringType,
+    "state" -> StringType,
+    "files?" -> LongType,
+    "bytes?" -> LongType,
+    "small_files?" -> LongType,
+    "layout?" -> StringType,
+    "mean_files?" -> DoubleType,
+    "bound_files?" -> DoubleType,
+    "new_bytes?" -> LongType,
+    "drift?" -> DoubleType,
+    "trash_bytes?" -> LongType,
+    "last_optimize?" -> TimestampType,
+    "gain_bytes?" -> LongType,
+    "stale_appends?" -> LongType
+  )
 
   override def title: String = "SHOW CLUSTERING" + database.headOption.fold("")(_ => s" IN ${database.mkString(".")}")
 
@@ -79,16 +93,12 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
     }
   }
 
-  private def stateOf(session: ClassicSession, state: TableState): String = state match {
-    case TableState.NoSideFolder     => Quiet
-    case side: TableState.SideFolder =>
-      side.lockState(TableLocking.settings(session)) match {
-        case LockState.Live(owner)                      => s"locked${owner.fold("")(o => s" by ${o.describe}")}"
-        case _ if side.underWay || side.moving.nonEmpty =>
-          "half published: the next statement recovers it"
-        case _ => Quiet
-      }
-  }
+  private def stateOf(session: ClassicSession, state: TableState): String =
+    state.lockState(TableLocking.settings(session)) match {
+      case LockState.Live(owner) => s"locked${owner.fold("")(o => s" by ${o.describe}")}"
+      case _ if state.publishing.nonEmpty || state.moving.nonEmpty => "half published: the next statement recovers it"
+      case _                                                       => Quiet
+    }
 
   /** The first line of an error without its condition. */
   private def words(e: Throwable): String =
@@ -100,7 +110,6 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
 
 object ShowClusteringCommand {
 
-  /** Tables that are looked at at the same time. */
   private val Threads = 8
 
   private val Quiet = "ok"
@@ -139,21 +148,4 @@ object ShowClusteringCommand {
       staleAppends.orNull
     )
   }
-
-  private val schema = new StructType()
-    .add("table", StringType, nullable = false)
-    .add("format", StringType)
-    .add("state", StringType, nullable = false)
-    .add("files", LongType)
-    .add("bytes", LongType)
-    .add("small_files", LongType)
-    .add("layout", StringType)
-    .add("mean_files", DoubleType)
-    .add("bound_files", DoubleType)
-    .add("new_bytes", LongType)
-    .add("drift", DoubleType)
-    .add("trash_bytes", LongType)
-    .add("last_optimize", TimestampType)
-    .add("gain_bytes", LongType)
-    .add("stale_appends", LongType)
 }

@@ -20,17 +20,18 @@ case object ShowOperations extends LeafNode {
 
   override def output: Seq[Attribute] = Nil
 
-  private[command] val columns = new StructType()
-    .add("operation", StringType, nullable = false)
-    .add("table", StringType, nullable = false)
-    .add("step", StringType, nullable = false)
-    .add("files", LongType, nullable = false)
-    .add("total_files", LongType, nullable = false)
-    .add("bytes", LongType, nullable = false)
-    .add("total_bytes", LongType, nullable = false)
-    .add("fraction", DoubleType, nullable = false)
-    .add("seconds", DoubleType, nullable = false)
-    .add("seconds_left", DoubleType)
+  private[command] val columns = NamedCommand.columns(
+    "operation" -> StringType,
+    "table" -> StringType,
+    "step" -> StringType,
+    "files" -> LongType,
+    "total_files" -> LongType,
+    "bytes" -> LongType,
+    "total_bytes" -> LongType,
+    "fraction" -> DoubleType,
+    "seconds" -> DoubleType,
+    "seconds_left?" -> DoubleType
+  )
 }
 
 /** Looks at what runs when the statement is analyzed. */

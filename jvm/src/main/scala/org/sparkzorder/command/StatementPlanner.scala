@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import org.sparkzorder.statement._
 
-/** Makes the plan that runs a statement. */
 object StatementPlanner {
 
   /** @param parseQuery parses the query inside a statement */
@@ -13,18 +12,15 @@ object StatementPlanner {
     case ShowClusteringStatement(name)                   => ShowClusteringCommand(name)
     case ShowOperationsStatement                         => ShowOperations
     case ExplainSkippingStatement(query, files, analyze) =>
-      val parsed = parseQuery(query)
-      if (files) ExplainSkippingFilesCommand(parsed)
-      else if (analyze) ExplainSkippingAnalyzeCommand(parsed)
-      else ExplainSkippingCommand(parsed)
+      if (files) ExplainSkippingFilesCommand(parseQuery(query)) else ExplainSkippingCommand(parseQuery(query), analyze)
   }
 
   def plan(statement: TableStatement): LogicalPlan = statement match {
-    case s: OptimizeStatement             => OptimizeCommand(s)
-    case s: CreateSkippingIndexStatement  => CreateSkippingIndexCommand(s.target, s.columns, s.all, s.replace, s.dryRun)
-    case s: RefreshSkippingIndexStatement => RefreshSkippingIndexCommand(s.target)
-    case s: DropSkippingIndexStatement    => DropSkippingIndexCommand(s.target)
-    case s: ClearSkippingMemoryStatement  => ClearSkippingMemoryCommand(s.target)
+    case s: OptimizeStatement              => OptimizeCommand(s)
+    case s: CreateSkippingIndexStatement   => CreateSkippingIndexCommand(s.target, s.columns, s.all, s.replace)
+    case s: RefreshSkippingIndexStatement  => RefreshSkippingIndexCommand(s.target)
+    case s: DropSkippingIndexStatement     => DropSkippingIndexCommand(s.target)
+    case s: ClearSkippingMemoryStatement   => ClearSkippingMemoryCommand(s.target)
     case s: DescribeSkippingIndexStatement => DescribeSkippingIndex(s.target, s.columns)
     case s: DescribeHistoryStatement       => DescribeHistoryCommand(s.target)
     case s: DescribeDetailStatement        => DescribeDetailCommand(s.target)

@@ -2,30 +2,14 @@ package org.sparkzorder.command
 
 import java.io.IOException
 import java.nio.file.AccessDeniedException
+import java.util.UUID
 
 import org.apache.hadoop.fs.permission.FsAction
 import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.SparkException
 import org.apache.spark.sql.classic
 
-import org.sparkzorder.commit.{
-  CommitConflictException,
-  CommitException,
-  ConcurrentOperationException,
-  FoldersUnclearException,
-  IncompletePublishException,
-  InputsReplacedException,
-  LockLostException,
-  NestedTableException,
-  NotRestorableException,
-  RestoreObstacle,
-  StaleAppendsUnclearException,
-  StrayMarkException,
-  TiedFileException,
-  UnreadableRecordException,
-  UploadsExpiredException,
-  VersionNotFoundException
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{Lock, LockSettings, LockState, Locking}
 import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.commit.machine.Recovery
@@ -34,7 +18,7 @@ import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.{DiskFull, FailedRead, ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.indexing.ExcludedColumns
 import org.sparkzorder.optimize.check.CommitMode
-import org.sparkzorder.table.{TableLocation, TableSideFolder, TiedFiles}
+import org.sparkzorder.table.{RecoveryErrors, TableLocation, TableSideFolder}
 
 /** What statements do around their own work: they take the table's lock and translate errors. */
 object TableLocking {
@@ -42,10 +26,7 @@ object TableLocking {
   def settings(session: classic.SparkSession): LockSettings =
     LockSettings(timeoutMillis = session.sessionState.conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
 
-  /**
-   * Runs a recovery. Its errors are about the operation that was left behind, not about the
-   * statement, and say so.
-   */
+  /** Runs a recovery. Its errors are about the operation that was left behind, not about the statement, and say so. */
   private[command] def recovering[A](table: TableLocation)(work: => A): A =
     try work
     catch {
@@ -53,30 +34,23 @@ object TableLocking {
       case e: UnreadableRecordException          => throw ZOrderErrors.recoveryFailed(table.name, e)
     }
 
-  /**
-   * Refuses a locked table at once, before a statement does long work that does not need the lock
-   * yet.
-   */
+  /** Refuses a locked table at once, before a statement does long work that does not need the lock yet. */
   def refuseBusy(table: TableLocation): Unit = translated(table, "Locking") {
-    TableSideFolder.look(table) match {
-      case s: TableState.SideFolder =>
-        s.lockState(settings(table.session)) match {
-          case LockState.Live(owner) => throw new ConcurrentOperationException(table.root, owner)
-          case _                     => ()
-        }
-      case TableState.NoSideFolder => ()
+    TableSideFolder.look(table).lockState(settings(table.session)) match {
+      case LockState.Live(owner) => throw new ConcurrentOperationException(table.root, owner)
+      case _                     => ()
     }
   }
 
   /** Runs work under the table's lock and translates its errors, as [[translated]] does. */
-  def locked[T](table: TableLocation, operation: String, operationId: String)(work: Lock => T): T =
-    lockedWithState(table, operation, operationId)((lock, _) => work(lock))
+  def locked[T](table: TableLocation, operation: String)(work: Lock => T): T =
+    lockedWithState(table, operation)((lock, _) => work(lock))
 
   /** The same for work that needs the state of the side folder, which is read under the lock. */
   def lockedWithState[T](
       table: TableLocation,
       operation: String,
-      operationId: String
+      operationId: String = UUID.randomUUID().toString
   )(work: (Lock, TableState) => T): T =
     translated(table, operation) {
       // The root has a side folder. Another folder of a table that moves would get one.
@@ -134,32 +108,7 @@ object TableLocking {
   def translated[T](table: TableLocation, operation: String)(work: => T): T =
     try work
     catch {
-      case e: ConcurrentOperationException =>
-        throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
-      case e: InputsReplacedException => throw ZOrderErrors.inputsReplaced(table.name, e.paths, e)
-      case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
-      case e: StrayMarkException      => throw ZOrderErrors.strayMarkers(table.name, e.marks.map(_.toUri.getPath), e)
-      case e: LockLostException       => throw ZOrderErrors.lockLost(operation, table.name, e.reason, e)
-      case e: UploadsExpiredException => throw ZOrderErrors.uploadsExpired(operation, table.name, e.days, e.hours, e)
-      case e: NestedTableException    =>
-        throw ZOrderErrors.nestedTable(table.name, e.outer.toUri.getPath, e.inner.toUri.getPath)
-      case e: FoldersUnclearException =>
-        throw ZOrderErrors.recoveryUnclear(table.name, e.table.toUri.getPath, e.folders.map(_.sentence), e)
-      case e: IncompletePublishException => throw ZOrderErrors.incompletePublish(operation, table.name, e)
-      case e: VersionNotFoundException   => throw ZOrderErrors.versionNotFound(table.name, e.version, e.current)
-      case e: NotRestorableException     =>
-        throw e.obstacle match {
-          case RestoreObstacle.Changed   => ZOrderErrors.restoreChangedFiles(table.name, e.version, e.paths)
-          case RestoreObstacle.Beside    => ZOrderErrors.restoreFilesBesideLost(table.name, e.version, e.paths)
-          case RestoreObstacle.Lost      => ZOrderErrors.restoreLostFiles(table.name, e.version, e.paths)
-          case RestoreObstacle.Gone      => ZOrderErrors.restoreFilesGone(table.name, e.version, e.paths)
-          case RestoreObstacle.Forgotten => ZOrderErrors.restoreForgottenVersions(table.name, e.version, e.paths)
-          case RestoreObstacle.Damaged   => ZOrderErrors.restoreDamagedFiles(table.name, e.version, e.paths, e)
-        }
-      case e: StaleAppendsUnclearException =>
-        throw ZOrderErrors.lateFilesUnclear(table.name, e.folder, e.current, e.files, e.reason, e)
-      case e: TiedFileException                 => throw TiedFiles.errorOf(table, e)
-      case e: CommitException                   => throw ZOrderErrors.operationFailed(operation, table.name, e)
+      case e: CommitException                   => throw RecoveryErrors.of(table.name, operation, e)
       case e @ DiskFull(reason)                 => throw ZOrderErrors.diskFull(operation, table.name, reason, e)
       case FailedRead(file, cause)              => throw ZOrderErrors.failedRead(operation, table.name, file, cause)
       case e: IOException if isDenied(table, e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)
@@ -167,8 +116,7 @@ object TableLocking {
     }
 
   /**
-   * Whether a permission is missing. Local file systems do not say why they fail, so this asks for
-   * the folder's rights.
+   * Whether a permission is missing. Local file systems do not say why they fail, so this asks for the folder's rights.
    */
   private def isDenied(table: TableLocation, e: IOException): Boolean = e match {
     case _: AccessControlException | _: AccessDeniedException => true

@@ -1,19 +1,23 @@
 package org.sparkzorder.command
 
-import java.util.UUID
-
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 
 import org.sparkzorder.commit.{FileMeta, Record, TableFolder}
-import org.sparkzorder.commit.log.TableState
+import org.sparkzorder.commit.catalog.{CatalogVacuum, CatalogView, ExpiredFolder}
+import org.sparkzorder.commit.log.{History, TableState}
 import org.sparkzorder.commit.upkeep.Trash
 import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.statement.Target
-import org.sparkzorder.table.{FolderColumns, PlainTables, TableLocation, TableSideFolder}
+import org.sparkzorder.table.{
+  FolderColumns,
+  PlainTables,
+  SessionCatalogLocations,
+  SharedLocations,
+  TableLocation,
+  TableSideFolder
+}
 
 /**
  * `VACUUM`: deletes retired files. After that, `RESTORE` cannot go back to the versions that had
@@ -25,7 +29,8 @@ import org.sparkzorder.table.{FolderColumns, PlainTables, TableLocation, TableSi
 final case class VacuumCommand(target: Target, retainHours: Option[String], dryRun: Boolean)
     extends LongCommand {
 
-  override val output: Seq[Attribute] = toAttributes(VacuumCommand.schema)
+  override protected def resultColumns: StructType =
+    NamedCommand.columns("path" -> StringType, "files" -> LongType, "bytes" -> LongType)
 
   override def operation: String = "VACUUM"
 
@@ -33,8 +38,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
 
   override def title: String = if (dryRun) s"${super.title} DRY RUN" else super.title
 
-  override protected def metricNames: Seq[LongCommand.Metric] =
-    Seq(VacuumCommand.FilesDeleted, VacuumCommand.BytesDeleted)
+  override protected def metricNames: Seq[String] = Seq("files deleted", "size of deleted files")
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
@@ -57,7 +61,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     files.map(f => Row(f.path.toString, 1L, if (f.isLink) 0L else f.length))
 
   private def done(session: SparkSession, table: TableLocation, files: Long, bytes: Long): Seq[Row] = {
-    show(session, VacuumCommand.FilesDeleted.name -> files, VacuumCommand.BytesDeleted.name -> bytes)
+    show(session, files, bytes)
     Seq(Row(table.root.toString, files, bytes))
   }
 
@@ -80,7 +84,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     if (dryRun) foreseen(expired.files)
     else if (expired.isNothing) done(session, table, 0, 0)
     else
-      TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
+      TableLocking.locked(table, "VACUUM") { lock =>
         val gone = Trash.expired(folder, isOld, dirs, settings)
         val kept = Trash.vacuum(folder, lock, gone).flatMap(_.files)
         done(session, table, gone.files.size.toLong - kept.size, gone.bytes - kept.map(_.length).sum)
@@ -89,22 +93,44 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
 }
 
 object VacuumCommand {
-  private val FilesDeleted = LongCommand.Metric("files deleted")
-  private val BytesDeleted = LongCommand.Metric("size of deleted files", isSize = true)
-
-  private val schema = new StructType()
-    .add("path", StringType, nullable = false)
-    .add("files", LongType, nullable = false)
-    .add("bytes", LongType, nullable = false)
-
   private val millisPerHour = BigDecimal(3600000)
 
-  /**
-   * Whether an operation's retired files may go. With 0 hours they all may, even if their clock was
-   * ahead of ours.
-   */
+  /** Whether an operation's retired files may go. With 0 hours they all may, even if their clock was ahead of ours. */
   private def isOld(retainHours: Option[String], now: Long): Record => Boolean = record => {
     val hours = retainHours.map(BigDecimal(_)).getOrElse(BigDecimal(OptimizeOptions.retainHours(record.parameters)))
     hours == 0 || BigDecimal(record.timestamp) + hours * millisPerHour <= now
+  }
+}
+
+/** `VACUUM` of a table that moves to new folders: it deletes earlier ones. */
+private[command] object VacuumByCatalog {
+
+  /** @param isOld whether an operation's retired files may go */
+  def expired(table: TableLocation, isOld: Record => Boolean): Seq[ExpiredFolder] = {
+    val folder = TableSideFolder.of(table)
+    val view = CatalogView.read(folder, new SessionCatalogLocations(table))
+    CatalogVacuum.expired(folder, view, byId(folder, isOld), System.currentTimeMillis())
+  }
+
+  private def byId(folder: TableFolder, isOld: Record => Boolean): String => Boolean =
+    (History.read(folder).map(_.record) ++ History.undone(folder).map(_.record)).filter(isOld).map(_.operationId).toSet
+
+  def run(table: TableLocation, isOld: Record => Boolean): Seq[ExpiredFolder] = {
+    SharedLocations.refuse(table)
+    TableLocking.locked(table, "VACUUM") { lock =>
+      val folder = TableSideFolder.of(table)
+      val view = CatalogTables.recoverUnder(table, lock)
+      // What is copied forward now is deleted by the next VACUUM only: queries may be reading it.
+      val isOldById = byId(folder, isOld)
+      def expired(view: CatalogView) = CatalogVacuum.expired(folder, view, isOldById, System.currentTimeMillis())
+      val gone = expired(view)
+      CatalogTables.copyForward(table, lock, view)
+      // Copies may have taken long, and the lock does not bind others who change locations.
+      val still = expired(view.copy(current = new SessionCatalogLocations(table).all())).map(_.folder).toSet
+      val settings = TableSideFolder.historySettings(table)
+      val expiredNow = gone.filter(e => still(e.folder))
+      CatalogVacuum.run(folder, lock, expiredNow, view.history, System.currentTimeMillis(), settings)
+      expiredNow
+    }
   }
 }

@@ -23,8 +23,7 @@ trait CatalogLocations {
   def all(): Map[CatalogPartition, Path]
 
   /**
-   * Changes locations, in as few calls as possible. A partition that is not at `from` any more is
-   * left as it is.
+   * Changes locations, in as few calls as possible. A partition that is not at `from` any more is left as it is.
    *
    * @throws java.io.IOException when a call failed. It may have taken effect, or take effect later
    */
@@ -50,14 +49,13 @@ final case class LocationChange(
     lost: Seq[InputFile] = Nil
 ) {
 
-  /** Its inputs in the folder that it leaves. */
   def replaced: Seq[InputFile] = inputs.filter(_.folder == from)
 
   /** Paths of those that are gone from the files of that folder or were changed, and of lost ones that are back. */
   def changed(files: Seq[FileMeta]): Seq[String] = {
     val now = files.map(m => m.name -> m).toMap
-    val back = lost.filter(i => i.folder == from && now.contains(FileNames.name(i.path)))
-    (replaced.filterNot(i => now.get(FileNames.name(i.path)).exists(i.isSame)) ++ back).map(_.path)
+    val back = lost.filter(i => i.folder == from && now.contains(i.name))
+    (replaced.filterNot(i => now.get(i.name).exists(i.isSame)) ++ back).map(_.path)
   }
 
   /** Paths of its outputs that are not among the files of the new folder, or were changed. */
@@ -66,7 +64,6 @@ final case class LocationChange(
     outputs.filterNot(o => now.get(o.path).exists(o.isThis(_, timed = true))).map(_.path)
   }
 
-  /** Those of the files that are none of its outputs. */
   def others(files: Seq[FileMeta]): Seq[FileMeta] = {
     val own = outputs.map(o => o.path -> o).toMap
     files.filterNot(m => own.get(m.path.toString).exists(_.isThis(m, timed = true)))
@@ -74,10 +71,27 @@ final case class LocationChange(
 
   /** The inputs that did not go along as they are, and the outputs that are no copies of such files. */
   def rewritten: (Seq[InputFile], Seq[OutputFile]) = {
-    def origin(o: OutputFile) = o.source.getOrElse(FileNames.in(from, FileNames.name(o.path)))
+    def origin(o: OutputFile) = o.source.getOrElse(FileNames.in(from, o.name))
     val (known, origins) = (inputs.map(_.path).toSet, outputs.map(origin).toSet)
     (inputs.filterNot(i => origins(i.path)), outputs.filterNot(o => known(origin(o))))
   }
 
   def move: LocationUpdate = LocationUpdate(partition, new Path(from), new Path(to))
+}
+
+/**
+ * What has a location in the catalog: a partition, or the table itself.
+ *
+ * @param values the partition's columns and values, in the table's order and as the catalog spells
+ *               them; empty for the table itself
+ */
+final case class CatalogPartition(values: Seq[(String, String)]) {
+  def isTable: Boolean = values.isEmpty
+
+  override def toString: String =
+    if (isTable) "the table" else values.map { case (column, value) => s"$column=$value" }.mkString("/")
+}
+
+object CatalogPartition {
+  val Table: CatalogPartition = CatalogPartition(Nil)
 }

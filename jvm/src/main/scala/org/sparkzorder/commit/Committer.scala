@@ -47,7 +47,6 @@ trait Committer {
    */
   def commit(): Record
 
-  /** Claimed folders that were overwritten since. */
   def overwritten(): Seq[String]
 
   /** Rolls back an operation that has no record. If that fails, the next statement does it. */

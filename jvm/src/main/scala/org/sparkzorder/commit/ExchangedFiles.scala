@@ -9,14 +9,12 @@ sealed trait ExchangedFile {
   def etag: Option[String]
 
   def folder: String = FileNames.parent(path)
+  def name: String = FileNames.name(path)
 
   /** Whether a file that was found is this one, unchanged. */
   def isSame(meta: FileMeta): Boolean = isThis(meta, timed = true)
 
-  /**
-   * @param timed whether its time stamp counts; it does not in a copy of the table. If both have
-   *              etags these decide
-   */
+  /** @param timed whether its time stamp counts; it does not in a copy of the table. If both have etags these decide */
   def isThis(meta: FileMeta, timed: Boolean): Boolean = !meta.isDirectory && meta.length == length && (
     if (etag.isDefined && meta.etag.isDefined) meta.etag == etag
     else !timed || meta.modificationTime == modificationTime
@@ -38,6 +36,13 @@ final case class InputFile(
     rows: Long,
     etag: Option[String] = None
 ) extends ExchangedFile
+
+object InputFile {
+
+  /** By its absolute path, as operations name files that move a table to new folders. */
+  def of(m: FileMeta, rows: Long = 0L): InputFile =
+    InputFile(m.path.toString, m.length, m.modificationTime, rows, m.etag)
+}
 
 /**
  * A file that an operation brings.
@@ -62,10 +67,7 @@ final case class OutputFile(
 
   def asInput: InputFile = InputFile(path, length, modificationTime, rows, etag)
 
-  /**
-   * The name that it had in the table before it was retired, if RESTORE brings it back; otherwise
-   * its name.
-   */
+  /** The name that it had in the table before it was retired, if RESTORE brings it back; otherwise its name. */
   def pathBefore: String = source.filterNot(FileNames.name(_) == FileNames.retiredName(path)).fold(path) { from =>
     val name = FileNames.name(from).stripSuffix(FileNames.RetiredSuffix)
     FileNames.in(folder, name)
@@ -82,3 +84,18 @@ final case class OpenUpload(id: String, parts: Seq[String])
 
 /** The part of an operation that happens in one folder. */
 final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq[OutputFile], lost: Seq[InputFile])
+
+/**
+ * A file that a reader must read, although no listing shows it under its name.
+ *
+ * @param meta where it is now
+ * @param path its name in the table, relative to the root; the partition is that of this name
+ */
+final case class AddedFile(meta: FileMeta, path: String)
+
+/**
+ * How to read a table while its files are being exchanged: take a listing, leave out some names, and add some files.
+ *
+ * @param leaveOut relative paths
+ */
+final case class ReadAround(leaveOut: Set[String], add: Seq[AddedFile])

@@ -1,5 +1,8 @@
 package org.sparkzorder.commit
 
+import java.nio.charset.StandardCharsets.UTF_8
+import java.security.MessageDigest
+
 import org.apache.hadoop.fs.Path
 
 /**
@@ -17,7 +20,6 @@ private[sparkzorder] object FileNames {
     case i  => file.substring(0, i)
   }
 
-  /** The last part of a relative name. */
   def name(file: String): String = file.substring(file.lastIndexOf('/') + 1)
 
   /** The relative name of a file or folder in a folder, which is "" for the root. */
@@ -26,10 +28,8 @@ private[sparkzorder] object FileNames {
   /** Whether readers see a file of this name. */
   def isData(name: String): Boolean = !name.startsWith("_") && !name.startsWith(".")
 
-  /** What a data file is called in staging. */
   def stagedName(file: String): String = LongNames.fit(name(file), StagedSuffix)
 
-  /** What a data file is called in the trash. */
   def retiredName(file: String): String = LongNames.fit(name(file), RetiredSuffix)
 
   /** Another name for a file whose own is taken. */
@@ -39,9 +39,53 @@ private[sparkzorder] object FileNames {
   }
 
   /**
-   * The path of a name in a folder. `new Path(folder, name)` would take what a name has before a
-   * colon for a scheme.
+   * The path of a name in a folder. `new Path(folder, name)` would take what a name has before a colon for a scheme.
    */
   def child(folder: Path, name: String): Path =
     new Path(folder.toUri.getScheme, folder.toUri.getAuthority, s"${folder.toUri.getPath.stripSuffix("/")}/$name")
+}
+
+/** Adds our suffixes to names, which must not become longer than file systems allow. */
+private[commit] object LongNames {
+
+  /** The most bytes that a name may have in UTF-8, on local disks and in HDFS. */
+  private val MostBytes = 255
+
+  private val KeptBytes = 180
+
+  def isPossible(name: String): Boolean = name.getBytes(UTF_8).length <= MostBytes
+
+  /**
+   * The name with the suffix. If that is too long, the beginning of the name with a hash of the
+   * whole name, as in `abc..-0123456789abcdef.retired`. It depends on the name alone.
+   */
+  def fit(name: String, suffix: String): String =
+    if (isPossible(name + suffix)) name + suffix else s"${beginning(name)}-${hash(name)}$suffix"
+
+  /**
+   * The name with a mark before its endings, as in `part-0-mark.c000.parquet`: patterns that find the one find the other.
+   * If that is too long, the beginning of the name with a hash of the whole name, the mark, and the last ending.
+   *
+   * @param mark of at most 60 bytes
+   */
+  def marked(name: String, mark: String): String = {
+    def from(dot: Int) = if (dot < 1) "" else name.substring(dot)
+    val endings = from(name.indexOf('.', 1))
+    val whole = name.stripSuffix(endings) + mark + endings
+    val last = Some(from(name.lastIndexOf('.'))).filter(_.getBytes(UTF_8).length <= 50)
+    if (isPossible(whole)) whole else s"${beginning(name, 120)}-${hash(name)}$mark${last.getOrElse("")}"
+  }
+
+  /** As many whole characters as fit. */
+  private def beginning(name: String, most: Int = KeptBytes): String = {
+    var bytes = 0
+    val kept = name.codePoints.toArray.takeWhile { c =>
+      bytes += new String(Character.toChars(c)).getBytes(UTF_8).length
+      bytes <= most
+    }
+    new String(kept, 0, kept.length)
+  }
+
+  def hash(name: String): String =
+    MessageDigest.getInstance("SHA-256").digest(name.getBytes(UTF_8)).take(8).map(b => f"${b & 0xff}%02x").mkString
 }

@@ -37,9 +37,7 @@ trait FileOps {
    */
   def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit
 
-  /**
-   * Deletes one file, and Hadoop's checksum file beside it; not an error when it is gone already.
-   */
+  /** Deletes one file, and Hadoop's checksum file beside it; not an error when it is gone already. */
   def delete(path: Path): Unit
 
   /** Whether a folder stays when nothing is in it any more. */
@@ -58,11 +56,10 @@ trait FileOps {
   def mkdirs(dir: Path): Unit
 
   /**
-   * Makes a folder and the missing ones above it. The new ones get the rights, the group, the owner
-   * and the storage policy of another folder, where the file system has such.
+   * Makes a folder and the missing ones above it. The new ones get the rights, the group, the owner and the storage
+   * policy of another folder, where the file system has such.
    *
-   * @throws java.io.IOException also when the other folder is in an encryption zone and the new one is
-   *   not
+   * @throws java.io.IOException also when the other folder is in an encryption zone and the new one is not
    */
   def mkdirsLike(dir: Path, like: Path): Unit = mkdirs(dir)
 
@@ -88,15 +85,11 @@ trait FileOps {
   def writeNew(path: Path, bytes: Array[Byte], mode: Int): Unit = writeNew(path, bytes)
 
   /**
-   * The rights that all these folders, and all files in them, have in common. All rights if the
-   * file system has none.
+   * The rights that all these folders, and all files in them, have in common. All rights if the file system has none.
    */
   def commonMode(folders: Seq[Path]): Int = 0xfff
 
-  /**
-   * Gives files the rights and the group of the files that they replace, where the file system has
-   * such.
-   */
+  /** Gives files the rights and the group of the files that they replace, where the file system has such. */
   def adoptRights(written: Seq[Path], replaced: Seq[Path]): Unit = ()
 
   /** All bytes of a file. Fails when there are more than `limit`. */
@@ -108,10 +101,7 @@ trait FileOps {
    */
   def touch(path: Path): Unit
 
-  /**
-   * The path without symbolic links, where the file system has them. The path itself if nothing is
-   * there.
-   */
+  /** The path without symbolic links, where the file system has them. The path itself if nothing is there. */
   def realPath(path: Path): Path = path
 
   /**
@@ -140,4 +130,28 @@ object FileOps {
       s"not below a ${SideNames.Side} folder: $dir"
     )
   }
+}
+
+/**
+ * A file or folder as a listing shows it.
+ *
+ * @param length bytes; 0 for folders, and -1 for symbolic links to files or to nothing, so that they match no record
+ * @param modificationTime milliseconds since 1970, by the file system's clock
+ * @param etag of an object store: another one for each content
+ */
+final case class FileMeta(
+    path: Path,
+    length: Long,
+    modificationTime: Long,
+    isDirectory: Boolean,
+    etag: Option[String] = None
+) {
+  def name: String = path.getName
+
+  /** Whether it is a symbolic link to a file or to nothing. A link to a folder of data counts as that folder. */
+  def isLink: Boolean = length == FileMeta.LinkLength
+}
+
+object FileMeta {
+  val LinkLength: Long = -1L
 }

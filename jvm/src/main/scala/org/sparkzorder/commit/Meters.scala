@@ -14,17 +14,12 @@ import org.sparkzorder.compat._
 /** A lock that this JVM holds, as far as metrics report it. */
 private[commit] trait HeldLock {
 
-  /** How long it has been held. */
   private[commit] def ageMillis: Long
 
-  /** Whether files are being exchanged under it. */
   private[commit] def publishing: Boolean
 }
 
-/**
- * What this JVM is doing to tables right now, for Spark's metrics. Reading a meter asks no file
- * system.
- */
+/** What this JVM is doing to tables right now, for Spark's metrics. Reading a meter asks no file system. */
 object Meters {
 
   /** The bytes in the trash are remembered for so many tables. */
@@ -37,7 +32,6 @@ object Meters {
   /** Bytes in the trash of one table, as last seen. */
   private[commit] def trash(root: Path): AtomicLong = trashes.computeIfAbsent(root, _ => new AtomicLong)
 
-  /** Locks that this JVM holds. */
   def locksHeld: Int = held.size
 
   /** Milliseconds for which the oldest of them has been held; 0 without any. */

@@ -5,17 +5,13 @@ import org.apache.hadoop.fs.Path
 import org.sparkzorder.compat._
 
 /**
- * The requests to an object store that the commit without renames needs, see
- * `docs/design/commit.md`. A listing and a read show every write that has ended. Every
- * method throws `java.io.IOException` when the store does not answer, or answers with an error: the
- * request may then have taken effect, or take effect later.
+ * The requests to an object store that the commit without renames needs, see `docs/design/commit.md`. A
+ * listing and a read show every write that has ended. Every method throws `java.io.IOException` when the store does not
+ * answer, or answers with an error: the request may then have taken effect, or take effect later.
  */
 trait ObjectStore {
 
-  /**
-   * What the settings keep the store from doing that a commit needs, in words for an error; None if
-   * nothing.
-   */
+  /** What the settings keep the store from doing that a commit needs, in words for an error; None if nothing. */
   def lacks: Option[String] = None
 
   /** The path of [[UploadFolder]] below a table. */
@@ -30,10 +26,8 @@ trait ObjectStore {
   /** All objects below a folder, those in folders of it as well. */
   def below(dir: Path): Seq[Path]
 
-  /** The object at `path`. */
   def objectAt(path: Path): Option[FileMeta]
 
-  /** Whether there is an object below a folder. */
   def isFolder(path: Path): Boolean
 
   /** The object at `path`, or the folder if there is an object below it; None when there is neither. */
@@ -50,16 +44,10 @@ trait ObjectStore {
   /** Writes an object if there is none at `path`. Returns its etag, or None when there is one. */
   def putIfAbsent(path: Path, bytes: Array[Byte]): Option[String]
 
-  /**
-   * Replaces an object that has the given etag. Returns its new etag, or None when it is gone or has
-   * another one.
-   */
+  /** Replaces an object that has the given etag. Returns its new etag, or None when it is gone or has another one. */
   def putIfMatch(path: Path, bytes: Array[Byte], etag: String): Option[String]
 
-  /**
-   * Makes a file of an upload. False when the store knows no such upload: it was aborted, or
-   * completed before.
-   */
+  /** Makes a file of an upload. False when the store knows no such upload: it was aborted, or completed before. */
   def complete(path: Path, upload: OpenUpload): Boolean
 
   /** Ends an upload without a file. Not an error when it has ended already. */
@@ -76,27 +64,18 @@ trait ObjectStore {
   def copy(from: Path, etag: String, length: Long, to: Path): Boolean
 
   /**
-   * Begins an upload of a copy of an object, and leaves it open. None when the object is gone or has
-   * another etag.
+   * Begins an upload of a copy of an object, and leaves it open. None when the object is gone or has another etag.
    *
    * @param length of the object, in bytes
    */
   def startCopy(from: Path, etag: String, length: Long, to: Path): Option[OpenUpload]
 
-  /** Deletes an object that has the given etag. */
   def delete(path: Path, etag: String): Removal
 
   /** Deletes objects, whatever they hold. Not an error when some are gone already. */
   def deleteAll(paths: Seq[Path]): Unit
-
-  /**
-   * The days after which a rule of the store aborts open uploads of files below a folder, by the
-   * shortest rule that is on. None when there is no such rule, or when the store has no rules.
-   */
-  def daysOfUploads(dir: Path): Option[Int] = None
 }
 
-/** The content of an object. */
 final case class StoredBytes(bytes: Array[Byte], etag: String)
 
 /** How a delete on condition of an etag ended. */
@@ -109,4 +88,20 @@ object Removal {
 
   /** It has another etag, and stays. */
   case object Changed extends Removal
+}
+
+/**
+ * The folder of a table where tasks write on an object store. S3A leaves an upload open when its
+ * file is written below a folder of such a name, as its magic committer does.
+ */
+object UploadFolder {
+
+  /** Its path below the table, since Hadoop 3.4. */
+  def ofJob(operationId: String): String = s"__magic_job-$operationId"
+
+  /** The same before. There the name is `__magic` and nothing else. */
+  def inMagic(operationId: String): String = s"__magic/job-$operationId"
+
+  /** Another Spark may clean up than the one that wrote. */
+  def all(operationId: String): Seq[String] = Seq(ofJob(operationId), inMagic(operationId))
 }

@@ -1,16 +1,14 @@
 package org.sparkzorder.commit
 
 /**
- * What one operation does to the table. It is written completely before the operation touches any
- * row.
+ * What one operation does to the table. It is written completely before the operation touches any row.
  *
  * @param version given by [[FolderCommitter.prepare]]; 0 before
  * @param timestamp milliseconds since 1970
  * @param parameters as `DESCRIBE HISTORY` shows them
- * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows which files it
- *               may leave
- * @param locationChanges what an operation did that moved the table to new folders. Such an operation
- *                        has no inputs and outputs of its own, since no file of the table was moved
+ * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows which files it may leave
+ * @param locationChanges what an operation did that moved the table to new folders. Such an operation has no inputs and
+ *                        outputs of its own, since no file of the table was moved
  * @param root the table's root when files were exchanged, by which a copy of the table is known
  * @param lost files that RESTORE would have replaced, but that others had deleted. Their rows are in the outputs
  */
@@ -63,7 +61,6 @@ final case class Record(
 
 object Record {
 
-  /** A metric: how long files were being exchanged. */
   val PublishMillis = "publishMillis"
 
   /**
@@ -84,6 +81,12 @@ object Record {
 
   /** The end of the year 9999, the last that Spark shows. */
   private val MaxTime = 253402300799999L
+
+  /** @throws IllegalArgumentException when the record may not be published by an operation */
+  private[commit] def check(record: Record, operationId: String): Unit = {
+    require(record.operationId == operationId, s"the lock is held by $operationId, not by ${record.operationId}")
+    fault(record).foreach(why => throw new IllegalArgumentException(why))
+  }
 
   /** A reason for which no statement may use the record, if there is one. */
   def fault(record: Record): Option[String] = {
@@ -119,4 +122,21 @@ object Record {
     SideNames.trashVersion(FileNames.name(FileNames.parent(source))).isDefined &&
     FileNames.name(source).endsWith(FileNames.RetiredSuffix)
   }
+}
+
+/** How an operation exchanges files of the table for others. A record says it in the field `way`. */
+sealed abstract class Way(val name: String)
+
+object Way {
+
+  /** Files are renamed, on a disk or on HDFS, see `docs/design/commit.md`. */
+  case object InPlace extends Way("in-place")
+
+  /** Uploads are completed and files deleted, see `docs/design/commit.md`. */
+  case object ObjectStore extends Way("object-store")
+
+  /** The catalog is told of new folders. */
+  case object Catalog extends Way("catalog")
+
+  val all: Seq[Way] = Seq(InPlace, ObjectStore, Catalog)
 }

@@ -3,7 +3,6 @@ package org.sparkzorder.commit
 /** How far an operation has come. The suffix of its record's name says it. */
 sealed abstract class RecordState(val suffix: String) {
 
-  /** Whether it is part of the history. */
   def isPublished: Boolean = this == RecordState.Done || this == RecordState.Vacuumed
 
   /** Whether the operation has come to no end yet. If its owner is dead, a recovery ends it. */
@@ -27,10 +26,7 @@ object RecordState {
   /** Part of the history; the retired files are deleted. */
   case object Vacuumed extends RecordState("vacuumed")
 
-  /**
-   * The operation left no change. Only listings that were made during its exchange of files may
-   * still show one.
-   */
+  /** The operation left no change. Only listings that were made during its exchange of files may still show one. */
   case object Undone extends RecordState("undone")
 
   val all: Seq[RecordState] = Seq(Publishing, Moving, Done, Vacuumed, Undone)

@@ -2,16 +2,36 @@ package org.sparkzorder.commit
 
 import scala.util.matching.Regex
 
+import org.apache.hadoop.fs.{FileStatus, FileSystem}
+
 /**
- * Reads a listing of a side folder: which of its files are records, locks, statistics. The names
- * are in [[SideNames]].
+ * A record as a listing of the side folder shows it.
+ *
+ * @param note what the name has after the version: the time of publishing, or the operation's id
+ */
+final case class RecordFile(version: Long, note: Option[String], state: RecordState, meta: FileMeta) {
+
+  /** How long files were being exchanged; None before the end. */
+  def publishMillis: Option[Long] = note.collect { case SideNames.PublishTime(millis) => millis.toLong }
+}
+
+/** A file of statistics as a listing of the side folder shows it. */
+final case class NumberedIndexFile(number: Long, meta: FileMeta) {
+
+  /** Its status. An object store has told all of it in the listing. */
+  def status(fs: FileSystem): FileStatus =
+    if (meta.etag.isEmpty) fs.getFileStatus(meta.path)
+    else new FileStatus(meta.length, false, 1, 0L, meta.modificationTime, fs.makeQualified(meta.path))
+}
+
+/**
+ * Reads a listing of a side folder: which of its files are records, locks, statistics. The names are in [[SideNames]].
  */
 private[commit] object SideListing {
 
   private val RecordName: Regex = """_v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
   private val IndexName: Regex = """_index-(\d{10,18})\.zidx""".r
 
-  /** The records, newest first. */
   def records(statuses: Seq[FileMeta]): Seq[RecordFile] = withoutDoubles(withDoubles(statuses)).sortBy(-_.version)
 
   /** The same in any order. A record may be there under two names. */
@@ -30,10 +50,7 @@ private[commit] object SideListing {
   /** Operations that may have told the catalog of new folders. */
   def moving(statuses: Seq[FileMeta]): Seq[RecordFile] = records(statuses).filter(_.state == RecordState.Moving)
 
-  /**
-   * On an object store a record gets its next name before it loses the last one. So VACUUM may have
-   * left both.
-   */
+  /** On an object store a record gets its next name before it loses the last one. So VACUUM may have left both. */
   private def withoutDoubles(found: Seq[RecordFile]): Seq[RecordFile] = {
     val vacuumed = found.filter(_.state == RecordState.Vacuumed).map(_.version).toSet
     if (vacuumed.isEmpty) found
@@ -60,12 +77,10 @@ private[commit] object SideListing {
   def newestPublished(statuses: Seq[FileMeta]): Long =
     records(statuses).find(_.state.isPublished).fold(0L)(_.version)
 
-  /** The version after the newest. */
   def nextVersion(newest: Long): Long =
     if (newest < SideNames.MaxVersion) newest + 1
     else throw new java.io.IOException(s"no version comes after $newest")
 
-  /** The files of statistics, newest first. */
   def indexes(statuses: Seq[FileMeta]): Seq[NumberedIndexFile] =
     statuses.flatMap { meta =>
       meta.name match {

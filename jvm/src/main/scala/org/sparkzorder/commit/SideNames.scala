@@ -33,15 +33,11 @@ private[sparkzorder] object SideNames {
 
   private val TrashPattern: Regex = """_v(\d{10,18})-(.+)""".r
 
-  /**
-   * Whether the file was not complete yet when its writer died, or will have another name in a
-   * moment.
-   */
+  /** Whether the file was not complete yet when its writer died, or will have another name in a moment. */
   def isTemporary(name: String): Boolean = name.startsWith(TemporaryPrefix) || name.startsWith(ProbePrefix)
 
   def versionName(version: Long): String = String.format(Locale.ROOT, "v%010d", Long.box(version))
 
-  /** The version in the name of a trash folder. */
   def trashVersion(name: String): Option[Long] = name match {
     case TrashPattern(digits, _) => Some(digits.toLong)
     case _                       => None

@@ -10,11 +10,7 @@ import org.apache.hadoop.fs.Path
  * @param threads in how many folders files are looked at or moved at the same time. A folder that
  *                is alone gets all of them
  */
-final case class TableFolder(
-    root: Path,
-    ops: FileOps,
-    threads: Int
-) {
+final case class TableFolder(root: Path, ops: FileOps, threads: Int) {
   import SideNames._
   import TableFolder._
 
@@ -29,9 +25,7 @@ final case class TableFolder(
 
   def newLock(): Path = new Path(side, s"$LockPrefix${UUID.randomUUID()}")
 
-  /**
-   * A name for a file that is renamed once it is complete. Only the lock's owner writes such files.
-   */
+  /** A name for a file that is renamed once it is complete. Only the lock's owner writes such files. */
   def newTemporary(): Path = new Path(side, s"$TemporaryPrefix${UUID.randomUUID()}")
 
   /** A name for an empty file whose time stamp tells the file system's clock. */
@@ -50,17 +44,13 @@ final case class TableFolder(
   /**
    * The record of an operation that is published.
    *
-   * @param publishMillis how long files were being exchanged. The time is in the name because the
-   *                      record was written long before it was known, and because one rename must
-   *                      make the record part of the history
+   * @param publishMillis how long files were being exchanged. The time is in the name because the record was written
+   *                      long before it was known, and because one rename must make the record part of the history
    */
   def published(record: Record, publishMillis: Long): Path =
     new Path(side, s"${recordName(record.version)}-${publishMillis}ms.${RecordState.Done.suffix}")
 
-  /**
-   * The record of an operation that was undone. The next operation gets the same version, so the id
-   * is in the name.
-   */
+  /** The record of an operation that was undone. The next operation gets the same version, so the id is in the name. */
   def undone(record: Record): Path =
     new Path(side, s"${recordName(record.version)}-${record.operationId}.${RecordState.Undone.suffix}")
 
@@ -96,15 +86,10 @@ final case class TableFolder(
 
   def stagingOf(folder: String, operationId: String): Path = FileNames.child(stagingsOf(folder), s"$Hidden$operationId")
 
-  def stagingOf(folder: String, record: Record): Path = stagingOf(folder, record.operationId)
-
   /** Where tasks may write on an object store, see [[UploadFolder]]. */
   def uploads(operationId: String): Seq[Path] = UploadFolder.all(operationId).map(new Path(root, _))
 
-  /**
-   * Where tasks write the files of one folder. S3A takes what is below `__base` for the files'
-   * places.
-   */
+  /** Where tasks write the files of one folder. S3A takes what is below `__base` for the files' places. */
   def uploadsOf(folder: String, operationId: String, store: ObjectStore): Path = {
     val base = new Path(new Path(root, store.uploadFolder(operationId)), "__base")
     if (folder.isEmpty) base else FileNames.child(base, folder)
@@ -112,21 +97,12 @@ final case class TableFolder(
 
   def trashesOf(folder: String): Path = new Path(sideOf(folder), TrashName)
 
-  /**
-   * The trash of one operation in one folder. Two tables may share a folder, so the operation's id
-   * is in the name.
-   */
+  /** The trash of one operation in one folder. Two tables may share a folder, so the operation's id is in the name. */
   def trashOf(folder: String, record: Record): Path = new Path(trashesOf(folder), trashName(record))
 
-  /** Where an output waits until it is published. */
-  def staged(file: String, record: Record): Path =
-    FileNames.child(stagingOf(FileNames.parent(file), record), FileNames.stagedName(file))
-
-  /** Where an output waits while there is no record yet. */
   def staged(file: String, operationId: String): Path =
     FileNames.child(stagingOf(FileNames.parent(file), operationId), FileNames.stagedName(file))
 
-  /** Where an input is once it is retired. */
   def retired(file: String, record: Record): Path = retiredIn(trashOf(FileNames.parent(file), record), file)
 
   /** The same in a trash that is known: for many files. */
@@ -136,10 +112,7 @@ final case class TableFolder(
 object TableFolder {
   def apply(root: Path, ops: FileOps): TableFolder = TableFolder(root, ops, ops.threads)
 
-  /**
-   * The scheme may be another one, such as `s3` for `s3a`. A path that was made from a URI may end with a
-   * slash.
-   */
+  /** The scheme may be another one, such as `s3` for `s3a`. A path that was made from a URI may end with a slash. */
   private[commit] def isSame(one: Path, other: Path): Boolean = {
     def place(path: Path) = (path.toUri.getAuthority, path.toUri.getPath.stripSuffix("/"))
     place(one) == place(other)
@@ -148,6 +121,5 @@ object TableFolder {
   /** How the names of all files of a version's record begin. */
   private[commit] def recordName(version: Long): String = s"${SideNames.Hidden}${SideNames.versionName(version)}"
 
-  /** The name of the trash of a record's operation. */
   def trashName(record: Record): String = s"${recordName(record.version)}-${record.operationId}"
 }

@@ -43,8 +43,10 @@ private[sparkzorder] object TiedNames {
    * @throws TiedFileException for the first entry that is tied to one of the data files
    */
   def refuse(entries: Seq[FileMeta], isData: String => Boolean, why: TiedFileException.Reason): Unit =
-    for { entry <- entries; owner <- ownerOf(entry.name, isData) }
-      throw new TiedFileException(FileNames.child(entry.path.getParent, owner), entry.path, why)
+    for { entry <- entries; owner <- ownerOf(entry.name, isData) } {
+      val file = FileNames.child(entry.path.getParent, owner)
+      throw new TiedFileException(file, entry.path, isKeyMaterial(entry.name), why)
+    }
 
   /** A name may begin or end there: it is not within a word. So `1.parquet` is not in `_11.parquet.bak`. */
   private def isCut(name: String, at: Int): Boolean =

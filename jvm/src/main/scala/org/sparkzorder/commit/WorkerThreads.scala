@@ -1,9 +1,14 @@
 package org.sparkzorder.commit
 
+import java.io.IOException
 import java.security.PrivilegedAction
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
 
+import scala.annotation.tailrec
+import scala.util.{Failure, Try}
+
 import org.apache.hadoop.security.UserGroupInformation
+import org.slf4j.LoggerFactory
 
 import org.sparkzorder.compat._
 import org.sparkzorder.progress.StatementProgress
@@ -96,4 +101,28 @@ private[sparkzorder] object WorkerThreads {
         catch { case _: InterruptedException => interrupted.set(true) }
       }
     }
+}
+
+/**
+ * Does again what failed with an I/O error, after pauses that double.
+ *
+ * @param attempts how often it is tried in all
+ * @param firstPauseMillis before the second attempt
+ */
+private[commit] final case class Patience(attempts: Int, firstPauseMillis: Long, sleep: Long => Unit) {
+
+  def apply[A](what: String)(work: => A): A = {
+    @tailrec def again(left: Int): A = Try(work) match {
+      case Failure(e: IOException) if left > 1 =>
+        Patience.log.warn(s"$what failed, trying again", e)
+        sleep(firstPauseMillis << (attempts - left))
+        again(left - 1)
+      case result => result.get
+    }
+    again(attempts)
+  }
+}
+
+private object Patience {
+  private val log = LoggerFactory.getLogger(classOf[Patience])
 }

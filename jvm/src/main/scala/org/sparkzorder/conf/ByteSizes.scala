@@ -4,19 +4,14 @@ import java.util.Locale
 
 import org.sparkzorder.compat._
 
-/**
- * Sizes as people write them: `134217728`, `128MB`, `1 GiB`, `512k`. As in Spark, all units are
- * powers of 1024.
- */
+/** Sizes as people write them: `134217728`, `128MB`, `1 GiB`, `512k`. As in Spark, all units are powers of 1024. */
 private[sparkzorder] object ByteSizes {
 
   private val size = """(\d+(?:\.\d+)?)\s*([a-z]*)""".r
 
   private val units = Seq("b", "k", "m", "g", "t", "p")
 
-  /**
-   * The size in whole bytes; None if the text is not a size, or if a Long cannot hold the bytes.
-   */
+  /** The size in whole bytes; None if the text is not a size, or if a Long cannot hold the bytes. */
   def parse(text: String): Option[Long] = text.trim.toLowerCase(Locale.ROOT) match {
     case size(number, "" | "byte" | "bytes") => number.toLongOption
     case size(number, unit)                  =>

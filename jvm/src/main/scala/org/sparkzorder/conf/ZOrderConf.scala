@@ -13,50 +13,33 @@ import org.apache.spark.sql.zorder.SparkOwn.{ConfigBuilder, ConfigEntry}
 object ZOrderConf {
   private val declared = Seq.newBuilder[Setting]
 
-  val skippingEnabled: ConfigEntry[Boolean] = flag(
-    key = "spark.zorder.skipping.enabled",
-    default = true,
-    description = "Whether queries skip files that cannot contain a matching row. The results are the same either way."
+  val skippingEnabled: ConfigEntry[Boolean] = flag("spark.zorder.skipping.enabled", default = true)(
+    "Whether queries skip files that cannot contain a matching row. The results are the same either way."
   )
 
-  val trustListing: ConfigEntry[Boolean] = flag(
-    key = "spark.zorder.skipping.trust-listing",
-    default = false,
-    description =
-      "Whether queries skip files by the file listing that the session keeps, without looking at the storage again. This " +
-        "is faster on object stores. Results are wrong if another program overwrites files in place during the session."
+  val trustListing: ConfigEntry[Boolean] = flag("spark.zorder.skipping.trust-listing", default = false)(
+    "Whether queries skip files by the file listing that the session keeps, without looking at the storage again. This " +
+      "is faster on object stores. Results are wrong if another program overwrites files in place during the session."
   )
 
-  val aggregatesEnabled: ConfigEntry[Boolean] = flag(
-    key = "spark.zorder.aggregates.enabled",
-    default = true,
-    description =
-      "Whether `count`, `min` and `max` are answered from the index for files in which the filter is true of every row. " +
-        "The results are the same either way."
+  val aggregatesEnabled: ConfigEntry[Boolean] = flag("spark.zorder.aggregates.enabled", default = true)(
+    "Whether `count`, `min` and `max` are answered from the index for files in which the filter is true of every row. " +
+      "The results are the same either way."
   )
 
-  val topKEnabled: ConfigEntry[Boolean] = flag(
-    key = "spark.zorder.topk.enabled",
-    default = true,
-    description =
-      "Whether `ORDER BY .. LIMIT` reads only files that may hold one of the first rows, as far as the index tells. The " +
-        "results are the same either way."
+  val topKEnabled: ConfigEntry[Boolean] = flag("spark.zorder.topk.enabled", default = true)(
+    "Whether `ORDER BY .. LIMIT` reads only files that may hold one of the first rows, as far as the index tells. The " +
+      "results are the same either way."
   )
 
-  val joinsEnabled: ConfigEntry[Boolean] = flag(
-    key = "spark.zorder.joins.enabled",
-    default = true,
-    description =
-      "Whether a scan leaves out files by the keys of the other side of a join, if Spark broadcasts that side. The results " +
-        "are the same either way."
+  val joinsEnabled: ConfigEntry[Boolean] = flag("spark.zorder.joins.enabled", default = true)(
+    "Whether a scan leaves out files by the keys of the other side of a join, if Spark broadcasts that side. The results " +
+      "are the same either way."
   )
 
-  val memoryEnabled: ConfigEntry[Boolean] = flag(
-    key = "spark.zorder.memory.enabled",
-    default = true,
-    description =
-      "Whether queries remember the files in which no row passed their filter, and skip them when a filter that asks for " +
-        "no more comes again. This works for tables with an index."
+  val memoryEnabled: ConfigEntry[Boolean] = flag("spark.zorder.memory.enabled", default = true)(
+    "Whether queries remember the files in which no row passed their filter, and skip them when a filter that asks for " +
+      "no more comes again. This works for tables with an index."
   )
 
   val indexCacheMaxBytes: ConfigEntry[Option[Long]] = setting(
@@ -69,12 +52,9 @@ object ZOrderConf {
     example = "1073741824"
   )(_.longConf.checkValue(_ >= 0, "must be at least 0 bytes").createOptional)
 
-  val workloadEnabled: ConfigEntry[Boolean] = flag(
-    key = "spark.zorder.workload.enabled",
-    default = false,
-    description =
-      "Whether queries record which columns they filter on, and where in the columns, for `ZORDER BY AUTO`. No value is " +
-        "recorded."
+  val workloadEnabled: ConfigEntry[Boolean] = flag("spark.zorder.workload.enabled", default = false)(
+    "Whether queries record which columns they filter on, and where in the columns, for `ZORDER BY AUTO`. No value is " +
+      "recorded."
   )
 
   val lockTimeoutSeconds: ConfigEntry[Long] = setting(
@@ -113,20 +93,14 @@ object ZOrderConf {
     example = "200"
   )(_.intConf.checkValue(_ > 0, "must be at least 1").createWithDefault(1000))
 
-  val columnwise: ConfigEntry[Boolean] = flag(
-    key = "spark.zorder.write.columnwise",
-    default = true,
-    description =
-      "Whether `OPTIMIZE` writes Parquet files of flat columns column by column and with its own dictionaries. Otherwise " +
-        "Spark's writer and parquet-java do it, which takes longer. The values are the same either way."
+  val columnwise: ConfigEntry[Boolean] = flag("spark.zorder.write.columnwise", default = true)(
+    "Whether `OPTIMIZE` writes Parquet files of flat columns column by column and with its own dictionaries. Otherwise " +
+      "Spark's writer and parquet-java do it, which takes longer. The values are the same either way."
   )
 
-  val progressEnabled: ConfigEntry[Boolean] = flag(
-    key = "spark.zorder.progress.enabled",
-    default = true,
-    description =
-      "Whether a statement shows its progress: a line in the log every ten seconds, and a bar where Spark draws its own. " +
-        "The methods of `ZOrderTable` draw one in notebooks and over Spark Connect."
+  val progressEnabled: ConfigEntry[Boolean] = flag("spark.zorder.progress.enabled", default = true)(
+    "Whether a statement shows its progress: a line in the log every ten seconds, and a bar where Spark draws its own. " +
+      "The methods of `ZOrderTable` draw one in notebooks and over Spark Connect."
   )
 
   /** In the order of the reference page. */
@@ -140,7 +114,7 @@ object ZOrderConf {
       Some(JavaUtils.timeStringAsMs(time)).filter(_ >= 0)
     } catch { case _: IllegalArgumentException => None }
 
-  private def flag(key: String, default: Boolean, description: String): ConfigEntry[Boolean] = setting(
+  private def flag(key: String, default: Boolean)(description: String): ConfigEntry[Boolean] = setting(
     key = key,
     valueType = "boolean",
     default = value => s"`$value`",

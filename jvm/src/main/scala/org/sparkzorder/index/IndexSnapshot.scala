@@ -88,14 +88,6 @@ final class IndexSnapshot private[index] (reader: IndexReader, table: FileTable)
 
   private def withMembers = footer.columns.filter(c => footer.has(MemberBlocks.columns(c.name).head))
 
-  /** The bytes that a column has in the index file: its statistics, and its values if they are kept. */
-  def bytesOf(key: ColumnKey): Long = {
-    val ofFiles = memberBlocks(key).fold(0L)(b => (0 until files).iterator.map(b.lengthOf).sum)
-    val names = footer.columns.filter(_.key == key)
-      .flatMap(c => ColumnPages.names(c.name, key.dataType) ++ MemberBlocks.columns(c.name))
-    names.filter(footer.has).map(footer.place(_)._2).sum + ofFiles
-  }
-
   private[index] def memberBlocks(key: ColumnKey): Option[MemberBlocks] = byMember.get(key).flatMap(_.get)
 
   private val byMember: Map[ColumnKey, Lazy[MemberBlocks]] = withMembers.map { c =>

@@ -70,9 +70,6 @@ private[index] final class MemberBlocks private (
         }
   }
 
-  /** The bytes that a file's values have in the index. */
-  def lengthOf(i: Int): Long = until(i) - from(i)
-
   /** The end of what is read at once, if block i is needed: others that are wanted soon are read with it. */
   private def end(i: Int, wanted: BitSet): Long = {
     var end = until(i)

@@ -52,7 +52,6 @@ private[parser] object PredicateParser {
     }
   }
 
-  /** Whether a text may have parameters. */
   private def hasMarkers(text: String): Boolean =
     StatementParser.tokens(text).map(_.getText).exists(token => token == ":" || token == "?")
 

@@ -55,8 +55,7 @@ private[parser] class StatementBuilder(unquote: String => String, predicate: (St
         IndexColumn(column(c.column), Option(c.kind).map(_.getText.toUpperCase(ROOT)))
       ).toVector,
       all = ctx.STAR != null || ctx.indexColumn.isEmpty,
-      ctx.REPLACE != null,
-      ctx.DRY != null
+      ctx.REPLACE != null
     )
 
   override def visitRefreshSkippingIndex(ctx: RefreshSkippingIndexContext): Statement =

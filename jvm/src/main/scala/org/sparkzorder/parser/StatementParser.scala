@@ -3,6 +3,7 @@ package org.sparkzorder.parser
 import java.util.Locale
 
 import org.antlr.v4.runtime._
+import org.antlr.v4.runtime.misc.Interval
 
 import org.sparkzorder.parser.antlr.{ZOrderSqlLexer, ZOrderSqlParser => Grammar}
 import org.sparkzorder.statement.{Predicate, Statement}
@@ -65,11 +66,11 @@ object StatementParser {
         "[OPTIONS ('key' = 'value', ..)] [DRY RUN]"
     case "RESTORE" :: Nil =>
       "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF '<time>' [OPTIONS ('lost-files' = 'restore')]"
-    case "VACUUM" :: Nil  => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
-    case "CREATE" :: Nil  => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [([*,] c [VALUES | BLOOM], ..)] [DRY RUN]"
-    case "CLEAR" :: Nil   => "CLEAR SKIPPING MEMORY ON <table>"
-    case "EXPLAIN" :: Nil => "EXPLAIN SKIPPING [FILES | ANALYZE] <query>"
-    case "SHOW" :: Nil    => "SHOW CLUSTERING [IN <database>] | SHOW OPERATIONS"
+    case "VACUUM" :: Nil              => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
+    case "CREATE" :: Nil              => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [([*,] c [VALUES | BLOOM], ..)]"
+    case "CLEAR" :: Nil               => "CLEAR SKIPPING MEMORY ON <table>"
+    case "EXPLAIN" :: Nil             => "EXPLAIN SKIPPING [FILES | ANALYZE] <query>"
+    case "SHOW" :: Nil                => "SHOW CLUSTERING [IN <database>] | SHOW OPERATIONS"
     case ("DESCRIBE" | "DESC") :: Nil => "DESCRIBE SKIPPING INDEX ON <table> [(c, ..)]"
     case word :: _                    => s"$word SKIPPING INDEX ON <table>"
     case Nil                          => "a statement of spark-zorder"
@@ -123,4 +124,24 @@ object StatementParser {
         cause: RecognitionException
     ): Unit = throw new StatementSyntaxError(offending.asInstanceOf[Token])
   }
+}
+
+/**
+ * A text whose letters from a to z look like capitals to the lexer, and that stays as it was written in tokens. The
+ * grammar's own option for this is unknown to the ANTLR of Spark 3.5.
+ */
+private[parser] class AnyCase(text: CharStream) extends CharStream {
+  override def LA(offset: Int): Int = text.LA(offset) match {
+    case letter if 'a' <= letter && letter <= 'z' => letter - 'a' + 'A'
+    case other                                    => other
+  }
+
+  override def consume(): Unit = text.consume()
+  override def mark(): Int = text.mark()
+  override def release(marker: Int): Unit = text.release(marker)
+  override def index(): Int = text.index()
+  override def seek(index: Int): Unit = text.seek(index)
+  override def size(): Int = text.size()
+  override def getSourceName: String = text.getSourceName
+  override def getText(interval: Interval): String = text.getText(interval)
 }

@@ -12,7 +12,6 @@ private[parser] object SyntaxErrors {
     of("PARSE_SYNTAX_ERROR", Map("error" -> near, "hint" -> hint), token)
   }
 
-  /** Any error of Spark's parser. */
   def of(condition: String, parameters: Map[String, String], token: Token): ParseException = {
     val place = new ParserRuleContext()
     place.start = token

@@ -17,11 +17,10 @@ import org.sparkzorder.table.{TargetKind, Targets}
 /**
  * Parses our statements and hands every other text to the next parser.
  *
- * Table formats have some statements of ours, too, such as OPTIMIZE, VACUUM and DESCRIBE HISTORY.
- * Such a statement is ours only if its table is. Otherwise the next parser gets the unchanged text.
- * If that parser does not know the statement either, our error says why the table is refused. The
- * parser of a table format takes such a statement for any name. So if the name cannot be a table of
- * a format, for example a view, our error comes at once.
+ * Table formats have some statements of ours, too, such as OPTIMIZE, VACUUM and DESCRIBE HISTORY. Such a statement is
+ * ours only if its table is. Otherwise the next parser gets the unchanged text. If that parser does not know the
+ * statement either, our error says why the table is refused. The parser of a table format takes such a statement for
+ * any name. So if the name cannot be a table of a format, for example a view, our error comes at once.
  *
  * @param plan makes the plan of one of our statements
  */
@@ -104,10 +103,7 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
   private def isBetterOurs(sql: String, next: ParseException): Boolean =
     StatementParser.isOursAlone(sql) || StatementParser.isUnknownToSpark(sql) && isUnknown(next)
 
-  /**
-   * Whether the next parser does not know the statement at all. Any other error comes from a parser
-   * that does.
-   */
+  /** Whether the next parser does not know the statement at all. Any other error comes from a parser that does. */
   private def isUnknown(e: ParseException): Boolean = SparkShim.conditionOf(e) == "PARSE_SYNTAX_ERROR"
 
   private def unquote(literal: String): String = delegate.parseExpression(literal) match {
@@ -120,4 +116,11 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
     case (_: SharedStatement, TargetKind.Foreign(_, ofSpark)) => ofSpark
     case _                                                    => false
   }
+}
+
+/** Makes the plan of a statement. The parser receives it as an argument, so that it does not depend on the commands. */
+trait StatementPlan {
+
+  /** @param parseQuery parses the query inside a statement */
+  def apply(statement: Statement, parseQuery: String => LogicalPlan): LogicalPlan
 }

@@ -3,6 +3,22 @@ package org.sparkzorder.progress
 import org.sparkzorder.compat._
 
 /**
+ * A part of a statement that may take long.
+ *
+ * @param name as people read it
+ */
+sealed abstract class Phase(val name: String)
+
+object Phase {
+  case object Planning extends Phase("planning")
+  case object Footers extends Phase("reading footers")
+  case object Scanning extends Phase("reading rows")
+  case object Rewriting extends Phase("rewriting")
+  case object Moving extends Phase("moving files")
+  case object Deleting extends Phase("deleting files")
+}
+
+/**
  * How far one statement is. Any thread may report to it and look at it.
  *
  * A statement goes through phases. Each counts files, and bytes too where these tell more about the
@@ -55,7 +71,6 @@ final class StatementProgress(
   /** Names what is done within the phase, as it differs from the phase's own name. */
   def stepTo(name: String): Unit = synchronized { step = name }
 
-  /** Corrects how many files the phase has. */
   def expect(of: Phase, moreFiles: Long): Unit = synchronized {
     if (of == phase) totalFiles = math.max(files, totalFiles + moreFiles)
   }
@@ -109,7 +124,6 @@ object StatementProgress {
   /** The statement that this thread works for, if any. */
   def current: Option[StatementProgress] = Option(ofThread.get)
 
-  /** Runs work of a statement on this thread. */
   def during[T](progress: Option[StatementProgress])(work: => T): T = {
     val before = ofThread.get
     ofThread.set(progress.orNull)
@@ -117,3 +131,28 @@ object StatementProgress {
     finally ofThread.set(before)
   }
 }
+
+/**
+ * How far a statement is at one moment.
+ *
+ * @param operation such as `OPTIMIZE`
+ * @param table as the statement names it
+ * @param step what it does now, such as `writing`
+ * @param files that are done in this phase, of `totalFiles`. 0 of 0 when the phase has no files
+ * @param bytes that are done in this phase, of `totalBytes`. 0 of 0 when they are not counted
+ * @param fraction of the whole statement, 0 to 1. It never falls
+ * @param millis since the statement began
+ * @param millisLeft of this phase at its speed so far; None before that is known
+ */
+final case class ProgressSnapshot(
+    operation: String,
+    table: String,
+    step: String,
+    files: Long,
+    totalFiles: Long,
+    bytes: Long,
+    totalBytes: Long,
+    fraction: Double,
+    millis: Long,
+    millisLeft: Option[Long]
+)

@@ -1,8 +1,8 @@
 package org.sparkzorder.statement
 
-/**
- * One of our statements, as the user wrote it: names are not resolved, and queries are text.
- */
+import org.apache.spark.sql.catalyst.expressions.Expression
+
+/** One of our statements, as the user wrote it: names are not resolved, and queries are text. */
 sealed trait Statement
 
 /** A statement about one table. If the table is not ours, the next parser gets the text. */
@@ -61,8 +61,7 @@ final case class CreateSkippingIndexStatement(
     target: Target,
     columns: Seq[IndexColumn],
     all: Boolean,
-    replace: Boolean,
-    dryRun: Boolean = false
+    replace: Boolean
 ) extends TableStatement
 final case class RefreshSkippingIndexStatement(target: Target) extends TableStatement
 final case class DropSkippingIndexStatement(target: Target) extends TableStatement
@@ -86,3 +85,16 @@ case object ShowOperationsStatement extends Statement
  * @param analyze whether the query runs
  */
 final case class ExplainSkippingStatement(query: String, files: Boolean, analyze: Boolean) extends Statement
+
+/**
+ * The predicate of a WHERE.
+ *
+ * @param text for people: as the user wrote it, or with the values of its parameters
+ * @param read reads the predicate with Spark's parser. A statement about a table of others keeps its
+ *   text, so its predicate is never read.
+ */
+final class Predicate(val text: String, read: => Expression) {
+
+  /** What Spark's parser makes of the predicate. Its names are not resolved. */
+  lazy val condition: Expression = read
+}

@@ -29,8 +29,7 @@ object Target {
   val formats: Seq[String] = Seq("parquet", "orc")
 
   /**
-   * As in Spark's SQL on files, parquet.`path` is a path, absolute or relative. Every other name is
-   * that of a table.
+   * As in Spark's SQL on files, parquet.`path` is a path, absolute or relative. Every other name is that of a table.
    */
   def ofParts(parts: Seq[String]): Target = parts match {
     case Seq(format, path) if formats.contains(format.toLowerCase(java.util.Locale.ROOT)) =>

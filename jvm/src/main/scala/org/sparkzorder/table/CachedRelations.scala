@@ -7,22 +7,20 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.{classic, AnalysisException}
 import org.apache.spark.sql.catalyst.QualifiedTableName
 import org.apache.spark.sql.catalyst.catalog.SessionCatalog
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.storage.StorageLevel
 
 /**
- * The relations that the session's catalog caches, each with a listing of its files. A statement
- * that names a folder by its path, or one of several tables over a folder, makes the listings of
- * the other tables outdated.
+ * The relations that the session's catalog caches, each with a listing of its files. A statement that names a folder by
+ * its path, or one of several tables over a folder, makes the listings of the other tables outdated.
  */
 private[table] object CachedRelations extends Logging {
 
-  /**
-   * Removes the relations that read from the folder, from a folder below it, or from one above it.
-   */
+  /** Removes the relations that read from the folder, from a folder below it, or from one above it. */
   def forget(session: classic.SparkSession, root: Path): Unit = {
     val catalog = session.sessionState.catalog
     cached(catalog) match {
@@ -43,10 +41,7 @@ private[table] object CachedRelations extends Logging {
     one.startsWith(other) || other.startsWith(one)
   }
 
-  /**
-   * Spark has no method that lists them, so this reads a private field; None if it is not as in
-   * Spark 4.0 to 4.3.
-   */
+  /** Spark has no method that lists them, so this reads a private field; None if it is not as in Spark 4.0 to 4.3. */
   private def cached(catalog: SessionCatalog): Option[Seq[(QualifiedTableName, HadoopFsRelation)]] =
     try {
       val field = classOf[SessionCatalog].getDeclaredField("tableRelationCache")
@@ -69,5 +64,30 @@ private[table] object CachedRelations extends Logging {
         case _                   => None
       }
     case _ => None
+  }
+}
+
+/** What `CACHE TABLE` keeps in memory. Spark knows it by the table's location. */
+private[sparkzorder] object CachedTable extends Logging {
+
+  /**
+   * Runs work that changes the location of a table. If the session had cached the table, it is cached
+   * afterwards as well, and read again when it is next used.
+   */
+  def following[A](table: TableLocation)(work: => A): A = {
+    val session = table.session
+    val name = table.catalogTable.map(_.identifier.quotedString)
+    val before = name.filterNot(_ => session.sharedState.cacheManager.isEmpty).map(session.table(_))
+      .map(rows => rows -> rows.storageLevel).filter(_._2 != StorageLevel.NONE)
+    try work
+    finally before.foreach { case (rows, level) =>
+        try
+          if (session.table(name.get).storageLevel == StorageLevel.NONE) {
+            rows.unpersist()
+            session.catalog.cacheTable(name.get, level)
+          }
+        // The table was dropped meanwhile.
+        catch { case e: AnalysisException => logWarning(s"${table.name} is not cached any more", e) }
+      }
   }
 }

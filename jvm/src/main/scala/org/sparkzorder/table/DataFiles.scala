@@ -1,6 +1,7 @@
 package org.sparkzorder.table
 
 import java.io.FileNotFoundException
+import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.AccessDeniedException
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
@@ -59,8 +60,7 @@ private[table] object DataFiles {
   def shown(format: String): String = if (format == "orc") "ORC" else "Parquet"
 
   /**
-   * None for a file that was deleted meanwhile, or that we may not read. The error that led here
-   * describes this better.
+   * None for a file that was deleted meanwhile, or that we may not read. The error that led here describes this better.
    */
   private def isThere[T](look: => T): Option[T] =
     try Some(look)
@@ -68,4 +68,26 @@ private[table] object DataFiles {
 
   private def magic(fs: FileSystem, file: FileStatus): Option[String] =
     FileMagic.format(fs, file.getPath, file.getLen)
+}
+
+private[table] object FileMagic {
+
+  /** Begins Parquet files with an encrypted footer. */
+  val EncryptedFooter = "PARE"
+
+  /** The first four bytes, each as one character. */
+  def of(fs: FileSystem, file: Path, length: Long): String = {
+    val bytes = new Array[Byte](math.min(4L, length).toInt)
+    val in = fs.open(file)
+    try in.readFully(0, bytes)
+    finally in.close()
+    new String(bytes, ISO_8859_1)
+  }
+
+  /** Spark's name of the format, parquet or orc; None for other files. */
+  def format(fs: FileSystem, file: Path, length: Long): Option[String] = of(fs, file, length) match {
+    case "PAR1" | EncryptedFooter => Some("parquet")
+    case s if s.startsWith("ORC") => Some("orc")
+    case _                        => None
+  }
 }

@@ -19,9 +19,7 @@ import org.sparkzorder.compat._
  */
 final case class SharedFolder(one: DataFolder, other: DataFolder, real: Option[String])
 
-/**
- * Finds two data folders of a table that are the same folder, or of which one contains the other.
- */
+/** Finds two data folders of a table that are the same folder, or of which one contains the other. */
 object DataFolders {
 
   private val Threads = 16
@@ -76,9 +74,8 @@ object DataFolders {
   }
 
   /**
-   * Identifies folders by device and inode, which do not depend on the spelling: a file system may
-   * ignore case, and a folder may be mounted twice. Without such numbers the real path identifies
-   * the folder.
+   * Identifies folders by device and inode, which do not depend on the spelling: a file system may ignore case, and a
+   * folder may be mounted twice. Without such numbers the real path identifies the folder.
    */
   private final class LocalPlaces {
     private val keys = mutable.HashMap.empty[LocalPath, AnyRef]

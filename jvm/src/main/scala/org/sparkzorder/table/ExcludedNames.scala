@@ -8,14 +8,12 @@ import org.sparkzorder.conf.TableProperties
 /**
  * The names of columns whose values must not get into the table's side folder.
  *
- * @param names of columns, or of fields in structs, by their parts; a struct stands for all its
- *   fields
+ * @param names of columns, or of fields in structs, by their parts; a struct stands for all its fields
  */
 final case class ExcludedNames(names: Seq[Seq[String]]) {
 
   /**
-   * Whether a column is one of them. The case of names is ignored, since excluding one column too
-   * many does no harm.
+   * Whether a column is one of them. The case of names is ignored, since excluding one column too many does no harm.
    */
   def covers(path: Seq[String]): Boolean =
     names.exists(n => n.length <= path.length && n.zip(path).forall { case (a, b) => a.equalsIgnoreCase(b) })
@@ -29,10 +27,7 @@ object ExcludedNames {
   // Commas within backquotes belong to a name.
   private val name = "(?:`[^`]*`|[^,`])+".r
 
-  /**
-   * @throws org.apache.spark.sql.AnalysisException when the property contains a text that is not a
-   *   name
-   */
+  /** @throws org.apache.spark.sql.AnalysisException when the property contains a text that is not a name */
   def of(table: Option[CatalogTable]): ExcludedNames =
     table.flatMap(_.properties.get(Property)).fold(ExcludedNames(Nil))(parse)
 

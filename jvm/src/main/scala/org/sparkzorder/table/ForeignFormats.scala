@@ -32,10 +32,7 @@ object ForeignFormats {
       .flatMap(inOne(fs, _)).nextOption()
   }
 
-  /**
-   * The folder, then each folder above it as long as the lower one has a name like a partition,
-   * `column=value`.
-   */
+  /** The folder, then each folder above it as long as the lower one has a name like a partition, `column=value`. */
   def withTablesAbove(folder: Path): Seq[Path] =
     Iterator
       .iterate(Option(folder))(_.flatMap(f => if (isPartition(f)) Option(f.getParent) else None))

@@ -6,15 +6,13 @@ import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.stats.{ColumnKey, OrderedValue}
 
-/** Finds the table's columns that a statement names. */
 object KeyColumns {
 
   /**
-   * Finds a column, or a field of a struct, by the parts of its name. The result has the table's
-   * own spelling.
+   * Finds a column, or a field of a struct, by the parts of its name. The result has the table's own spelling.
    *
-   * @throws org.apache.spark.sql.AnalysisException when it is unknown, a partition column, or of a
-   *   type without an order
+   * @throws org.apache.spark.sql.AnalysisException when it is unknown, a partition column, or of a type without an
+   *   order
    */
   def resolve(table: PlainTable, parts: Seq[String]): (Seq[String], DataType) = {
     val resolver = table.session.sessionState.conf.resolver
@@ -72,7 +70,6 @@ object KeyColumns {
     resolved
   }
 
-  /** Refuses a column that is there twice. */
   def refuseDoubled(paths: Seq[Seq[String]]): Unit =
     paths.diff(paths.distinct).headOption.foreach(c => throw ZOrderErrors.duplicateColumn(c))
 

@@ -11,6 +11,27 @@ import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.conf.SessionCopy
 
+/** What a statement wants to know of the columns of a folder that it names by its path. */
+sealed trait FolderColumns
+object FolderColumns {
+
+  /** Nothing. This spares the job by which Spark reads them from a file. */
+  case object Nothing extends FolderColumns
+
+  /** As [[OfQueries]], and nothing if there are no files any more: RESTORE may bring all of them back. */
+  case object OfRestore extends FolderColumns
+
+  /** As a query of this session sees them: its settings say whether files are merged, and what old types become. */
+  case object OfQueries extends FolderColumns
+
+  /**
+   * With the types that the files have, whatever the session's settings make of them: a rewrite must give them back.
+   *
+   * @param merged take the union of all files' columns, whatever the session's settings say
+   */
+  final case class OfFiles(merged: Boolean = false) extends FolderColumns
+}
+
 /**
  * The relations that statements read tables by. They always have Spark's own reader of files. Which
  * reader the session's queries use (V2 sources, Hive's readers) is no concern of a statement.
@@ -33,12 +54,7 @@ private[table] object OwnRelations {
   )
 
   /** The relation over exactly this folder, also if its name looks like a pattern. */
-  def ofFolder(
-      session: classic.SparkSession,
-      root: Path,
-      format: String,
-      columns: FolderColumns
-  ): HadoopFsRelation = {
+  def ofFolder(session: classic.SparkSession, root: Path, format: String, columns: FolderColumns): HadoopFsRelation = {
     val settings = if (columns.isInstanceOf[FolderColumns.OfFiles]) typesOfFiles else noReaderWithout
     val options =
       if (columns == FolderColumns.OfFiles(merged = true)) Map("mergeSchema" -> "true") else Map.empty[String, String]
@@ -81,4 +97,15 @@ private[table] object OwnRelations {
   private def valueOf(conf: SQLConf, key: String): Option[String] =
     try Some(conf.getConfString(key))
     catch { case _: NoSuchElementException => None }
+}
+
+/** The format of a relation that Spark's own reader reads. */
+object SparkFormat {
+
+  /** The format, parquet or orc, if exactly Spark's own reader reads the files; else None. */
+  def of(relation: HadoopFsRelation): Option[String] = relation.fileFormat.getClass match {
+    case c if c == classOf[ParquetFileFormat] => Some("parquet")
+    case c if c == classOf[OrcFileFormat]     => Some("orc")
+    case _                                    => None
+  }
 }

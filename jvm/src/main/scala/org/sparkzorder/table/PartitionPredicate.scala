@@ -14,10 +14,7 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.shim.SparkShim.conditionOf
 import org.sparkzorder.statement.Predicate
 
-/**
- * The WHERE of a statement, which chooses whole partitions. Spark itself evaluates it over the
- * partitions' values.
- */
+/** The WHERE of a statement, which chooses whole partitions. Spark itself evaluates it over the partitions' values. */
 object PartitionPredicate {
 
   private val ordinal = "__zorder_folder"
@@ -25,8 +22,7 @@ object PartitionPredicate {
   /**
    * The folders whose partition values satisfy the predicate.
    *
-   * @throws org.apache.spark.sql.AnalysisException when it uses other columns than partition
-   *   columns
+   * @throws org.apache.spark.sql.AnalysisException when it uses other columns than partition columns
    */
   def select(table: PlainTable, predicate: Predicate, folders: Seq[DataFolder]): Seq[DataFolder] = {
     check(table, predicate)

@@ -13,13 +13,11 @@ import org.sparkzorder.commit.storage.ObjectStores
  */
 private[table] object PathKinds {
 
-  /** Whether there is a folder at the path. */
   def isFolder(fs: FileSystem, path: Path): Boolean = ask(fs, path)(_.isFolder(path), _.isDirectory)
 
   /** Whether there is a file or a folder at the path. A folder is enough on an object store: no format has a log in one object. */
   def exists(fs: FileSystem, path: Path): Boolean = ask(fs, path)(_.isFolder(path), _ => true)
 
-  /** Whether there is a file at the path. */
   def isFile(fs: FileSystem, path: Path): Boolean = ask(fs, path)(_.objectAt(path).isDefined, _.isFile)
 
   /** The names of what is in a folder, if one request to an object store tells all. */

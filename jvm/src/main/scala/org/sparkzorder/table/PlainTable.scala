@@ -63,7 +63,6 @@ final class PlainTable(place: TableLocation, val formatName: String, val relatio
       }
       .sortBy(_.path.toString)
 
-  /** All files of [[folders]]. */
   def files(): Seq[FileStatus] = folders().flatMap(_.files)
 
   /** Makes the session forget listings and cached rows of this table's files. */

@@ -17,10 +17,7 @@ import org.sparkzorder.table.TargetKind._
  */
 object PlainTables {
 
-  /**
-   * How many files are looked at to find the format of a folder when the statement does not name
-   * it.
-   */
+  /** How many files are looked at to find the format of a folder when the statement does not name it. */
   private val AskedForFormat = 8
 
   /**

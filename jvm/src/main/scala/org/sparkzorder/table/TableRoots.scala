@@ -3,7 +3,7 @@ package org.sparkzorder.table
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 
-import org.sparkzorder.commit.{TableFolder, VersionDirectory}
+import org.sparkzorder.commit.{StaleAppendsUnclearException, TableFolder, VersionDirectory}
 import org.sparkzorder.commit.catalog.{LocationHistory, StaleAppends}
 import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.commit.storage.ObjectStores
@@ -32,7 +32,6 @@ private[sparkzorder] object TableRoots {
   def isOfMoving(session: SparkSession, folder: Path): Boolean =
     (VersionDirectory.tableRootOf(folder) ++ VersionDirectory.tableRootBeside(folder)).exists(tells(session, _))
 
-  /** Whether a table has left this folder for another one. */
   def hasLeft(session: SparkSession, folder: Path): Boolean = {
     val root = VersionDirectory.tableRootOf(folder).getOrElse(folder)
     tells(session, root) && historyOf(session, root).leftBy(folder.toString).isDefined
@@ -50,7 +49,8 @@ private[sparkzorder] object TableRoots {
       val files = ops.list(root).filter(StaleAppends.isVisible)
       if (files.nonEmpty && !tells(session, root)) {
         val reason = "the table as it was before was overwritten"
-        throw ZOrderErrors.lateFilesUnclear(name, root, location, files.map(_.path), reason, null)
+        val unclear = new StaleAppendsUnclearException(root, location, files.map(_.path), reason)
+        throw RecoveryErrors.of(name, "Locating", unclear)
       }
     }
 

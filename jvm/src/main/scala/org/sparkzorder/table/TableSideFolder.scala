@@ -12,10 +12,7 @@ import org.sparkzorder.compat._
 import org.sparkzorder.conf.{TableProperties, ZOrderConf}
 import org.sparkzorder.errors.ZOrderErrors
 
-/**
- * The side folder (`_zorder`) of a table, and what it says about the table's history. Takes no
- * lock.
- */
+/** The side folder (`_zorder`) of a table, and what it says about the table's history. Takes no lock. */
 object TableSideFolder extends Logging {
 
   def of(table: TableLocation): TableFolder = TableFolder(table.root, ObjectStores.ops(table.fileSystem))
@@ -23,15 +20,8 @@ object TableSideFolder extends Logging {
   /** Its state now, by one listing. */
   def look(table: TableLocation): TableState = TableState.look(table.root, of(table).ops)
 
-  /** The last published version; 0 before the first operation. */
-  def version(state: TableState): Long = state match {
-    case s: TableState.SideFolder => s.version
-    case _                        => 0L
-  }
-
   /**
-   * Finds files that are back under names that an operation retired. Logs a warning if there are
-   * any.
+   * Finds files that are back under names that an operation retired. Logs a warning if there are any.
    *
    * @param state read before the files were listed
    */

@@ -37,10 +37,7 @@ object Targets {
       table.flatMap(inSessionCatalog(session.asInstanceOf[classic.SparkSession], _)).getOrElse(ofPath(session, p))
   }
 
-  /**
-   * Whether the current catalog has a table or view of this name, or there is such a temporary
-   * view.
-   */
+  /** Whether the current catalog has a table or view of this name, or there is such a temporary view. */
   def relationExists(session: SparkSession, name: String): Boolean = {
     val manager = session.asInstanceOf[classic.SparkSession].sessionState.catalogManager
     if (manager.currentCatalog.name == sessionCatalog) kind(session, TableTarget(Seq(name))) != Missing
@@ -82,10 +79,7 @@ object Targets {
     try Some(new Path(text))
     catch { case _: IllegalArgumentException => None }
 
-  /**
-   * Resolves a name like Spark: temporary views, then a catalog that the first part names, then the
-   * current one.
-   */
+  /** Resolves a name like Spark: temporary views, then a catalog that the first part names, then the current one. */
   private def ofName(session: classic.SparkSession, parts: Seq[String]): TargetKind = {
     val manager = session.sessionState.catalogManager
     if (session.sessionState.catalog.isTempView(parts)) Foreign("a view", ofSpark = true)
@@ -127,11 +121,9 @@ object Targets {
     }
   }
 
-  /** The file system by which Spark reads the files of this path. */
   def fileSystem(session: SparkSession, path: Path): FileSystem = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
-    // To put together a session's own settings costs time, since Hadoop has so many, and every
-    // query would pay for it.
+    // To put together a session's own settings costs time, since Hadoop has so many, and every query would pay for it.
     if (isOfLocalDisk(classicSession, path))
       path.getFileSystem(classicSession.sparkContext.hadoopConfiguration)
     else path.getFileSystem(classicSession.sessionState.newHadoopConf())
@@ -143,10 +135,7 @@ object Targets {
     path => known.getOrElseUpdate((path.toUri.getScheme, path.toUri.getAuthority), fileSystem(session, path))
   }
 
-  /**
-   * The path with scheme and authority. Every query calls this, so a local path that has both is
-   * returned at once.
-   */
+  /** The path with scheme and authority. Every query calls this, so a local path that has both is returned at once. */
   def qualified(session: SparkSession, path: Path): Path =
     if (path.isAbsolute && path.toUri.getScheme == "file") path else fileSystem(session, path).makeQualified(path)
 
@@ -161,9 +150,7 @@ object Targets {
       !new java.io.File(path.toUri.getPath).exists()
     }
 
-  /**
-   * The folder, and its name without links if that name may tell of which table it is a partition.
-   */
+  /** The folder, and its name without links if that name may tell of which table it is a partition. */
   def spellings(session: classic.SparkSession, folder: Path): Seq[Path] =
     if (!isOfLocalDisk(session, folder)) Seq(folder)
     else {

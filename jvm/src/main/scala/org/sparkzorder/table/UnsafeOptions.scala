@@ -3,6 +3,8 @@ package org.sparkzorder.table
 import java.util.Locale
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.compat._
 
@@ -17,10 +19,9 @@ final case class UnsafeOption(name: String, value: String, reason: String)
 /**
  * Options of a table with which its readers may not find the files that a rewrite leaves.
  *
- * These are safe, and so allowed. `basePath` and `mergeSchema` decide on columns, and every file
- * stays in its folder. `datetimeRebaseMode` and `int96RebaseMode` depend on the files, see
- * [[LegacyCalendar]]. Encryption has an error of its own. All other keys of Parquet and ORC concern
- * only writing.
+ * These are safe, and so allowed. `basePath` and `mergeSchema` decide on columns, and every file stays in its folder.
+ * `datetimeRebaseMode` and `int96RebaseMode` depend on the files, see [[LegacyCalendar]]. Encryption has an error of
+ * its own. All other keys of Parquet and ORC concern only writing.
  */
 object UnsafeOptions {
 
@@ -29,8 +30,7 @@ object UnsafeOptions {
     "a query that runs at the same time would leave out files that are being exchanged, without an error"
   private val skipsDamage = "its readers leave out damaged files, which a rewrite would lose for good"
 
-  // Spark itself finds Parquet columns by name. Hive follows the option, so it would read other
-  // values after a rewrite.
+  // Spark itself finds Parquet columns by name. Hive follows the option, so it would read other values after a rewrite.
   private val byPosition = "its columns are found by their position, whatever their names"
 
   private val flags = Map(
@@ -78,4 +78,31 @@ object UnsafeOptions {
     case _ if value.trim.equalsIgnoreCase("true")      => flags.get(key)
     case _                                             => None
   }
+}
+
+/**
+ * An option of the table, or a setting of the session, that makes Spark read old dates by the Julian calendar.
+ *
+ * @param isInt96 whether it concerns INT96 timestamps, and not dates and other timestamps
+ */
+final case class LegacyCalendar(name: String, value: String, isInt96: Boolean)
+
+/**
+ * The rebase mode `LEGACY`. Spark follows it for files that do not say their calendar. Other readers, and sessions with
+ * Spark's defaults, take the days in these files as they are. A rewrite under `LEGACY` would change the days for them.
+ */
+object LegacyCalendar {
+
+  private val modes = Seq(
+    ("datetimeRebaseMode", SQLConf.PARQUET_REBASE_MODE_IN_READ.key, false),
+    ("int96RebaseMode", SQLConf.PARQUET_INT96_REBASE_MODE_IN_READ.key, true)
+  )
+
+  /** Those in force. An option of the table wins over the session's setting. */
+  def of(options: Map[String, String], conf: SQLConf): Seq[LegacyCalendar] =
+    modes.flatMap { case (option, key, int96) =>
+      val ofTable = CaseInsensitiveMap(options).get(option).map(LegacyCalendar(option, _, int96))
+      Some(ofTable.getOrElse(LegacyCalendar(key, conf.getConfString(key), int96)))
+        .filter(_.value.trim.equalsIgnoreCase("LEGACY"))
+    }
 }

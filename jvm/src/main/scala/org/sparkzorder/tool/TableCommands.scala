@@ -3,18 +3,27 @@ package org.sparkzorder.tool
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.{FileMeta, FileNames, Keep, RecordState, TableFolder}
 import org.sparkzorder.commit.lock.{LockReport, LockSettings}
-import org.sparkzorder.commit.machine.{Recovered, Recovery}
+import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.commit.upkeep.{FolderBytes, RetiredFiles, TableReport, UnfinishedReport, Uninstall, Unlock}
 import org.sparkzorder.optimize.options.OptimizeOptions
 
+/** How the tool's process ends. The result repeats it as `exitCode`. */
+private[tool] object ExitCode {
+  val Done = 0
+  val Failed = 1
+
+  val Locked = 3
+}
+
 /** The commands on one table. Each writes its result into a JSON object. */
-private[tool] final class TableCommands(folder: TableFolder, settings: LockSettings, realPath: Path => String) {
+private[tool] final class TableCommands(folder: TableFolder, settings: LockSettings) {
 
   /** Changes nothing. */
   def status(node: ObjectNode): Unit = {
-    val report = TableReport.of(folder, settings, realPath)
+    val report = TableReport.of(folder, settings)
     node.put("state", state(report))
     node.put("version", report.version)
     node.put("operations", report.history.size)
@@ -33,10 +42,8 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
       index.put("file", i.meta.name)
       index.put("bytes", i.meta.length)
     }
-    val temporary = node.putArray("temporary")
-    report.temporary.foreach(t => temporary.add(t.name))
-    val others = node.putArray("otherTables")
-    report.otherTables.foreach(o => others.add(text(o.path)))
+    Json.addAll(node.putArray("temporary"), report.temporary.map(_.name))
+    Json.addAll(node.putArray("otherTables"), report.otherTables.map(o => text(o.path)))
   }
 
   def recover(node: ObjectNode, keep: Option[Keep]): Unit = {
@@ -44,11 +51,7 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
     // Without anything to recover, a living owner may still have the lock.
     val locked = LockReport.of(folder, folder.ops.list(folder.side), settings).filterNot(_.isDead)
     actions(node, recovered)
-    locked.headOption.foreach { lock =>
-      node.put("exitCode", ExitCode.Locked)
-      node.put("error", "LOCKED")
-      node.put("message", s"The table is locked by ${lock.describe}. Wait until it ends. `status` shows its heartbeat.")
-    }
+    locked.headOption.foreach(lock => TableCommands.isLocked(node, TableCommands.lockedBy(lock.describe)))
   }
 
   def unlock(node: ObjectNode, force: Boolean): Unit = {
@@ -56,19 +59,15 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
     locks(node.putArray("removed"), unlocked.removed)
     locks(node.putArray("kept"), unlocked.kept)
     actions(node, unlocked.recovered)
-    if (unlocked.kept.nonEmpty) {
-      node.put("exitCode", ExitCode.Locked)
-      node.put("error", "LOCKED")
-      node.put(
-        "message",
-        s"The table is locked by ${unlocked.kept.map(_.describe).mkString(", ")}, which may live. Nothing was removed. " +
-          "If you are sure that it does not, use `unlock --force`."
-      )
-    }
+    if (unlocked.kept.nonEmpty) TableCommands.isLocked(
+      node,
+      s"The table is locked by ${unlocked.kept.map(_.describe).mkString(", ")}, which may live. Nothing was removed. If " +
+        "you are sure that it does not, use `unlock --force`."
+    )
   }
 
   def uninstall(node: ObjectNode): Unit = {
-    val done = new Uninstall(folder, settings, realPath).run()
+    val done = new Uninstall(folder, settings).run()
     node.put("removedFiles", done.files)
     node.put("removedBytes", done.bytes)
     node.put("removedRecords", done.records)
@@ -83,10 +82,7 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
   private def state(report: TableReport): String =
     if (report.isLocked) "locked" else if (report.needsRecovery) "unfinished" else "quiet"
 
-  private def actions(node: ObjectNode, recovered: Recovered): Unit = {
-    val array = node.putArray("actions")
-    recovered.actions.foreach(a => array.add(a))
-  }
+  private def actions(node: ObjectNode, recovered: Seq[String]): Unit = Json.addAll(node.putArray("actions"), recovered)
 
   private def locks(array: ArrayNode, found: Seq[LockReport]): Unit = found.foreach { lock =>
     val node = array.addObject()
@@ -126,8 +122,7 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
         else if (found.goesOn) "finishes it"
         else "undoes it"
       )
-      val unclear = node.putArray("unclear")
-      found.unclear.foreach(unclear.add(_))
+      Json.addAll(node.putArray("unclear"), found.unclear)
     }
   }
 
@@ -155,4 +150,18 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
   private def isRetired(file: FileMeta): Boolean = file.name.endsWith(FileNames.RetiredSuffix)
 
   private def text(path: Path): String = folder.relative(path).getOrElse(path.toUri.getPath)
+}
+
+private[tool] object TableCommands {
+  def lockedBy(owner: String): String =
+    s"The table is locked by $owner. Wait until it ends. `status` shows its heartbeat."
+
+  def isLocked(node: ObjectNode, message: String): Unit = failed(node, ExitCode.Locked, "LOCKED", message)
+
+  def failed(node: ObjectNode, exitCode: Int, error: String, message: String): Unit = {
+    node.put("exitCode", exitCode)
+    node.put("error", error)
+    node.put("message", message)
+    ()
+  }
 }

@@ -2,7 +2,7 @@ package org.sparkzorder.tool
 
 import java.io.{FileNotFoundException, IOException}
 import java.net.URI
-import java.nio.file.{AccessDeniedException, Files, Paths}
+import java.nio.file.AccessDeniedException
 
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.conf.Configuration
@@ -10,31 +10,22 @@ import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
 import org.apache.hadoop.security.AccessControlException
 
 import org.sparkzorder.codec.Json
-import org.sparkzorder.commit.{
-  CommitException,
-  ConcurrentOperationException,
-  FoldersUnclearException,
-  Keep,
-  LockLostException,
-  TableFolder,
-  UnfinishedOperationException
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.LockSettings
 import org.sparkzorder.commit.storage.ObjectStores
 
 /**
- * Runs `spark-zorder status`, `recover`, `unlock` and `uninstall`. They need a file
- * system and no session. [[main]] is for local disks. For other file systems, a session's JVM calls
- * [[run]].
+ * Runs `spark-zorder status`, `recover`, `unlock` and `uninstall`. They need a file system and no session. [[main]] is
+ * for local disks. For other file systems, a session's JVM calls [[run]].
  */
 object TableTool {
+  import TableCommands._
 
   /** `command path lockTimeoutSeconds [flag]` */
   def main(arguments: Array[String]): Unit = {
     require(Seq(3, 4).contains(arguments.length), "usage: command path lockTimeoutSeconds [flag]")
     val Seq(command, path, timeout, flag) = arguments.toSeq.padTo(4, ""): @unchecked
-    // `FileSystem.get` would look for every file system that there is, which takes longer than all
-    // the rest.
+    // `FileSystem.get` would look for every file system that there is, which takes longer than all the rest.
     val local = new LocalFileSystem()
     local.initialize(URI.create("file:///"), new Configuration())
     val result = answer(command, path, timeout.toLong, flag, _ => local)
@@ -70,7 +61,7 @@ object TableTool {
       if (!folder.ops.status(root).exists(_.isDirectory)) throw new FileNotFoundException(s"There is no folder $root.")
       node.put("path", if (root.toUri.getScheme == "file") root.toUri.getPath else root.toString)
       node.put("exitCode", ExitCode.Done)
-      val commands = new TableCommands(folder, LockSettings(timeoutMillis = timeoutSeconds * 1000), realPath)
+      val commands = new TableCommands(folder, LockSettings(timeoutMillis = timeoutSeconds * 1000))
       (command, flag) match {
         case ("status", "")           => commands.status(node)
         case ("recover", "")          => commands.recover(node, None)
@@ -82,44 +73,26 @@ object TableTool {
       }
     } catch {
       case e @ (_: CommitException | _: IOException) =>
-        val failure = failureOf(e)
-        node.put("exitCode", failure.exitCode)
-        node.put("error", failure.error)
-        node.put("message", failure.message)
+        fail(node, e)
     }
     node
   }
 
-  private final case class Failure(exitCode: Int, error: String, message: String)
-
-  private def failureOf(e: Throwable): Failure = e match {
+  private def fail(node: ObjectNode, e: Throwable): Unit = e match {
     case e: ConcurrentOperationException =>
-      val owner = e.owner.fold("an owner whose lock file cannot be read")(_.describe)
-      Failure(
-        ExitCode.Locked,
-        "LOCKED",
-        s"The table is locked by $owner. Wait until it ends. `status` shows its heartbeat."
-      )
+      isLocked(node, lockedBy(e.owner.fold("an owner whose lock file cannot be read")(_.describe)))
     case e: LockLostException =>
-      Failure(ExitCode.Locked, "LOCKED", s"Another process works on the table: ${e.getMessage}. Run `status`.")
+      isLocked(node, s"Another process works on the table: ${e.getMessage}. Run `status`.")
     case e: UnfinishedOperationException =>
-      Failure(ExitCode.Failed, "UNFINISHED", s"${e.getMessage}. Run `recover` first.".capitalize)
+      failed(node, ExitCode.Failed, "UNFINISHED", s"${e.getMessage}. Run `recover` first.".capitalize)
     case e: FoldersUnclearException =>
-      Failure(
-        ExitCode.Failed,
-        "UNCLEAR",
-        s"An operation ended half way. ${e.folders.map(_.sentence).mkString(" ")} To end it with the files that are there, " +
-          "run `recover --keep old` or `recover --keep new`. A folder that has only one side whole keeps that side."
-      )
-    case e: CommitException => Failure(ExitCode.Failed, "FAILED", s"${e.getMessage}.".capitalize)
+      val how =
+        s"An operation ended half way. ${e.folders.map(_.sentence).mkString(" ")} To end it with the files that are " +
+          "there, run `recover --keep old` or `recover --keep new`. A folder that has only one side whole keeps that side."
+      failed(node, ExitCode.Failed, "UNCLEAR", how)
+    case e: CommitException => failed(node, ExitCode.Failed, "FAILED", s"${e.getMessage}.".capitalize)
     case e @ (_: AccessControlException | _: AccessDeniedException) =>
-      Failure(ExitCode.Failed, "NO_PERMISSION", s"This user may not do that: ${e.getMessage}")
-    case e => Failure(ExitCode.Failed, "FAILED", Option(e.getMessage).getOrElse(e.toString))
-  }
-
-  /** The path without links. Only local file systems have links. */
-  private def realPath(path: Path): String = {
-    val text = path.toUri.getPath
-    if (path.toUri.getScheme == "file" && Files.exists(Paths.get(text))) Paths.get(text).toRealPath().toString else text
+      failed(node, ExitCode.Failed, "NO_PERMISSION", s"This user may not do that: ${e.getMessage}")
+    case e => failed(node, ExitCode.Failed, "FAILED", Option(e.getMessage).getOrElse(e.toString))
   }
 }

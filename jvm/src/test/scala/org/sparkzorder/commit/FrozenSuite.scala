@@ -75,7 +75,7 @@ private object FrozenSuite {
       "others recover and uninstall, and a new file is deleted",
       t => {
         recover(t)
-        new Uninstall(TableFolder(t.root, new MemoryOps(t.fs)), t.settings, _.toUri.getPath).run()
+        new Uninstall(TableFolder(t.root, new MemoryOps(t.fs)), t.settings).run()
         deleted(t, "new-op-1")
       }
     )

@@ -130,7 +130,7 @@ final case class Late(kind: Lateness, by: Int, at: Int => Boolean = _ => true)
  * @param other what a second actor does right before the call of that number
  * @param late how listings are late, if they are
  */
-final class MemoryOps(
+class MemoryOps(
     fs: MemoryFs,
     at: Int = 0,
     fault: Fault = Fault.DieBefore,

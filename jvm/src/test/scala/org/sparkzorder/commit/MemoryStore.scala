@@ -14,7 +14,6 @@ final class MemoryStore {
   val objects: mutable.TreeMap[String, StoredObject] = mutable.TreeMap.empty
 
   /** After how many days a rule aborts uploads. */
-  var daysOfUploads: () => Option[Int] = () => None
   val uploads: mutable.Map[String, (String, Set[Int], Long)] = mutable.Map.empty
   private var clock = 1000L
   private var uploadCount = 0
@@ -169,8 +168,6 @@ class MemoryClient(
   })
 
   override def deleteAll(paths: Seq[Path]): Unit = request(shared.remove(paths.map(key)))
-
-  override def daysOfUploads(dir: Path): Option[Int] = request(shared.daysOfUploads())
 
   /** A task writes a file and leaves its upload open. */
   def start(path: Path, rows: Set[Int], length: Long): OpenUpload =

@@ -27,7 +27,7 @@ class NestedSuite extends AnyFunSuite with Explores {
       })
       assert(both.fs.nodes.keySet.toSet == before && both.liveness.running.isEmpty)
       val own = side.own(both)
-      new Uninstall(TableFolder(own.root, new MemoryOps(both.fs)), own.settings, _.toUri.getPath).run()
+      new Uninstall(TableFolder(own.root, new MemoryOps(both.fs)), own.settings).run()
       assert(side.other(both).attempt(new MemoryOps(both.fs), "op-3").isEmpty)
       assert(both.fs.visibleRows == both.rows)
     }

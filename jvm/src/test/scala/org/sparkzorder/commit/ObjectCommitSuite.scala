@@ -595,35 +595,4 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
       if (isPublished) assert(copies == 3 * dirs.size)
     }
   }
-
-  test("an operation that has run nearly as long as uploads stay open changes nothing") {
-    for {
-      dirs <- folders
-      days <- Seq(None, Some(1), Some(7))
-      hours <- Seq(0L, 22L, 23L, 24L, 166L, 167L, 400L)
-    } withClue(s"folders $dirs, $hours hours, uploads stay for $days days: ") {
-      val table = watched(new StoreTable(dirs))
-      table.shared.daysOfUploads = () => days
-      val before = table.shared.visible
-      assert(slow(table, hours) != days.exists(d => hours >= 24 * d - 1))
-      assertWhole(table, table.allRows)
-      if (days.exists(d => hours >= 24 * d - 1)) {
-        assert(table.shared.visible == before)
-        assert(!table.shared.below("/t").exists(_.endsWith(".retired")))
-      }
-    }
-  }
-
-  private def slow(table: StoreTable, hours: Long): Boolean = {
-    val times = Iterator(0L, hours * 3600000)
-    table.optimize(new MemoryClient(table.shared), "a", clock = () => times.next())
-  }
-
-  test("a store that does not say how long uploads stay open takes them") {
-    val table = watched(new StoreTable(Seq("")))
-    table.shared.daysOfUploads = () => throw new IOException("403")
-    assert(slow(table, hours = 400L))
-    assertWhole(table, table.allRows)
-    assert(table.shared.visible.forall(_.contains("part-a-")))
-  }
 }

@@ -31,15 +31,9 @@ final class StoreTable(val dirs: Seq[String]) {
   /**
    * The statement, without a lock: so it is as if each process had taken it from the others.
    *
-   * @param clock of the process, in milliseconds
    * @return whether it was published
    */
-  def optimize(
-      client: MemoryClient,
-      id: String,
-      keepsRetired: Boolean = true,
-      clock: () => Long = () => 0L
-  ): Boolean = {
+  def optimize(client: MemoryClient, id: String, keepsRetired: Boolean = true): Boolean = {
     val committer =
       new ObjectCommitter(
         client,
@@ -49,8 +43,7 @@ final class StoreTable(val dirs: Seq[String]) {
         () => !takenOver.contains(id),
         keepsRetired,
         threads = 1,
-        sleep = _ => (),
-        clock
+        sleep = _ => ()
       )
     published(committer) {
       recover(client)

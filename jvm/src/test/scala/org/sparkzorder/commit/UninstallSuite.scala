@@ -31,7 +31,7 @@ class UninstallSuite extends AnyFunSuite with Explores {
   }
 
   private def uninstall(table: SmallTable, ops: FileOps): Uninstalled =
-    new Uninstall(TableFolder(table.root, ops), table.settings, _.toUri.getPath).run()
+    new Uninstall(TableFolder(table.root, ops), table.settings).run()
 
   private def attempt(table: SmallTable, ops: FileOps): Option[Throwable] = {
     val end = table.attempt("")(uninstall(table, ops))
@@ -160,9 +160,10 @@ class UninstallSuite extends AnyFunSuite with Explores {
 
   test("a folder that a link leads to keeps what no record names") {
     val table = tableOf(Seq("p=1", "p=2"))
-    val folder = TableFolder(table.root, new MemoryOps(table.fs))
-    def real(path: Path): String = path.toUri.getPath.replace("/t/p=9", "/elsewhere/p=9")
-    val left = new Uninstall(folder, table.settings, real).run().left
+    val ops = new MemoryOps(table.fs) {
+      override def realPath(path: Path): Path = new Path(path.toString.replace("/t/p=9", "/elsewhere/p=9"))
+    }
+    val left = uninstall(table, ops).left
     assert(left.map(_.path.toUri.getPath) == Seq("/t/p=9/_zorder"))
     assert(table.fs.below("/t/p=9/_zorder/trash").exists(_.endsWith(".retired")))
   }

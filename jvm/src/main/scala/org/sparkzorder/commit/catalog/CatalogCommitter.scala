@@ -11,8 +11,7 @@ import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
 import org.sparkzorder.commit.storage.{AtomicFile, ObjectFileOps}
 
 /**
- * Publishes an operation by telling the catalog of new folders, by the steps in
- * `docs/design/commit.md`.
+ * Publishes an operation by telling the catalog of new folders, by the steps in `docs/design/commit.md`.
  *
  * @param home the folder with the table's side folder
  * @param rowsOf the number of rows that a file says it has; None if it is not complete
@@ -88,11 +87,10 @@ final class CatalogCommitter(
     }
 
   private def commit(record: Record): Record = {
-    require(record.operationId == lock.operationId, s"the lock is held by ${lock.operationId}")
     val complete = withAppended(record.copy(way = Way.Catalog))
     // An operation that was undone leaves no gap in the history.
     val numbered = complete.copy(version = SideListing.nextVersion(SideListing.newestPublished(lock.listing())))
-    Record.fault(numbered).foreach(why => throw new IllegalArgumentException(why))
+    Record.check(numbered, lock.operationId)
     refuseMoved(numbered.locationChanges.map(_.move))
     if (directory.isEmpty) numbered.locationChanges.foreach(dropStale)
     // Others may append to an old folder, and overwrite it, without knowing that the table has left it.
@@ -125,7 +123,7 @@ final class CatalogCommitter(
     val now = ops.list(from).filter(StaleAppends.isVisible)
     val changed = switch.changed(now)
     if (changed.nonEmpty) throw new CommitConflictException(changed, "they are gone, or were changed or replaced")
-    val known = switch.replaced.map(i => FileNames.name(i.path)).toSet
+    val known = switch.replaced.map(i => i.name).toSet
     val complete = now.filterNot(m => known(m.name)).flatMap(m => rowsOf(m).map(m -> _))
     if (complete.isEmpty || rounds == 0) switch
     else {
@@ -134,12 +132,9 @@ final class CatalogCommitter(
     }
   }
 
-  /**
-   * Deletes copies of an earlier attempt to go back to a folder: their rows may have been deleted
-   * since.
-   */
+  /** Deletes copies of an earlier attempt to go back to a folder: their rows may have been deleted since. */
   private def dropStale(switch: LocationChange): Unit = {
-    val needed = switch.outputs.map(o => FileNames.name(o.path)).toSet
+    val needed = switch.outputs.map(o => o.name).toSet
     ops.list(new Path(switch.to))
       .filter(m => StaleAppends.isVisible(m) && CarriedName.isOne(m.name) && !needed(m.name))
       .foreach { m =>
@@ -194,7 +189,6 @@ final class CatalogCommitter(
     } finally lock.publishing = false
   }
 
-  /** The folders that the catalog is told of have all files that they are to have. */
   private def refuseChanged(record: Record): Unit = WorkerThreads.each(record.locationChanges, home.threads) { change =>
     val to = new Path(change.to)
     val missing = change.missing(ops.list(to))

@@ -41,7 +41,6 @@ private[sparkzorder] object CatalogRestore {
 
     private def visible(dir: Path): Seq[FileMeta] = ops.list(dir).filter(StaleAppends.isVisible)
 
-    /** Takes back one operation. */
     def back(switch: LocationChange): Unit = {
       if (switch.to != at.toString) refuse(version, Changed, Seq(s"$at is not where version ${version + 1} was"))
       val (changed, gone) = switch.outputs.filterNot(o => rows.get(o.path).exists(o.isThis(_, timed = true)))
@@ -68,7 +67,7 @@ private[sparkzorder] object CatalogRestore {
     def ended(partition: CatalogPartition): WayBack = {
       val folders = rows.values.map(_.path.getParent).toVector.distinct
       val now = keyed(folders.flatMap(visible))
-      val gone = rows.filterNot { case (path, m) => now.get(path).exists(KnownFile.of(m).is) }.keys.toVector.sorted
+      val gone = rows.filterNot { case (path, m) => now.get(path).exists(InputFile.of(m).isSame) }.keys.toVector.sorted
       refuse(version, Gone, gone)
       val (there, elsewhere) = rows.keys.toVector.sorted.map(now).partition(_.path.getParent == at)
       // Of a stale append that was copied forward, the original may be in the folder itself.
@@ -121,7 +120,7 @@ private[sparkzorder] object CatalogRestore {
       way.partition,
       way.from.toString,
       way.to.toString,
-      way.left.map(m => InputFile(m.path.toString, m.length, m.modificationTime, 0L, m.etag)),
+      way.left.map(InputFile.of(_)),
       way.there.map(m => output(m, m.path)) ++ copies.map { case (copy, original) => output(copy, original.path) },
       way.lost
     )

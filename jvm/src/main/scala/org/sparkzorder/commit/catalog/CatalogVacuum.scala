@@ -17,7 +17,6 @@ private[sparkzorder] final case class ExpiredFolder(left: LeftFolder, files: Seq
   def bytes: Long = files.map(_.length).sum
 }
 
-/** Deletes earlier folders of a table that moves to new ones. */
 private[sparkzorder] object CatalogVacuum {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 

@@ -53,7 +53,7 @@ private[sparkzorder] object CopyForward {
     val outputs = carried(home, lock, files.map(_._1), to).zip(files).map { case (copy, (file, rows)) =>
       OutputFile(copy.path.toString, copy.length, copy.modificationTime, rows, source = Some(file.path.toString))
     }
-    val inputs = files.map { case (m, rows) => InputFile(m.path.toString, m.length, m.modificationTime, rows, m.etag) }
+    val inputs = files.map { case (m, rows) => InputFile.of(m, rows) }
     change.copy(inputs = change.inputs ++ inputs, outputs = change.outputs ++ outputs)
   }
 

@@ -39,7 +39,6 @@ private[sparkzorder] object FolderNotes {
   private[catalog] def in(folder: Path, ops: FileOps): FolderNotes =
     new FolderNotes(ops.list(new Path(folder, SideNames.Side)).map(_.name).toSet)
 
-  /** Removes the note of a file that is gone. */
   private[catalog] def forget(folder: Path, file: FileMeta, ops: FileOps): Unit =
     ops.delete(FileNames.child(new Path(folder, SideNames.Side), carried(file)))
 

@@ -4,6 +4,8 @@ import java.io.FileNotFoundException
 
 import scala.annotation.tailrec
 
+import org.apache.hadoop.fs.Path
+
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.{History, HistoryEntry, TableState}
 import org.sparkzorder.compat._
@@ -13,36 +15,12 @@ import org.sparkzorder.compat._
  *
  * @param version of the operation
  */
-final case class PastChange(
-    version: Long,
-    operationId: String,
-    timestamp: Long,
-    change: LocationChange
-) {
+final case class PastChange(version: Long, operationId: String, timestamp: Long, change: LocationChange) {
   def from: String = change.from
   def to: String = change.to
 
   /** The files in the folder that was left whose rows went to the other one. */
-  def replaced: Seq[KnownFile] = change.replaced.map(KnownFile.of(_: InputFile))
-}
-
-/** A data file as a record names it. */
-final case class KnownFile(name: String, length: Long, modificationTime: Long, etag: Option[String] = None) {
-
-  /** Whether a file that was found is this one, unchanged. */
-  def is(meta: FileMeta): Boolean = meta.name == name && meta.length == length && (
-    if (etag.isDefined && meta.etag.isDefined) meta.etag == etag else meta.modificationTime == modificationTime
-  )
-}
-
-object KnownFile {
-  def of(meta: FileMeta): KnownFile = KnownFile(meta.name, meta.length, meta.modificationTime, meta.etag)
-
-  def of(input: InputFile): KnownFile =
-    KnownFile(FileNames.name(input.path), input.length, input.modificationTime, input.etag)
-
-  def of(output: OutputFile): KnownFile =
-    KnownFile(FileNames.name(output.path), output.length, output.modificationTime, output.etag)
+  def replaced: Seq[InputFile] = change.replaced
 }
 
 /**
@@ -59,8 +37,8 @@ final case class LeftFolder(
     head: String,
     last: PastChange,
     versions: Set[Long],
-    replaced: Seq[KnownFile],
-    lost: Seq[KnownFile]
+    replaced: Seq[ExchangedFile],
+    lost: Seq[ExchangedFile]
 ) {
   private lazy val byName = (replaced ++ lost).groupBy(_.name)
 
@@ -68,16 +46,18 @@ final case class LeftFolder(
   def isGivenUp: Boolean = last.from != folder
 
   /** The files that were there at last. */
-  def lastReplaced: Seq[KnownFile] = if (isGivenUp) replaced else last.replaced
+  def lastReplaced: Seq[ExchangedFile] = if (isGivenUp) replaced else last.replaced
 
   /** Of these files, those that are not there any more or were changed. Of lost ones, those that came back changed. */
-  def gone(visible: Seq[FileMeta]): Seq[KnownFile] = {
+  def gone(visible: Seq[FileMeta]): Seq[ExchangedFile] = {
     val there = visible.map(m => m.name -> m).toMap
-    lastReplaced.filterNot(r => there.get(r.name).exists(r.is)) ++ lost.filter(l => there.get(l.name).exists(!l.is(_)))
+    lastReplaced.filterNot(r => there.get(r.name).exists(r.isSame)) ++ lost.filter(l =>
+      there.get(l.name).exists(!l.isSame(_))
+    )
   }
 
   /** Whether the rows of the file are in the folder that is in use. */
-  def isReplaced(meta: FileMeta): Boolean = byName.get(meta.name).exists(_.exists(_.is(meta)))
+  def isReplaced(meta: FileMeta): Boolean = byName.get(meta.name).exists(_.exists(_.isSame(meta)))
 }
 
 /**
@@ -89,10 +69,8 @@ final case class LeftFolder(
  */
 final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]) {
 
-  /** Whether an operation has left a folder or made it. */
   def knows(folder: String): Boolean = newest.contains(folder) || left.contains(folder)
 
-  /** The newest change that left a folder or came to it. */
   private lazy val newest: Map[String, PastChange] =
     published.reverseIterator.flatMap(c => Seq(c.from -> c, c.to -> c)).toMap
 
@@ -112,7 +90,7 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
   /** By their paths. */
   lazy val left: Map[String, LeftFolder] = {
     // A RESTORE over several versions lost files in each of their folders.
-    val lost = published.flatMap(_.change.lost).groupMap(_.folder)(KnownFile.of(_: InputFile))
+    val lost = published.flatMap(_.change.lost).groupBy(_.folder)
     val once = for { (folder, changes) <- leaving; last <- leftBy(folder) } yield folder -> LeftFolder(
       folder,
       head(last.to, last.version),
@@ -125,7 +103,7 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
     val never = givenUp.filterNot(c => newest.contains(c.to)).map { c =>
       // Another operation may have its version.
       val head = this.head(c.from, c.version - 1)
-      c.to -> LeftFolder(c.to, head, c, Set.empty, c.change.outputs.map(KnownFile.of(_: OutputFile)), Nil)
+      c.to -> LeftFolder(c.to, head, c, Set.empty, c.change.outputs, Nil)
     }
     once ++ never
   }
@@ -138,7 +116,7 @@ final class LocationHistory(published: Seq[PastChange], givenUp: Seq[PastChange]
   /** Tells whether an operation has rewritten or copied a file of this folder. */
   def replacedIn(folder: String): FileMeta => Boolean = {
     val byName = leaving.getOrElse(folder, Nil).flatMap(_.replaced).groupBy(_.name)
-    meta => byName.get(meta.name).exists(_.exists(_.is(meta)))
+    meta => byName.get(meta.name).exists(_.exists(_.isSame(meta)))
   }
 
   /** Names of the files that the last operation brought to a folder. */
@@ -184,4 +162,35 @@ object LocationHistory {
 
   private def readNewest(side: TableState.SideFolder): Option[Record] =
     History.newestFirst(side.folder).nextOption().map(_.record)
+}
+
+private[sparkzorder] final case class CatalogView(
+    history: LocationHistory,
+    current: Map[CatalogPartition, Path],
+    ops: FileOps
+) {
+
+  /** Which partition has its location where. */
+  lazy val located: Map[Path, CatalogPartition] = current.map(_.swap)
+
+  /** Locations that are folders which the table has left, or that were given up. A link may lead back as well. */
+  lazy val locatedAgain: Map[Path, LeftFolder] = if (history.left.isEmpty) Map.empty
+  else {
+    val byRealPath = history.left.values.map(l => ops.realPath(new Path(l.folder)) -> l).toMap
+    located.keys.flatMap { at =>
+      history.left.get(at.toString).orElse(byRealPath.get(ops.realPath(at))).map(at -> _)
+    }.toMap
+  }
+
+  /** Folders whose rows are in this one by now, and at which the table is not located. */
+  def earlier(current: Path): Seq[LeftFolder] = {
+    lazy val again = locatedAgain.values.map(_.folder).toSet
+    history.earlier(current.toString).filterNot(left => again(left.folder))
+  }
+}
+
+private[sparkzorder] object CatalogView {
+
+  def read(home: TableFolder, catalog: CatalogLocations): CatalogView =
+    CatalogView(LocationHistory.read(home), catalog.all(), home.ops)
 }

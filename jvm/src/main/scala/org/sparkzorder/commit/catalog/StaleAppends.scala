@@ -11,10 +11,7 @@ import org.sparkzorder.commit._
  */
 final case class StaleAppend(meta: FileMeta, isCopied: Boolean)
 
-/**
- * Finds the files that stale sessions have appended to earlier folders of a table, see
- * `docs/design/commit.md`.
- */
+/** Finds the files that stale sessions have appended to earlier folders of a table, see `docs/design/commit.md`. */
 private[sparkzorder] final class StaleAppends(view: CatalogView) {
   import StaleAppends._
   import view.ops

@@ -16,24 +16,18 @@ object ProcessState {
   case object Unknown extends ProcessState
 }
 
-/** Tells whether the owner of a lock still lives. */
 trait Liveness {
 
-  /** This process. */
   def self: ProcessId
 
   /** `Gone` only when that is certain. If it is `Unknown`, the heartbeat decides. */
   def processState(owner: Owner): ProcessState
 
-  /** Called when an operation of this process starts, and when it ends. */
   def register(operationId: String): Unit
   def deregister(operationId: String): Unit
 }
 
-/**
- * Judges other processes by this host's process table, and this process by the operations that it
- * runs.
- */
+/** Judges other processes by this host's process table, and this process by the operations that it runs. */
 object SystemLiveness extends Liveness {
 
   private val Property = "org.sparkzorder.running.operations"
@@ -42,9 +36,8 @@ object SystemLiveness extends Liveness {
   private val Made = "made/"
 
   /**
-   * The operations of this process: one map for the whole JVM, of types that all class loaders
-   * share. So two copies of this class, for example from two jars, know each other's operations. It
-   * also holds the time at which it was made.
+   * The operations of this process: one map for the whole JVM, of types that all class loaders share. So two copies of
+   * this class, for example from two jars, know each other's operations. It also holds the time at which it was made.
    */
   private def registry: java.util.Map[String, java.lang.Long] = System.getProperties.computeIfAbsent(
     Property,
@@ -55,14 +48,10 @@ object SystemLiveness extends Liveness {
     }
   ).asInstanceOf[java.util.Map[String, java.lang.Long]]
 
-  /**
-   * The operations of this copy of the class, because `System.setProperties` may lose the registry.
-   */
+  /** The operations of this copy of the class, because `System.setProperties` may lose the registry. */
   private val own = java.util.concurrent.ConcurrentHashMap.newKeySet[String]()
 
-  /**
-   * A lock that is older than the registry may belong to an operation that an earlier registry had.
-   */
+  /** A lock that is older than the registry may belong to an operation that an earlier registry had. */
   private def ofThisProcess(owner: Owner): ProcessState = {
     val known = registry
     if (own.contains(owner.operationId) || known.containsKey(owner.operationId)) ProcessState.Alive
@@ -102,14 +91,11 @@ object SystemLiveness extends Liveness {
     ()
   }
 
-  /**
-   * When the process started. None when there is no such process, "" when the start is not known.
-   */
+  /** When the process started. None when there is no such process, "" when the start is not known. */
   private def start(pid: Long): Option[String] = {
     val stat = read(s"/proc/$pid/stat")
     if (stat.nonEmpty) {
-      // The second field is the program's name in parentheses, which may hold blanks and
-      // parentheses itself.
+      // The second field is the program's name in parentheses, which may hold blanks and parentheses itself.
       val fields = stat.substring(stat.lastIndexOf(')') + 1).trim.split(' ')
       // Field 3 is the state; a zombie does not run any more. Field 22 is the start in clock ticks
       // since boot, which does not change with the clock.
@@ -134,3 +120,22 @@ object SystemLiveness extends Liveness {
     try Files.readSymbolicLink(Paths.get(file)).toString
     catch { case _: IOException | _: UnsupportedOperationException => "" }
 }
+
+/**
+ * How locks are taken and judged.
+ *
+ * @param timeoutMillis age of a heartbeat at which its owner counts as dead (`spark.zorder.lock.timeout`)
+ * @param beatMillis time between two heartbeats
+ * @param attempts how often to try for a lock that another has: two owners that come at once both step back
+ * @param retryMillis least pause between attempts
+ * @param lookMillis how long an owner may rely on its last look at its lock
+ */
+final case class LockSettings(
+    timeoutMillis: Long = 60000L,
+    beatMillis: Long = 5000L,
+    attempts: Int = 3,
+    retryMillis: Long = 50L,
+    liveness: Liveness = SystemLiveness,
+    sleep: Long => Unit = Thread.sleep(_),
+    lookMillis: Long = 100L
+)

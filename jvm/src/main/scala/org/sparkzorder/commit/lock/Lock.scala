@@ -43,8 +43,7 @@ final class Lock private[commit] (
 
   private val isBeating = new AtomicBoolean
 
-  // The timer's thread calls no file system. So one that hangs stops the heartbeats of its own
-  // locks only.
+  // The timer's thread calls no file system. So one that hangs stops the heartbeats of its own locks only.
   private val beating: ScheduledFuture[_] = Lock.clock.scheduleWithFixedDelay(
     () =>
       if (isBeating.compareAndSet(false, true)) Lock.threads.execute { () =>
@@ -89,9 +88,8 @@ final class Lock private[commit] (
   private[sparkzorder] def isAlone: Boolean = !isLong(lastBeat) || folder.ops.exists(path)
 
   /**
-   * The same for many renames in a row: one look at the lock counts for `lookMillis`. A process
-   * that takes the lock away waits longer than that before it touches anything, because the owner
-   * may be in the middle of a rename.
+   * The same for many renames in a row: one look at the lock counts for `lookMillis`. A process that takes the lock
+   * away waits longer than that before it touches anything, because the owner may be in the middle of a rename.
    */
   private[sparkzorder] def checkInARow(): Unit = {
     def isDue = !isHeld || System.nanoTime() - lastLook >= settings.lookMillis * 1000000L
@@ -153,10 +151,7 @@ final class Lock private[commit] (
       case e: IOException => log.warn(s"cannot remove the lock $path", e)
     }
 
-  /**
-   * Stops the heartbeat and leaves the file, as after a death. The next statement recovers what is
-   * half done.
-   */
+  /** Stops the heartbeat and leaves the file, as after a death. The next statement recovers what is half done. */
   def abandon(): Unit = if (held) {
     stop()
     settings.liveness.deregister(operationId)
@@ -185,8 +180,6 @@ private object Lock {
     executor
   }
 
-  /**
-   * One thread for each heartbeat at the same time, so that none waits for another's file system.
-   */
+  /** One thread for each heartbeat at the same time, so that none waits for another's file system. */
   val threads: ExecutorService = Executors.newCachedThreadPool(daemon(_))
 }

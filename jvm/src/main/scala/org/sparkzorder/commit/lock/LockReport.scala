@@ -44,9 +44,7 @@ final case class LockReport(
 
 object LockReport {
 
-  /**
-   * Reads the lock files of a listing. Unlike [[LockState.of]] it writes no file to learn the time.
-   */
+  /** Reads the lock files of a listing. Unlike [[LockState.of]] it writes no file to learn the time. */
   def of(folder: TableFolder, statuses: Seq[FileMeta], settings: LockSettings): Seq[LockReport] =
     SideListing.locks(statuses).sortBy(_.name).map { file =>
       val owner =

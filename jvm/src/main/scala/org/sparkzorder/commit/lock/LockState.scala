@@ -32,8 +32,7 @@ object LockState {
 private[commit] final case class JudgedLock(file: FileMeta, state: LockState)
 
 /**
- * Tells whether the owners of lock files live: by the process that a file names, or else by the age
- * of its heartbeat.
+ * Tells whether the owners of lock files live: by the process that a file names, or else by the age of its heartbeat.
  *
  * @param fileSystemTime the file system's clock, if the caller has just seen it
  */
@@ -65,10 +64,7 @@ private final class LockJudge(folder: TableFolder, settings: LockSettings, fileS
     else if (owner.isEmpty && !folder.ops.exists(file.path)) LockState.NoLock
     else LockState.Live(owner)
 
-  /**
-   * Whether the heartbeat is older. The file system's clock decides, but it is asked only if ours
-   * says so, too.
-   */
+  /** Whether the heartbeat is older. The file system's clock decides, but it is asked only if ours says so, too. */
   private def isOlder(file: FileMeta, millis: Long): Boolean = {
     def seemsOlder = System.currentTimeMillis() - file.modificationTime > millis
     (fileSystemTime.isDefined || seemsOlder) && exactTime - file.modificationTime > millis

@@ -10,15 +10,13 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.storage.Listing
 
-/** Takes the lock that an operation needs. */
 object Locking {
   import LockState._
 
   private val log = LoggerFactory.getLogger(classOf[Lock])
 
   /**
-   * Takes the table's lock. Locks of dead owners do not hinder. They are left for
-   * [[Recovery.recoverUnder]].
+   * Takes the table's lock. Locks of dead owners do not hinder. They are left for [[Recovery.recoverUnder]].
    *
    * @throws ConcurrentOperationException when a living owner has it
    */

@@ -9,9 +9,8 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.commit.{SideNames, TableFolder}
 
 /**
- * A page for people who find the side folder, which may hold the only copy of rows. Only the root's
- * side folder has it, so that an operation writes one file and not one for each partition. No
- * operation needs it.
+ * A page for people who find the side folder, which may hold the only copy of rows. Only the root's side folder has it,
+ * so that an operation writes one file and not one for each partition. No operation needs it.
  */
 private[commit] object SideFolderReadme {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.lock.SideFolderReadme")
@@ -46,10 +45,7 @@ private[commit] object SideFolderReadme {
 
   private def path(folder: TableFolder): Path = new Path(folder.side, SideNames.Readme)
 
-  /**
-   * Writes the page if it is missing or cut off. A failure is logged only: the page is for people.
-   * Needs the lock.
-   */
+  /** Writes the page if it is missing or cut off. A failure is logged only: the page is for people. Needs the lock. */
   def write(folder: TableFolder): Unit =
     try {
       folder.ops.status(path(folder)) match {

@@ -4,7 +4,6 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
-import org.sparkzorder.commit.storage.Listing
 import org.sparkzorder.compat._
 
 /**
@@ -35,26 +34,26 @@ object History {
 
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.log.History")
 
-  /**
-   * All published operations, newest first. Records that cannot be read are skipped with a warning.
-   */
+  /** All published operations, newest first. Records that cannot be read are skipped with a warning. */
   def read(folder: TableFolder): Seq[HistoryEntry] = newestFirst(folder).toVector
 
   /** The same, but a record is read only when it is asked for. There may be thousands of them. */
   def newestFirst(folder: TableFolder): Iterator[HistoryEntry] =
-    entries(new PublishedRecords(folder, () => folder.ops.list(folder.side)).newestFirst)
+    entries(new PublishedRecords(folder, () => folder.ops.list(folder.side)))
 
   /** The same from the listing of a state, as far as its files are still there. */
   def newestFirst(state: TableState): Iterator[HistoryEntry] = state match {
     case side: TableState.SideFolder =>
-      entries(new PublishedRecords(side.folder, Listing.first(side.folder, Some(side.statuses))).newestFirst)
+      // Later the folder is listed anew.
+      val listings = Iterator(side.statuses) ++ Iterator.continually(side.folder.ops.list(side.folder.side))
+      entries(new PublishedRecords(side.folder, () => listings.next()))
     case TableState.NoSideFolder => Iterator.empty
   }
 
-  private def entries(newestFirst: Iterator[PublishedRecord]): Iterator[HistoryEntry] = {
+  private def entries(records: PublishedRecords): Iterator[HistoryEntry] = {
     // A RESTORE undid the operations between itself and the version that it went back to.
     var reach = Long.MaxValue
-    newestFirst.map { case PublishedRecord(file, record, outcome) =>
+    records.newestFirst.map { case (file, record) =>
       val isRestored = record.version > reach
       // A RESTORE that a later one undid has no effect.
       if (!isRestored) target(record).foreach(version => reach = version)
@@ -63,7 +62,7 @@ object History {
         else if (isRestored) Restored
         else Committed
       val millis = file.publishMillis.orElse(record.metrics.get(Record.PublishMillis).flatMap(_.toLongOption))
-      HistoryEntry(record, state, millis, file.meta.modificationTime, outcome())
+      HistoryEntry(record, state, millis, file.meta.modificationTime, records.outcome(record))
     }
   }
 
@@ -104,7 +103,51 @@ object History {
           folder.ops.delete(file.meta.path)
         }
 
-  /** The version that a RESTORE went back to. */
   private[sparkzorder] def target(record: Record): Option[Long] =
     if (record.operation == RestoreOperation) record.parameters.get(RestoreParameter).flatMap(_.toLongOption) else None
+}
+
+/**
+ * How much of the history is kept. VACUUM deletes the records of other operations, so that the side folder stays small
+ * however many there were.
+ *
+ * @param retentionMillis the age at which an operation without retired files is forgotten
+ * @param maxOperations with more operations than this, the oldest without retired files are forgotten
+ * @param whole so many of the newest are always kept: queries compare listings with them, and streams learn from them
+ *              where rows went
+ */
+final case class HistorySettings(
+    retentionMillis: Long = 30L * 24 * 3600 * 1000,
+    maxOperations: Int = 1000,
+    whole: Int = HistorySettings.Whole
+) {
+
+  /**
+   * The versions to forget. Beside the newest, these stay: the newest OPTIMIZE of the whole table, whose layout the next
+   * one takes; the newest for each partition that tells where the catalog has it; and what a RESTORE undid, as long as the RESTORE
+   * stays.
+   *
+   * @param history newest first
+   * @param now milliseconds since 1970
+   * @param isGone whether an operation has no retired files any more
+   */
+  def forgotten(history: Seq[HistoryEntry], now: Long)(isGone: HistoryEntry => Boolean): Set[Long] = {
+    val located = history.flatMap(e => e.record.locationChanges.map(_.partition -> e)).distinctBy(_._1).map(_._2)
+    val needed = (history.find(_.record.isOfWholeTable) ++ located).map(_.record.version).toSet
+    def isOld(e: HistoryEntry, i: Int) = now - e.time > retentionMillis || i >= maxOperations
+    def target(e: HistoryEntry) = History.target(e.record).getOrElse(Long.MaxValue)
+    val (_, gone) = history.zipWithIndex.foldLeft((Long.MaxValue, Set.empty[Long])) { case ((reach, gone), (e, i)) =>
+      val version = e.record.version
+      if (i >= math.max(1, whole) && version <= reach && isOld(e, i) && !needed(version) && isGone(e))
+        (reach, gone + version)
+      else (math.min(reach, target(e)), gone)
+    }
+    gone
+  }
+}
+
+object HistorySettings {
+
+  /** A query reads no more records than this. */
+  val Whole: Int = SideListing.NeverForgotten
 }

@@ -8,18 +8,14 @@ import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.{Record, TableFolder}
 
 /**
- * Why an operation did not end in the usual way: it was undone, or another process finished it
- * after its owner died.
+ * Why an operation did not end in the usual way: it was undone, or another process finished it after its owner died.
  *
  * @param reason one sentence for `DESCRIBE HISTORY`
  * @param by the process that finished or undid it for a dead owner; None when the owner did it
  */
 final case class Outcome(reason: String, by: Option[String])
 
-/**
- * Outcomes are small files beside the records. They are for people only: no decision depends on
- * them.
- */
+/** Outcomes are small files beside the records. They are for people only: no decision depends on them. */
 object Outcome {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 
@@ -56,16 +52,8 @@ object Outcome {
         None
     }
 
-  private[commit] def write(outcome: Outcome): Array[Byte] = {
-    val root = Json.newObject()
-    root.put("reason", outcome.reason.take(MostCharacters))
-    outcome.by.foreach(by => root.put("by", by.take(MostCharacters)))
-    Json.bytes(root)
-  }
+  private[commit] def write(outcome: Outcome): Array[Byte] =
+    Json.write(Outcome(outcome.reason.take(MostCharacters), outcome.by.map(_.take(MostCharacters))))
 
-  private[commit] def parse(bytes: Array[Byte]): Option[Outcome] =
-    for {
-      root <- Json.parse(bytes)
-      reason <- Json.text(root, "reason")
-    } yield Outcome(reason, Json.text(root, "by"))
+  private[commit] def parse(bytes: Array[Byte]): Option[Outcome] = Json.parse(bytes, classOf[Outcome])
 }

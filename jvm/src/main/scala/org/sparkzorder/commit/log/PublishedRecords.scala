@@ -7,13 +7,6 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.commit._
 
 /**
- * A published operation.
- *
- * @param outcome reads the outcome, if there is one
- */
-private[commit] final case class PublishedRecord(file: RecordFile, record: Record, outcome: () => Option[Outcome])
-
-/**
  * The records of the published operations of a table, read one by one. Damaged ones are left out, with a warning.
  *
  * @param list lists the side folder. It is called again when a listed file is gone, since VACUUM renames records and
@@ -35,15 +28,15 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
     SideListing.records(listing).filter(f => f.state.isPublished && f.version <= most).toList
   }
 
-  def newestFirst: Iterator[PublishedRecord] =
+  def newestFirst: Iterator[(RecordFile, Record)] =
     Iterator.continually(left).takeWhile(_.nonEmpty).flatMap(files => read(files.head).iterator)
 
-  private def read(file: RecordFile): Option[PublishedRecord] =
+  private def read(file: RecordFile): Option[(RecordFile, Record)] =
     try {
       left = left.tail
       val record = RecordJson.read(folder, file)
       attempts = Attempts
-      Some(PublishedRecord(file, record, () => outcome(record)))
+      Some(file -> record)
     } catch {
       case e: UnreadableRecordException =>
         log.warn("left out of the history", e)
@@ -56,6 +49,7 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
       case _: FileNotFoundException => None
     }
 
-  private def outcome(record: Record): Option[Outcome] =
+  /** By the last listing. */
+  def outcome(record: Record): Option[Outcome] =
     if (outcomes.nonEmpty && outcomes(folder.outcome(record).getName)) Outcome.shown(folder, record) else None
 }

@@ -22,9 +22,7 @@ final case class Reappeared(path: String, version: Long)
  */
 object Reappeared {
 
-  /**
-   * How many such files were noticed in this process; the same file counts once for each listing.
-   */
+  /** How many such files were noticed in this process; the same file counts once for each listing. */
   val noticed = new AtomicLong
 
   /**
@@ -58,15 +56,12 @@ object Reappeared {
     /** Folders that still have files that these operations wrote. */
     private val folders = mutable.HashSet.empty[String]
 
-    /**
-     * Takes the next older record into account. The newest record that has a name decides about it.
-     */
+    /** Takes the next older record into account. The newest record that has a name decides about it. */
     def see(record: Record): Unit = {
       record.outputs.foreach { output =>
         if (listed(output.path) && mentioned.add(output.path)) folders += output.folder
         undecided -= output.path
-        // RESTORE brought it back, perhaps by another name. So the old name is not retired any
-        // more.
+        // RESTORE brought it back, perhaps by another name. So the old name is not retired any more.
         undecided -= output.pathBefore
       }
       (record.inputs ++ record.lost).foreach { input =>

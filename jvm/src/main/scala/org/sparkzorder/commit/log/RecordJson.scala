@@ -21,10 +21,7 @@ import org.sparkzorder.commit.storage.ObjectFileOps
  */
 object RecordJson {
 
-  /**
-   * The most bytes of a record: some millions of file names, but no more than an eighth of our
-   * memory.
-   */
+  /** The most bytes of a record: some millions of file names, but no more than an eighth of our memory. */
   val ReadLimit: Long = math.max(16L << 20, math.min(1L << 30, Runtime.getRuntime.maxMemory / 8))
 
   private val Format = 1L

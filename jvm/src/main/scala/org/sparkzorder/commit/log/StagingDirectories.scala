@@ -10,16 +10,16 @@ import org.sparkzorder.commit.{FileMeta, Record, TableFolder}
 import org.sparkzorder.commit.storage.AtomicFile
 
 /**
- * The folders in which an operation makes staging, written before it makes any. It shows a recovery
- * which staging a dead operation may have left, and that this staging is the table's. It is deleted
- * after the staging.
+ * The folders in which an operation makes staging, written before it makes any. It shows a recovery which staging a
+ * dead operation may have left, and that this staging is the table's. It is deleted after the staging.
  */
 private[commit] object StagingDirectories {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.log.StagingDirectories")
 
+  private final case class Text(operationId: String, folders: Seq[String])
+
   private val Name = """_staging-(.+)\.json""".r
 
-  /** The operations whose manifests are in a listing of a side folder. */
   def operations(statuses: Seq[FileMeta]): Seq[String] = statuses.flatMap { meta =>
     meta.name match {
       case Name(id) if !meta.isDirectory => Some(id)
@@ -28,19 +28,19 @@ private[commit] object StagingDirectories {
   }
 
   /** @param dirs relative to the root */
-  def write(folder: TableFolder, operationId: String, dirs: Seq[String]): Unit = {
-    val root = Json.newObject()
-    root.put("operationId", operationId)
-    Json.addAll(root.putArray("folders"), dirs)
-    AtomicFile.put(folder.ops, folder.newTemporary(), folder.manifest(operationId), Json.bytes(root))(())
-  }
+  def write(folder: TableFolder, operationId: String, dirs: Seq[String]): Unit =
+    AtomicFile.put(
+      folder.ops,
+      folder.newTemporary(),
+      folder.manifest(operationId),
+      Json.write(Text(operationId, dirs))
+    )(())
 
   /** Its folders; none when there is no manifest. If it cannot be read, that is logged. */
   def read(folder: TableFolder, operationId: String): Seq[String] = {
     val path = folder.manifest(operationId)
     try {
-      val root = Json.read(folder.ops.read(path, RecordJson.ReadLimit))
-      val dirs = Json.elements(root.path("folders")).filter(_.isTextual).map(_.textValue)
+      val dirs = Json.read(folder.ops.read(path, RecordJson.ReadLimit), classOf[Text]).folders
       dirs.filter(dir => dir.isEmpty || Record.isDataName(dir))
     } catch {
       case _: FileNotFoundException   => Nil

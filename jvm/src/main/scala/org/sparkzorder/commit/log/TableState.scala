@@ -1,68 +1,67 @@
 package org.sparkzorder.commit.log
 
+import java.util.LinkedHashMap
+
 import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{LockSettings, LockState}
 
 /** The state of a table, as one listing of its side folder shows it. */
-sealed trait TableState
+sealed trait TableState {
+
+  /** The listing. Empty if the table was never optimized or indexed. */
+  def statuses: Seq[FileMeta]
+
+  private lazy val records: Seq[RecordFile] = SideListing.records(statuses)
+
+  // All of these are newest first. VACUUM deletes records of older published operations.
+  lazy val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
+  lazy val done: Seq[RecordFile] = records.filter(_.state.isPublished)
+
+  /** Operations that are exchanging files. Of one that is in the history only the record is left. */
+  def exchanging: Seq[RecordFile] = publishing.filterNot(p => done.exists(_.version == p.version))
+
+  /** Operations that may have told the catalog of new folders. */
+  lazy val moving: Seq[RecordFile] = records.filter(_.state == RecordState.Moving)
+
+  /** Operations that were undone. The operation that was published next has the same version, or a higher one. */
+  lazy val undone: Seq[RecordFile] =
+    records.filter(_.state == RecordState.Undone).sortBy(r => (-r.version, -r.meta.modificationTime))
+  lazy val indexes: Seq[NumberedIndexFile] = SideListing.indexes(statuses)
+  lazy val locks: Seq[FileMeta] = SideListing.locks(statuses)
+
+  /** The record of the newest version that is published in full. */
+  def newestDone: Option[RecordFile] = done.headOption
+
+  /** Version 0 is the table before the first operation. */
+  def version: Long = newestDone.fold(0L)(_.version)
+
+  /** Whether an operation is under way or left something, so that the lock must be looked at. */
+  def isBusy: Boolean = locks.nonEmpty || publishing.nonEmpty
+
+  /** Reads the lock files, if there are any. */
+  def lockState(settings: LockSettings = LockSettings()): LockState
+
+  /** Whether a dead owner left something behind. */
+  def needsRecovery(settings: LockSettings): Boolean =
+    isBusy && (lockState(settings) match {
+      case LockState.Live(_) => false
+      case LockState.Dead(_) => true
+      case LockState.NoLock  => publishing.nonEmpty
+    })
+}
+
 object TableState {
 
-  /** The table was never optimized or indexed. */
-  case object NoSideFolder extends TableState
+  case object NoSideFolder extends TableState {
+    override def statuses: Seq[FileMeta] = Nil
+    override def lockState(settings: LockSettings): LockState = LockState.NoLock
+  }
 
-  /**
-   * A table with a side folder.
-   *
-   * @param statuses the listing
-   */
-  final class SideFolder(val folder: TableFolder, val statuses: Seq[FileMeta]) extends TableState {
-    private val records: Seq[RecordFile] = SideListing.records(statuses)
-
-    // All of these are newest first. VACUUM deletes records of older published operations.
-    val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
-    val done: Seq[RecordFile] = records.filter(_.state.isPublished)
-
-    /** Operations that are exchanging files. Of one that is in the history only the record is left. */
-    def exchanging: Seq[RecordFile] = publishing.filterNot(p => done.exists(_.version == p.version))
-
-    /** Operations that may have told the catalog of new folders. */
-    val moving: Seq[RecordFile] = records.filter(_.state == RecordState.Moving)
-
-    /**
-     * Operations that were undone. The operation that was published next has the same version, or a
-     * higher one.
-     */
-    val undone: Seq[RecordFile] = records
-      .filter(_.state == RecordState.Undone)
-      .sortBy(r => (-r.version, -r.meta.modificationTime))
-    val indexes: Seq[NumberedIndexFile] = SideListing.indexes(statuses)
-    val locks: Seq[FileMeta] = SideListing.locks(statuses)
-
-    /** The record of the newest version that is published in full. */
-    def newestDone: Option[RecordFile] = done.headOption
-
-    /** Version 0 is the table before the first operation. */
-    def version: Long = newestDone.fold(0L)(_.version)
-
-    /** Whether an operation is under way or left something, so that the lock must be looked at. */
-    def isBusy: Boolean = locks.nonEmpty || underWay
-
-    /** Whether there is an unfinished operation. */
-    def underWay: Boolean = publishing.nonEmpty
-
-    /** Reads the lock files, if there are any. */
-    def lockState(settings: LockSettings = LockSettings()): LockState =
+  final class SideFolder(val folder: TableFolder, override val statuses: Seq[FileMeta]) extends TableState {
+    override def lockState(settings: LockSettings): LockState =
       if (locks.isEmpty) LockState.NoLock else LockState.of(folder, locks, settings)
-
-    /** Whether a dead owner left something behind. */
-    def needsRecovery(settings: LockSettings): Boolean =
-      isBusy && (lockState(settings) match {
-        case LockState.Live(_) => false
-        case LockState.Dead(_) => true
-        case LockState.NoLock  => underWay
-      })
 
     /**
      * The newest published record, from a small cache where possible.
@@ -82,17 +81,13 @@ object TableState {
     if (statuses.isEmpty) NoSideFolder else new SideFolder(folder, statuses)
   }
 
-  /**
-   * The cached records may have so many file names. That is ten records of operations on 10,000
-   * files.
-   */
+  /** The cached records may have so many file names. That is ten records of operations on 10,000 files. */
   private val CachedNames = 200000
 
   private val cache = new RecordCache(CachedNames)
 
   /**
-   * A record is never changed, but a table may be deleted and made anew. So the file's status is
-   * the key in the cache.
+   * A record is never changed, but a table may be deleted and made anew. So the file's status is the key in the cache.
    */
   private[commit] def record(folder: TableFolder, file: RecordFile): Record =
     cache.get(file.meta).getOrElse {
@@ -100,4 +95,30 @@ object TableState {
       cache.put(file.meta, read)
       read
     }
+}
+
+/**
+ * Parsed records. The least recently used ones are dropped first. Its size is counted in file names, since one record
+ * may have ten names or a million. The newest record stays, however long it is.
+ */
+private[commit] final class RecordCache(maxNames: Long) {
+  private val records = new LinkedHashMap[FileMeta, Record](16, 0.75f, true)
+  private var names = 0L
+
+  /** Ten more than it has names, as a record without files takes memory, too. */
+  private def sizeOf(record: Record): Long = 10L + record.inputs.length + record.outputs.length
+
+  def get(file: FileMeta): Option[Record] = synchronized(Option(records.get(file)))
+
+  def put(file: FileMeta, record: Record): Unit = synchronized {
+    Option(records.put(file, record)).foreach(old => names -= sizeOf(old))
+    names += sizeOf(record)
+    val eldest = records.entrySet.iterator
+    while (names > maxNames && records.size > 1) {
+      names -= sizeOf(eldest.next().getValue)
+      eldest.remove()
+    }
+  }
+
+  private[commit] def size: Int = synchronized(records.size)
 }

@@ -4,10 +4,7 @@ import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.storage.ObjectFileOps
 
-/**
- * Records of operations that were undone. They are kept for queries whose listings were made during
- * the operation.
- */
+/** Records of operations that were undone. They are kept for queries whose listings were made during the operation. */
 object UndoneRecords {
 
   /** So old a listing is not expected to be used by a query. */
@@ -31,8 +28,7 @@ object UndoneRecords {
       !History.readable(folder, file).exists(hasTrash(folder, _))
     }
     gone.foreach(file => folder.ops.delete(file.meta.path))
-    // An outcome belongs to the record of an undone operation, or else to the published record of
-    // its version.
+    // An outcome belongs to the record of an undone operation, or else to the published record of its version.
     def operations(of: Seq[RecordFile]) =
       of.map(f => f.meta.name.stripSuffix(s".${RecordState.Undone.suffix}")).toSet
     val (ended, kept) = (operations(gone), records.filterNot(gone.contains))

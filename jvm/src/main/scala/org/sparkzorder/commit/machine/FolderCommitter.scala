@@ -94,7 +94,7 @@ private[sparkzorder] final class FolderCommitter(
       orGone(work.folder)(Seq(trash.getParent, trash).foreach(ops.mkdir))
     }
     numbered.outputs.filter(_.source.isEmpty).foreach { o =>
-      val place = folder.staged(o.path, numbered)
+      val place = folder.staged(o.path, operationId)
       if (!ops.status(place).exists(o.isSame)) throw new IOException(s"$place is not as it was written")
     }
     val gone = numbered.outputs.filter(o => o.source.exists(s => !ops.status(folder.resolve(s)).exists(o.isSame)))
@@ -132,7 +132,7 @@ private[sparkzorder] final class FolderCommitter(
           lock.abandon()
           throw new IncompletePublishException(folder.record(record, RecordState.Publishing), e)
       } finally lock.publishing = false
-    orAbandon(settle.clean(result))
+    orLater("clean up")(settle.clean(result))
     val done = result.orConflict
     Meters.trash(folder.root).addAndGet(
       done.inputs.map(_.length).sum - done.outputs.filter(_.source.isDefined).map(_.length).sum
@@ -147,26 +147,22 @@ private[sparkzorder] final class FolderCommitter(
     catch { case e: IOException => if (!ops.exists(path)) throw e }
   }
 
-  /** All rows are in place. The abandoned lock tells the next statement that something is left over. */
-  private def orAbandon(work: => Unit): Unit =
+  /** What fails here is left to the next statement. The abandoned lock tells of it. */
+  private def orLater(what: String)(work: => Unit): Unit =
     try work
     catch {
       case e @ (_: IOException | _: LockLostException) =>
-        log.warn(s"cannot clean up in ${folder.root}, the next statement will", e)
+        log.warn(s"cannot $what in ${folder.root}, the next statement will", e)
         lock.abandon()
     }
 
   /** If that fails the lock file stays. */
-  override def abort(): Unit =
-    try {
-      // Of a table that was overwritten with its lock and manifest, no other process knows what is left.
-      if (ops.exists(lock.path) || ops.exists(folder.manifest(operationId))) lock.check()
-      FolderPlaces.rollBack(folder, operationId, claimed)
-    } catch {
-      case e @ (_: IOException | _: LockLostException) =>
-        log.warn(s"cannot roll back in ${folder.root}, the next statement will", e)
-        lock.abandon()
-    }
+  override def abort(): Unit = orLater("roll back") {
+    // Of a table that was overwritten with its lock and manifest, no other process knows what is left.
+    if (ops.exists(lock.path) || ops.exists(folder.manifest(operationId))) lock.check()
+    places.rollBack(operationId, claimed)
+    ()
+  }
 
   private def orAbort[A](step: => A): A =
     try step
@@ -180,7 +176,6 @@ private[sparkzorder] final class FolderCommitter(
 private object FolderCommitter {
   private val log = LoggerFactory.getLogger(classOf[FolderCommitter])
 
-  /** How often publishing is tried. */
   private val Attempts = 3
   private val FirstPauseMillis = 100L
 
@@ -190,11 +185,7 @@ private object FolderCommitter {
    * @throws IllegalArgumentException when the record may not be published under this lock
    */
   private def nextVersion(lock: Lock, record: Record): Long = {
-    require(
-      record.operationId == lock.operationId,
-      s"the lock is held by ${lock.operationId}, not by ${record.operationId}"
-    )
-    Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
+    Record.check(record, lock.operationId)
     // Two listings, since one that is late may lack the newest record.
     val newest = Seq.fill(2)(lock.listing()).map { listing =>
       // Its owner was taken for dead, and wrote the record since. It may exchange our inputs.

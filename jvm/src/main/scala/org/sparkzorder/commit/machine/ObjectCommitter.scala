@@ -1,7 +1,6 @@
 package org.sparkzorder.commit.machine
 
 import java.io.{FileNotFoundException, IOException}
-import java.util.concurrent.TimeUnit.{DAYS, HOURS, MILLISECONDS}
 
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
@@ -12,15 +11,13 @@ import org.sparkzorder.commit.log.{RecordJson, StagingDirectories}
 import org.sparkzorder.commit.place.{FolderMarker, StorePlaces}
 
 /**
- * Brings one operation's files into a table on an object store, by the steps in
- * `docs/design/commit.md`.
+ * Brings one operation's files into a table on an object store, by the steps in `docs/design/commit.md`.
  *
  * @param operationId the lock's
  * @param check throws if the lock is not ours any more. It saves work; no row depends on it
  * @param isAlone whether no other process can have taken the lock
  * @param keepsRetired whether the inputs are copied to the trash
  * @param sleep how to wait before requests are repeated, in milliseconds
- * @param clock milliseconds since 1970
  */
 private[sparkzorder] final class ObjectCommitter(
     store: ObjectStore,
@@ -30,22 +27,18 @@ private[sparkzorder] final class ObjectCommitter(
     isAlone: () => Boolean,
     keepsRetired: Boolean = true,
     threads: Int = FileOps.Threads,
-    sleep: Long => Unit = Thread.sleep(_),
-    clock: () => Long = () => System.currentTimeMillis()
+    sleep: Long => Unit = Thread.sleep(_)
 ) extends Committer {
   import ObjectCommitter._
 
   private val patience = Patience(Attempts, FirstPauseMillis, sleep)
 
-  /** No upload is older. */
-  private val begun = clock()
   private var marked = Seq.empty[String]
 
   /** The files of each marked folder, before the job reads any. */
   private var found = Map.empty[String, Map[String, FileMeta]]
   private var prepared = Option.empty[Record]
 
-  /** Marks the folders that will change. */
   override def claim(dirs: Seq[String]): Unit = {
     marked = dirs
     StagingDirectories.write(folder, operationId, dirs)
@@ -71,8 +64,7 @@ private[sparkzorder] final class ObjectCommitter(
    */
   override def prepare(record: Record): Unit = {
     require(prepared.isEmpty, "prepared already")
-    require(record.operationId == operationId, s"the lock is held by $operationId, not by ${record.operationId}")
-    Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
+    Record.check(record, operationId)
     val (unmarked, inputs) = record.inputs.partition(i => atMark(i).isEmpty)
     if (unmarked.nonEmpty) throw conflict(unmarked)
     // The version of an operation is not given again while anything tells of it.
@@ -103,11 +95,11 @@ private[sparkzorder] final class ObjectCommitter(
 
   /** The file that an input was when its folder was marked, if it is the one that the record means. */
   private def atMark(input: InputFile): Option[FileMeta] =
-    found.get(input.folder).flatMap(_.get(FileNames.name(input.path))).filter(m => input.isSame(m) && m.etag.isDefined)
+    found.get(input.folder).flatMap(_.get(input.name)).filter(m => input.isSame(m) && m.etag.isDefined)
 
   private def refuseChanged(record: Record): Unit = WorkerThreads.each(record.folders, threads) { work =>
     val now = listed(work.folder)
-    val changed = work.inputs.filterNot(i => now.get(FileNames.name(i.path)).exists(_.etag == i.etag))
+    val changed = work.inputs.filterNot(i => now.get(i.name).exists(_.etag == i.etag))
     if (changed.nonEmpty) throw conflict(changed)
   }
 
@@ -122,12 +114,10 @@ private[sparkzorder] final class ObjectCommitter(
   private def conflict(changed: Seq[InputFile]) =
     new CommitConflictException(changed.map(_.path), "they are gone, or were changed or replaced")
 
-  /** Throws an [[UploadsExpiredException]] when a lifecycle rule may have aborted uploads. */
   override def commit(): Record = {
     val planned = prepared.getOrElse(throw new IllegalStateException("not prepared"))
     val record = planned.copy(root = Some(folder.root.toString))
     check()
-    refuseExpired()
     val started = System.nanoTime()
     if (!isWritten(record)) throw new ConcurrentOperationException(folder.root, None)
     val publish =
@@ -144,24 +134,6 @@ private[sparkzorder] final class ObjectCommitter(
       }
     result.orConflict
   }
-
-  /** Only an operation that has run for long asks for the rules: the shortest takes a day. */
-  private def refuseExpired(): Unit = {
-    val millis = clock() - begun
-    def isNear(days: Int) = millis >= DAYS.toMillis(days.toLong) - PublishMillis
-    if (isNear(ShortestDays)) daysOfUploads().filter(isNear).foreach { days =>
-      abort()
-      throw new UploadsExpiredException(days, MILLISECONDS.toHours(millis))
-    }
-  }
-
-  private def daysOfUploads(): Option[Int] =
-    try store.daysOfUploads(folder.root)
-    catch {
-      case e: IOException =>
-        log.warn(s"the store does not say how long uploads in ${folder.root} stay open", e)
-        None
-    }
 
   /** Whether the record is ours, also if the answer to the request was lost. */
   private def isWritten(record: Record): Boolean = {
@@ -219,10 +191,4 @@ private[sparkzorder] object ObjectCommitter {
   /** How often publishing is tried; the client of the store repeats each request by itself. */
   private val Attempts = 5
   private val FirstPauseMillis = 500L
-
-  /** No rule of a store is shorter. */
-  private val ShortestDays = 1
-
-  /** The time left for publishing before a rule may abort an upload. */
-  private val PublishMillis = HOURS.toMillis(1)
 }

@@ -11,17 +11,11 @@ import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
 import org.sparkzorder.commit.log.{RecordJson, TableState}
 import org.sparkzorder.commit.place.StoragePlaces
 
-/** What a recovery did, in words for the log. */
-final case class Recovered(actions: Seq[String]) {
-  def isNothing: Boolean = actions.isEmpty
-}
-
 /**
  * A table as a query may read it.
  *
  * @param around how to read around what is half done; None when nothing is
- * @param exchanging whether files were being exchanged when we came: then a listing made before is
- *                   to be made anew
+ * @param exchanging whether files were being exchanged when we came: then a listing made before is to be made anew
  */
 final case class ReadableState(state: TableState, around: Option[ReadAround], exchanging: Boolean)
 
@@ -38,7 +32,8 @@ object Recovery {
   private val TablesPerThread = 8
 
   /**
-   * Takes the lock, recovers, gives it back. Without anything to do it only lists.
+   * Takes the lock, recovers, gives it back. Without anything to do it only lists. Returns what was done, in words for
+   * the log.
    *
    * @throws ConcurrentOperationException when a living owner has the lock
    * @param keep a person's word: the files that count in folders of which nothing else tells it. Folders that are gone
@@ -46,19 +41,13 @@ object Recovery {
    * @throws FoldersUnclearException when only a person can say how an operation ends in some folders
    * @throws java.io.IOException when we may not write there: see [[ReadAround]]
    */
-  def recover(folder: TableFolder, settings: LockSettings = LockSettings(), keep: Option[Keep] = None): Recovered =
-    if (!isNeeded(TableState.look(folder.root, folder.ops), settings)) Recovered(Nil)
+  def recover(folder: TableFolder, settings: LockSettings = LockSettings(), keep: Option[Keep] = None): Seq[String] =
+    if (!TableState.look(folder.root, folder.ops).needsRecovery(settings)) Nil
     else {
       val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
       try recoverUnder(folder, lock, settings, keep)
       finally lock.release()
     }
-
-  /** Whether a dead owner left something behind. */
-  def isNeeded(state: TableState, settings: LockSettings): Boolean = state match {
-    case side: TableState.SideFolder => side.needsRecovery(settings)
-    case TableState.NoSideFolder     => false
-  }
 
   /**
    * Recovers under a lock that is held, as every statement does before it starts. If it fails the
@@ -69,7 +58,7 @@ object Recovery {
       lock: Lock,
       settings: LockSettings = LockSettings(),
       keep: Option[Keep] = None
-  ): Recovered = Recovered(RecoveryUnderLock.recover(folder, lock, settings, keep))
+  ): Seq[String] = RecoveryUnderLock.recover(folder, lock, settings, keep)
 
   /**
    * Comes before a query's listing of the table. It recovers after a dead owner. If it cannot, or an
@@ -90,16 +79,13 @@ object Recovery {
     val threads = math.min(FileOps.Threads, folders.size / TablesPerThread)
     val states = WorkerThreads.map(folders, threads)(f => TableState.look(f.root, f.ops))
     folders.zip(states).map {
-      case (folder, busy: TableState.SideFolder) if busy.isBusy =>
-        folder -> settled(folder, waitMillis, settings)
-      case (folder, quiet) => folder -> ReadableState(quiet, None, exchanging = false)
+      case (folder, state) if state.isBusy => folder -> settled(folder, waitMillis, settings)
+      case (folder, quiet)                 => folder -> ReadableState(quiet, None, exchanging = false)
     }
   }
 }
 
-/**
- * One query's wait until it may read the table, see [[Recovery.settled]]. It looks again and again.
- */
+/** One query's wait until it may read the table, see [[Recovery.settled]]. It looks again and again. */
 private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: LockSettings) {
   import QueryWait._
 
@@ -111,7 +97,6 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
   /** Whether this user or this file system does not let us recover. */
   private var isDenied = false
 
-  /** Whether files were being exchanged at any look. */
   private var exchanging = false
 
   def readableState(): ReadableState = Iterator.continually(look()).flatten.next()
@@ -120,12 +105,10 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
   private def look(): Option[ReadableState] =
     try {
       val state = TableState.look(folder.root, folder.ops)
-      exchanging ||= isPublishing(state)
-      state match {
-        case busy: TableState.SideFolder if busy.needsRecovery(settings) => afterDeath(busy)
-        case busy: TableState.SideFolder if isPublishing(busy)           => besideOwner(busy)
-        case quiet                                                       => Some(ReadableState(quiet, None, exchanging))
-      }
+      exchanging ||= state.publishing.nonEmpty
+      if (state.needsRecovery(settings)) afterDeath(state)
+      else if (state.publishing.nonEmpty) besideOwner(state)
+      else Some(ReadableState(state, None, exchanging))
     } catch {
       case e: IOException if exchanging => throw new HalfPublishedException(folder.root, e)
       // A newer version may have written it.
@@ -133,22 +116,22 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
         throw new HalfPublishedException(folder.root, new IOException(e.getMessage, e))
     }
 
-  private def afterDeath(busy: TableState.SideFolder): Option[ReadableState] =
+  private def afterDeath(busy: TableState): Option[ReadableState] =
     if (isUnclear(busy)) readAround(busy, lives = false)
     else if (recoveries < MostRecoveries && tryRecover()) {
       recoveries += 1
       None
-    } else if (isLate || isDenied || !isPublishing(busy)) readAround(busy, lives = false)
+    } else if (isLate || isDenied || busy.publishing.isEmpty) readAround(busy, lives = false)
     else pause()
 
-  private def besideOwner(busy: TableState.SideFolder): Option[ReadableState] =
+  private def besideOwner(busy: TableState): Option[ReadableState] =
     if (isLate || Outwaited.by(busy.publishing, waitMillis)) {
       Outwaited.remember(busy.publishing, waitMillis)
       readAround(busy, lives = true)
     } else pause()
 
   /** None when the owner came to an end just now. */
-  private def readAround(busy: TableState.SideFolder, lives: Boolean): Option[ReadableState] =
+  private def readAround(busy: TableState, lives: Boolean): Option[ReadableState] =
     try Some(ReadableState(busy, ScanView.of(folder, busy.statuses, lives), exchanging))
     catch { case _: FileNotFoundException => None }
 
@@ -160,13 +143,7 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
 
   private def isLate: Boolean = System.currentTimeMillis() >= deadline
 
-  private def isPublishing(state: TableState): Boolean = state match {
-    case side: TableState.SideFolder => side.publishing.nonEmpty
-    case TableState.NoSideFolder     => false
-  }
-
-  /** Whether only a person can say how the operation ends. */
-  private def isUnclear(busy: TableState.SideFolder): Boolean =
+  private def isUnclear(busy: TableState): Boolean =
     try busy.publishing.exists { file =>
         val (places, record) = (StoragePlaces.of(folder), RecordJson.read(folder, file))
         val found = places.of(record, isRecovery = true)
@@ -206,10 +183,7 @@ private object Outwaited {
 private object QueryWait {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.machine.Recovery")
 
-  /**
-   * In one query. A recovery may succeed time and again and change nothing. That must not stop the
-   * query for good.
-   */
+  /** In one query. A recovery may succeed time and again and change nothing. That must not stop the query for good. */
   private val MostRecoveries = 5
 
   private val FirstPauseMillis = 5L

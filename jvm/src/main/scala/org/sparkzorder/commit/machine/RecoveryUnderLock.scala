@@ -26,15 +26,12 @@ private[commit] final class RecoveryUnderLock private (
   private val folder = lock.folder
   private val ops = folder.ops
 
-  /** Returns what was done, in words for the log. */
   def run(): Seq[String] = {
     val removed = removeLocks(lock.others.map(file => DeadLock(file, Owner.read(ops, file))))
     removed ++ settleRecords() ++ removeLeftovers()
   }
 
-  /**
-   * Comes first: an owner that was only stalled must find its lock gone before we touch anything.
-   */
+  /** Comes first: an owner that was only stalled must find its lock gone before we touch anything. */
   private def removeLocks(dead: Seq[DeadLock]): Seq[String] = {
     val areGone = dead.map { found =>
       ops.delete(found.file.path)
@@ -48,7 +45,6 @@ private[commit] final class RecoveryUnderLock private (
   private def settleRecords(): Seq[String] =
     SideListing.records(lock.listing()).filter(_.state == RecordState.Publishing).map(settle)
 
-  /** Finishes or undoes an operation that died while it published its files. */
   private def settle(file: RecordFile): String = {
     val record = RecordJson.read(folder, file)
     val settle = new SettleOperation(
@@ -82,8 +78,7 @@ private[commit] final class RecoveryUnderLock private (
   private def removeLeftovers(): Seq[String] = {
     lock.check()
     val statuses = lock.listing()
-    // An owner may have died while it cleaned up after its last record. Then its lock was the only
-    // trace.
+    // An owner may have died while it cleaned up after its last record. Then its lock was the only trace.
     if (lock.others.nonEmpty) removeEmptyFolders(statuses)
     val (stagings, decided) = deadStagings(statuses).partition { id =>
       CatalogRecovery.discard(folder, id)
@@ -137,15 +132,12 @@ private[commit] object RecoveryUnderLock {
   // Known by this name in logs, see docs/on-call.md.
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.machine.Recovery")
 
-  /** How long one rename may take. */
   private val RenameMillis = 1000L
 
-  /** The lock file of a dead owner. */
   private final case class DeadLock(file: FileMeta, owner: Option[Owner])
 
   /**
-   * Recovers the table that the lock is of. If it fails the lock is abandoned, so that the next statement
-   * tries again.
+   * Recovers the table that the lock is of. If it fails the lock is abandoned, so that the next statement tries again.
    *
    * @return what was done, in words for the log
    */

@@ -139,9 +139,8 @@ private[commit] final class SettleOperation(
     written(to, listing)(ops.rename(folder.record(record, RecordState.Publishing), to))
 
   /**
-   * If it is there already, another process wrote it, and it says the same. A store may also refuse
-   * because others write at this moment. Nothing is removed before the record is there. False when there
-   * is no history any more.
+   * If it is there already, another process wrote it, and it says the same. A store may also refuse because others
+   * write at this moment. Nothing is removed before the record is there. False when there is no history any more.
    */
   private def put(path: Path, last: Record, listing: () => Seq[FileMeta]): Boolean =
     written(path, listing)(AtomicFile.put(ops, folder.newTemporary(), path, RecordJson.write(last))(()))
@@ -166,11 +165,7 @@ private[commit] final class SettleOperation(
 private[commit] object SettleOperation {
 
   /** @param record what the history shows; None if no folder was exchanged */
-  final case class Settled(
-      table: Path,
-      places: Seq[(Located[_ <: Place], PlaceOutcome)],
-      record: Option[Record]
-  ) {
+  final case class Settled(table: Path, places: Seq[(Located[_ <: Place], PlaceOutcome)], record: Option[Record]) {
 
     /** @throws InputsReplacedException when others replaced inputs at the last moment, beside new files that are there */
     def refuseReplaced(): Unit = {
@@ -203,7 +198,6 @@ private[commit] object SettleOperation {
 
   private val Overwritten = "the folder was overwritten or deleted while files were being exchanged"
 
-  /** The record of the places that were exchanged, with their files as they are. */
   private def onlyIn(record: Record, done: Seq[(FolderWork, Map[String, FileMeta])]): Record = record.copy(
     inputs = done.flatMap(_._1.inputs),
     lost = done.flatMap(_._1.lost),

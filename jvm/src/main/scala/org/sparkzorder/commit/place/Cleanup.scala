@@ -9,10 +9,7 @@ import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.log.{StagingDirectories, UndoneRecords}
 import org.sparkzorder.commit.side.IndexFiles
 
-/**
- * Removes what an operation leaves beside the data: files that its record names, and folders that
- * are empty.
- */
+/** Removes what an operation leaves beside the data: files that its record names, and folders that are empty. */
 private[commit] object Cleanup {
 
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
@@ -32,12 +29,10 @@ private[commit] object Cleanup {
     WorkerThreads.each(record.folders, folder.threads)(work => folders(folder, work.folder, record))
   }
 
-  /** Removes the operation's empty folders in one data folder. */
   private def folders(folder: TableFolder, dir: String, record: Record): Unit = {
     val ops = folder.ops
-    // Failed attempts of tasks may have left files in it. Then it stays until the whole job is
-    // cleaned up.
-    ops.deleteEmpty(folder.stagingOf(dir, record))
+    // Failed attempts of tasks may have left files in it. Then it stays until the whole job is cleaned up.
+    ops.deleteEmpty(folder.stagingOf(dir, record.operationId))
     ops.deleteEmpty(folder.stagingsOf(dir))
     ops.deleteEmpty(folder.trashOf(dir, record))
     ops.deleteEmpty(folder.trashesOf(dir))

@@ -93,15 +93,14 @@ private[commit] object FolderMark {
     work.exists(w => areRows(w.inputs, w.outputs) || areRows(w.outputs, w.inputs))
   }
 
-  /** The operation that a file is a marker of, if it is one. */
-  def operation(fileName: String): Option[String] = fileName match {
-    case Name(id, _, decision) if Decision.all.exists(_.name == decision) => Some(id)
-    case _                                                                => None
-  }
+  def operation(fileName: String): Option[String] = parsed(fileName).map(_._1)
 
   /** The hash of the folder that a marker of an operation was made for, if the file is one. */
-  def origin(fileName: String, operationId: String): Option[String] = fileName match {
-    case Name(id, hash, decision) if id == operationId && Decision.all.exists(_.name == decision) => Some(hash)
-    case _                                                                                        => None
+  def origin(fileName: String, operationId: String): Option[String] =
+    parsed(fileName).filter(_._1 == operationId).map(_._2)
+
+  private def parsed(fileName: String): Option[(String, String)] = fileName match {
+    case Name(id, hash, decision) if Decision.all.exists(_.name == decision) => Some(id -> hash)
+    case _                                                                   => None
   }
 }

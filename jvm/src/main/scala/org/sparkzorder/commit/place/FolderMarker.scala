@@ -19,17 +19,15 @@ import org.sparkzorder.compat._
 private[commit] final case class Marked(operationId: String, table: String, state: Decision, etag: String)
 
 /**
- * One object in a folder's side folder, by which all processes agree on what an operation did there.
- * It changes from `Staged` to `Exchanged` or to `RolledBack`, each time on condition of its etag. So only
- * one process makes the change, the others read it. A delete of the folder deletes the marker,
- * and the change fails.
+ * One object in a folder's side folder, by which all processes agree on what an operation did there. It changes from
+ * `Staged` to `Exchanged` or to `RolledBack`, each time on condition of its etag. So only one process makes the change,
+ * the others read it. A delete of the folder deletes the marker, and the change fails.
  */
 private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder, dir: String) {
   import FolderMarker._
 
   val path: Path = new Path(folder.sideOf(dir), Name)
 
-  /** None when there is none. */
   def read(): Option[Marked] = store.get(path, MostBytes).map { found => parse(path, found) }
 
   /**
@@ -93,13 +91,8 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
   private def marked(operationId: String, state: Decision, etag: String) =
     Marked(operationId, folder.root.toString, state, etag)
 
-  private def content(operationId: String, state: Decision): Array[Byte] = {
-    val root = Json.newObject()
-    root.put("operationId", operationId)
-    root.put("table", folder.root.toString)
-    root.put("state", state.name)
-    Json.bytes(root)
-  }
+  private def content(operationId: String, state: Decision): Array[Byte] =
+    Json.write(Text(operationId, folder.root.toString, state.name))
 }
 
 private[commit] object FolderMarker {
@@ -107,15 +100,17 @@ private[commit] object FolderMarker {
 
   private val MostBytes = 1L << 16
 
+  private final case class Text(operationId: String, table: String, state: String)
+
   /** How often to try again when others write the marker at the same time. */
   private val MostClaims = 5
 
   private def parse(path: Path, found: StoredBytes): Marked =
     try {
-      val root = Json.read(found.bytes)
-      val state = Decision.all.find(_.name == root.path("state").asText)
+      val text = Json.read(found.bytes, classOf[Text])
+      val state = Decision.all.find(_.name == text.state)
         .getOrElse(throw new UnreadableRecordException(path, "it says no state"))
-      Marked(root.path("operationId").asText, root.path("table").asText, state, found.etag)
+      Marked(text.operationId, text.table, state, found.etag)
     } catch {
       case e: JsonProcessingException =>
         throw new UnreadableRecordException(path, s"not JSON: ${new String(found.bytes.take(40), UTF_8)}", e)

@@ -35,7 +35,7 @@ private[commit] final class FolderPlace(
   private val ops = folder.ops
   private val mark = FolderMark(folder, work.folder, origin, record.operationId)
   private val data = folder.resolve(work.folder)
-  private val staging = folder.stagingOf(work.folder, record)
+  private val staging = folder.stagingOf(work.folder, record.operationId)
   private val trash = folder.trashOf(work.folder, record)
 
   private def staged(o: OutputFile): Path = FileNames.child(staging, FileNames.stagedName(o.path))
@@ -97,7 +97,6 @@ private[commit] final class FolderPlace(
     isOurs
   }
 
-  /** Moves a file, unless it was moved already, or its place is taken. */
   private def move(from: Path, to: Path): Unit =
     try ops.rename(from, to)
     catch { case e: IOException => if (ops.exists(from) && !ops.exists(to)) throw e }
@@ -143,7 +142,6 @@ private[commit] final class FolderPlace(
     found
   }
 
-  /** How long the last listing took. */
   @volatile private var listMillis = -1L
 
   /**
@@ -381,7 +379,6 @@ private[commit] final class FolderPlace(
   private def refuseTorn(now: Map[String, FileMeta]): Unit =
     if (isTorn(now)) throw new FoldersUnclearException(folder.root, record.version, Seq(sides(FolderSides.OldGone)))
 
-  /** How many files of each side are there. */
   def sides(why: String): FolderSides = {
     val now = listed()
     val old = work.inputs.count(i => at(now, i.path).exists(isInput(i, _)) || isRetired(i))
@@ -419,10 +416,7 @@ private[commit] final class FolderPlace(
 
   override def isPublished(): Boolean = Place.isPublished(folder, record)
 
-  /**
-   * Whether the folder was copied: files of the operation are there, and none has the time that the
-   * record says.
-   */
+  /** Whether the folder was copied: files of the operation are there, and none has the time that the record says. */
   def isCopied: Boolean = {
     val now = listed()
     def named(dir: Path) = ops.list(dir).map(m => m.name -> m).toMap

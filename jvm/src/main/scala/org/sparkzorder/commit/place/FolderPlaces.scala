@@ -54,7 +54,7 @@ private[commit] final class FolderPlaces(
   private def elsewhere(record: Record, known: Set[String]): Seq[Located[FolderPlace]] = {
     val origins = record.folders.map(work => LongNames.hash(work.folder) -> work).toMap
     for {
-      side <- SideFolders.below(folder, path => ops.realPath(path).toUri.getPath)
+      side <- SideFolders.below(folder)
       dir <- side.folder.toSeq
       hash <- side.statuses.flatMap(m => FolderMark.origin(m.name, record.operationId)).distinct
       work <- origins.get(hash)
@@ -62,12 +62,7 @@ private[commit] final class FolderPlaces(
     } yield located(record, work, dir, isRecovery = true)
   }
 
-  private def located(
-      record: Record,
-      work: FolderWork,
-      dir: String,
-      isRecovery: Boolean
-  ): Located[FolderPlace] = {
+  private def located(record: Record, work: FolderWork, dir: String, isRecovery: Boolean): Located[FolderPlace] = {
     val isOwn = !isRecovery && !hasBegun
     val inFolder = if (record.folders.size > 1) 1 else threads
     val here = relocated(work, dir)
@@ -83,7 +78,29 @@ private[commit] final class FolderPlaces(
     Located(work.folder, here, found, why.filter(_ => keep.isEmpty).map(found.sides))
   }
 
-  override def rollBack(operationId: String): Boolean = FolderPlaces.rollBack(folder, operationId)
+  override def rollBack(operationId: String, dirs: Seq[String]): Boolean = {
+    // A folder may have been moved since.
+    val marked = SideFolders.below(folder)
+      .filter(_.statuses.exists(m => FolderMark.origin(m.name, operationId).isDefined)).flatMap(_.folder)
+    val all = (StagingDirectories.read(folder, operationId) ++ dirs ++ marked).distinct
+    val marks = all.flatMap(dir => FolderMark.all(folder, dir, operationId))
+    // What was decided before has a record, which is settled. So is one that its owner has just written.
+    marks.foreach(_.decide(Decision.Staged, Decision.RolledBack))
+    val hasRecord = isUnderWay(operationId)
+    if (!hasRecord) {
+      marks.foreach(_.remove())
+      all.foreach { dir =>
+        ops.list(folder.trashesOf(dir)).filter(_.name.endsWith(s"-$operationId")).foreach(t => ops.deleteEmpty(t.path))
+        ops.deleteEmpty(folder.trashesOf(dir))
+      }
+      Cleanup.job(folder, operationId)
+    }
+    !hasRecord
+  }
+
+  private def isUnderWay(operationId: String): Boolean =
+    SideListing.records(folder.ops.list(folder.side))
+      .exists(f => f.state == RecordState.Publishing && f.note.contains(operationId))
 
   // Mostly it was renamed when it became part of the history.
   override def removeRecord(record: Record): Unit = ops.delete(folder.record(record, RecordState.Publishing))
@@ -107,34 +124,4 @@ private[commit] object FolderPlaces {
       work.lost.map(i => i.copy(path = here(i.path)))
     )
   }
-
-  /**
-   * See [[Places.rollBack]].
-   *
-   * @param dirs folders with markers besides those in the manifest, which may be gone
-   */
-  def rollBack(folder: TableFolder, operationId: String, dirs: Seq[String] = Nil): Boolean = {
-    val ops = folder.ops
-    // A folder may have been moved since.
-    val marked = SideFolders.below(folder, path => ops.realPath(path).toUri.getPath)
-      .filter(_.statuses.exists(m => FolderMark.origin(m.name, operationId).isDefined)).flatMap(_.folder)
-    val all = (StagingDirectories.read(folder, operationId) ++ dirs ++ marked).distinct
-    val marks = all.flatMap(dir => FolderMark.all(folder, dir, operationId))
-    // What was decided before has a record, which is settled. So is one that its owner has just written.
-    marks.foreach(_.decide(Decision.Staged, Decision.RolledBack))
-    val hasRecord = isUnderWay(folder, operationId)
-    if (!hasRecord) {
-      marks.foreach(_.remove())
-      all.foreach { dir =>
-        ops.list(folder.trashesOf(dir)).filter(_.name.endsWith(s"-$operationId")).foreach(t => ops.deleteEmpty(t.path))
-        ops.deleteEmpty(folder.trashesOf(dir))
-      }
-      Cleanup.job(folder, operationId)
-    }
-    !hasRecord
-  }
-
-  private def isUnderWay(folder: TableFolder, operationId: String): Boolean =
-    SideListing.records(folder.ops.list(folder.side))
-      .exists(f => f.state == RecordState.Publishing && f.note.contains(operationId))
 }

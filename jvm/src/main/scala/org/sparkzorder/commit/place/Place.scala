@@ -13,16 +13,14 @@ import org.sparkzorder.commit.log.History
 private[commit] final case class Obstacle(reason: String, files: Seq[String])
 
 /**
- * A place whose files one operation replaces by others with the same rows, as [[Settle]] sees it.
- * Each call can be made twice, by two processes, in any order, and after any of them has died. A
- * place is used by one thread.
+ * A place whose files one operation replaces by others with the same rows, as [[Settle]] sees it. Each call can be made
+ * twice, by two processes, in any order, and after any of them has died. A place is used by one thread.
  */
 private[commit] trait Place {
 
   /** What was decided. None when the marker is gone, or is another operation's. */
   def decision(): Option[Decision]
 
-  /** Makes the outputs visible. */
   def reveal(): Unit
 
   /** One listing: every input is there unchanged, every output is there. None if so. */
@@ -49,7 +47,6 @@ private[commit] trait Place {
    */
   def canReturn(changed: Seq[String]): Boolean
 
-  /** Retired inputs come back. */
   def bringBack(): Unit
 
   /**
@@ -79,7 +76,6 @@ private[commit] trait Place {
    */
   def rows(decision: Decision): Seq[AddedFile]
 
-  /** Names of outputs that others have taken. */
   def taken(): Set[String]
 
   /** Whether the history has the operation. Then its markers are gone for this reason. */
@@ -122,16 +118,14 @@ private[commit] object Place {
       s"ones, such as ${work.inputs.head.path}"
   )
 
-  /** Whether the history has the operation. */
   def isPublished(folder: TableFolder, record: Record): Boolean = {
     val listed = folder.ops.list(folder.side)
     SideListing.isPublished(listed, record.version) && !isOthers(folder, record, listed)
   }
 
   /**
-   * Whether another operation has our version: the table was overwritten with its history, and
-   * the versions began anew. If it is not known any more whose version it is, it counts as ours, since
-   * what was published must stay.
+   * Whether another operation has our version: the table was overwritten with its history, and the versions began anew.
+   * If it is not known any more whose version it is, it counts as ours, since what was published must stay.
    */
   private def isOthers(folder: TableFolder, record: Record, listed: Seq[FileMeta]): Boolean = {
     val file = SideListing.records(listed).find(f => f.version == record.version && f.state.isPublished)

@@ -27,11 +27,12 @@ private[commit] trait Places {
   def away(record: Record, known: Seq[Located[P]]): Seq[AwayFolder]
 
   /**
-   * Removes what an operation left that has no record. Its markers go first: without them it can decide
-   * nothing any more, should its owner only have been slow. False when it has decided after all, so that its record
-   * is there.
+   * Removes what an operation left that has no record. Its markers go first: without them it can decide nothing any
+   * more, should its owner only have been slow. False when it has decided after all, so that its record is there.
+   *
+   * @param dirs folders with markers besides those in the manifest, which may be gone
    */
-  def rollBack(operationId: String): Boolean
+  def rollBack(operationId: String, dirs: Seq[String] = Nil): Boolean
 
   /** Removes the record of an operation under way, if it is this one. */
   def removeRecord(record: Record): Unit

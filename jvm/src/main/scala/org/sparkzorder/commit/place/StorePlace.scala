@@ -32,7 +32,6 @@ private[commit] final class StorePlace(
   /** When the marker, or the lock if there is no marker, last allowed to delete. */
   @volatile private var lastLook = System.nanoTime() - Place.LookNanos
 
-  /** The last listing, by relative path. */
   private var found = Option.empty[Map[String, FileMeta]]
 
   override def decision(): Option[Decision] = {
@@ -57,7 +56,6 @@ private[commit] final class StorePlace(
         true
     }
 
-  /** As in [[FolderPlace.reveal]]. */
   override def reveal(): Unit = if (changed(listed()).isEmpty)
     WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(store.complete(folder.resolve(o.path), _)))
 
@@ -110,7 +108,6 @@ private[commit] final class StorePlace(
   private def hasOutputs(now: Map[String, FileMeta]): Boolean =
     work.outputs.forall(o => now.get(o.path).exists(!_.isDirectory))
 
-  /** As in [[FolderPlace]]. */
   private def hasInputs(now: Map[String, FileMeta]): Boolean =
     work.inputs.nonEmpty && work.inputs.forall(i => isThere(now, i.path, i.length))
 
@@ -146,7 +143,6 @@ private[commit] final class StorePlace(
 
   override def bringBack(): Unit = ()
 
-  /** The last decision that was seen. */
   private def seen: Option[Decision] = decisions.get(work.folder)
 
   /**
@@ -208,17 +204,14 @@ private[commit] final class StorePlace(
     }
   }
 
-  /** As in [[FolderPlace]]. */
   private def isTorn(now: Map[String, FileMeta]): Boolean =
     !isOwn && work.inputs.exists(i => !now.contains(i.path)) && work.outputs.exists(_.source.isEmpty) && hasOutputs(now)
 
   private def refuseTorn(now: Map[String, FileMeta]): Unit =
     if (isTorn(now)) throw new FoldersUnclearException(folder.root, record.version, Seq(sides(FolderSides.OldGone)))
 
-  /** As in [[FolderPlace]]. */
   def isTorn: Boolean = decision().exists(_ != Decision.Exchanged) && isTorn(listed())
 
-  /** As in [[FolderPlace]]. */
   def sides(why: String): FolderSides = {
     val now = listed()
     val old = work.inputs.count(i => isThere(now, i.path, i.length))

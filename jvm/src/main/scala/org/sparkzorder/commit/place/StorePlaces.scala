@@ -60,7 +60,7 @@ private[commit] final class StorePlaces(
 
   override def discard(record: Record): Unit = StorePlaces.discard(store, folder, record.operationId)
 
-  override def rollBack(operationId: String): Boolean = {
+  override def rollBack(operationId: String, marked: Seq[String]): Boolean = {
     val dirs = StagingDirectories.read(folder, operationId)
     refuseUntold(operationId, dirs)
     val listed = store.list(folder.side)

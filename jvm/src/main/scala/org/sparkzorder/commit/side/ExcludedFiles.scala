@@ -34,8 +34,7 @@ object ExcludedFiles {
   /**
    * The names that were written last. None when there are none, or when they were taken back.
    *
-   * @throws java.io.IOException when the file cannot be read: then the excluded columns are not
-   *   known
+   * @throws java.io.IOException when the file cannot be read: then the excluded columns are not known
    */
   def read(folder: TableFolder): Option[String] = newest(folder, in(folder.ops.list(folder.side)))
 
@@ -47,10 +46,7 @@ object ExcludedFiles {
     case _ => None
   }
 
-  /**
-   * Writes the names, or takes them back. Does nothing if they are the same already. Needs the
-   * lock.
-   */
+  /** Writes the names, or takes them back. Does nothing if they are the same already. Needs the lock. */
   def write(folder: TableFolder, lock: Lock, names: Option[String]): Unit = {
     val ops = folder.ops
     val files = in(lock.listing())

@@ -17,11 +17,9 @@ object IndexFiles {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 
   /**
-   * Writes a new index file, complete before it has its name. It is the table's newest from then on.
-   * Needs the lock.
+   * Writes a new index file, complete before it has its name. It is the table's newest from then on. Needs the lock.
    *
-   * @param mode the most rights that it may have: only users who may read the data may read its
-   *             statistics
+   * @param mode the most rights that it may have: only users who may read the data may read its statistics
    */
   def write(folder: TableFolder, lock: Lock, bytes: Array[Byte], mode: Int = 0xfff): Unit = {
     val ops = folder.ops
@@ -38,10 +36,7 @@ object IndexFiles {
   private[commit] def prune(folder: TableFolder, statuses: Seq[FileMeta]): Unit =
     SideListing.indexes(statuses).drop(Kept).foreach(i => folder.ops.delete(i.meta.path))
 
-  /**
-   * Removes all but the newest, because the older ones still have columns that are excluded now.
-   * Needs the lock.
-   */
+  /** Removes all but the newest, because the older ones still have columns that are excluded now. Needs the lock. */
   def forget(folder: TableFolder, lock: Lock): Unit = {
     lock.check()
     SideListing.indexes(lock.listing()).drop(1).foreach(i => folder.ops.delete(i.meta.path))
@@ -53,8 +48,7 @@ object IndexFiles {
    */
   def drop(folder: TableFolder, lock: Lock): Unit = {
     lock.check()
-    // If this fails, the statistics go nevertheless: without them the recorded queries reveal no
-    // value.
+    // If this fails, the statistics go nevertheless: without them the recorded queries reveal no value.
     try WorkloadFiles.clear(folder)
     catch {
       case e: IOException => log.warn(s"What queries asked for in ${folder.root} could not be deleted: ${e.getMessage}")

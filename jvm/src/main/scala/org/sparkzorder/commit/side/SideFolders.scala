@@ -45,10 +45,7 @@ object SideFolders {
     SideListing.locks(Seq(status)).nonEmpty
   }
 
-  /**
-   * Whether readers ignore a folder of this name. Names of partition columns may begin with an
-   * underscore.
-   */
+  /** Whether readers ignore a folder of this name. Names of partition columns may begin with an underscore. */
   private def isHidden(name: String): Boolean =
     (name.startsWith("_") && !name.contains("=")) || name.startsWith(".")
 
@@ -65,15 +62,14 @@ object SideFolders {
   /**
    * The side folders of the root and of all folders below it, outermost first. A folder to which
    * several links lead is visited once.
-   *
-   * @param realPath the path of a folder without links
    */
-  def below(folder: TableFolder, realPath: Path => String): Seq[SideFolder] = {
+  def below(folder: TableFolder): Seq[SideFolder] = {
+    def realPath(path: Path) = folder.ops.realPath(path).toUri.getPath.stripSuffix("/")
     val seen = mutable.HashSet.empty[String]
     val found = mutable.ArrayBuffer.empty[SideFolder]
-    val rootPath = realPath(folder.root).stripSuffix("/")
+    val rootPath = realPath(folder.root)
     def visit(dir: String, depth: Int): Unit = {
-      val real = realPath(folder.resolve(dir)).stripSuffix("/")
+      val real = realPath(folder.resolve(dir))
       if (depth <= MaxDepth && seen.add(real)) {
         val folders = folder.ops.list(folder.resolve(dir)).filter(_.isDirectory).map(_.name).sorted
         val isLinked = real != (if (dir.isEmpty) rootPath else s"$rootPath/$dir")
@@ -85,9 +81,45 @@ object SideFolders {
     found.toVector
   }
 
-  /** The side folders of the folders above the root. */
   def above(folder: TableFolder): Seq[SideFolder] =
-    Iterator.iterate(folder.root.getParent)(_.getParent).takeWhile(_ != null)
-      .map(parent => read(folder, new Path(parent, SideNames.Side), None, isLinked = false))
-      .filter(side => side.statuses.nonEmpty || side.obstacle.isDefined).toVector
+    foldersAbove(folder.root).map(parent => read(folder, new Path(parent, SideNames.Side), None, isLinked = false))
+      .filter(side => side.statuses.nonEmpty || side.obstacle.isDefined)
+
+  private[side] def foldersAbove(root: Path): Seq[Path] =
+    Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null).toVector
+}
+
+/**
+ * Tables over folders of one another, as `/x` and `/x/sub`. They share data files, so statements refuse
+ * one of them as soon as the other has a history, an index or a lock.
+ *
+ * Both directions are asked under the table's own lock. So of two statements that begin at once, at least
+ * one sees the other's lock.
+ */
+object NestedTables {
+
+  /**
+   * @throws NestedTableException when a folder above is a table with a history, an index or a lock. Asks
+   *   above both names of the folder if a link gives it two
+   */
+  def refuseAbove(folder: TableFolder): Unit = {
+    val names = Seq(folder.ops.realPath(folder.root), folder.root).distinct
+    names.flatMap(SideFolders.foldersAbove).map(TableFolder(_, folder.ops)).find(isRoot(_, ""))
+      .foreach(outer => throw new NestedTableException(outer.root, folder.root))
+  }
+
+  /**
+   * @param dirs folders that are to change, relative to the root
+   * @throws NestedTableException when one of them, or a folder between it and the root, is a table
+   */
+  private[commit] def refuseBelow(folder: TableFolder, dirs: Seq[String]): Unit =
+    dirs.flatMap(withFoldersAbove).distinct.sorted.find(isRoot(folder, _))
+      .foreach(dir => throw new NestedTableException(folder.root, folder.resolve(dir)))
+
+  /** A side folder of a partition holds only markers, staging and trash of the table above. */
+  private def isRoot(folder: TableFolder, dir: String): Boolean =
+    folder.ops.list(folder.sideOf(dir)).exists(SideFolders.beginsTable)
+
+  private def withFoldersAbove(dir: String): Seq[String] =
+    Iterator.iterate(dir)(FileNames.parent).takeWhile(_.nonEmpty).toVector
 }

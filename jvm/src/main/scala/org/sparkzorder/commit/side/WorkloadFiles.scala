@@ -24,7 +24,6 @@ final case class WorkloadFile(id: String, number: Long, meta: FileMeta)
  */
 object WorkloadFiles {
 
-  /** The most bytes of one file. */
   val MaxBytes: Int = 64 << 10
 
   /** So many files are kept. A new process takes over the content of the oldest ones. */
@@ -41,9 +40,7 @@ object WorkloadFiles {
 
   def folderOf(folder: TableFolder): Path = new Path(folder.side, "workload")
 
-  /**
-   * The newest file of each process, oldest first. Files whose names we do not give are ignored.
-   */
+  /** The newest file of each process, oldest first. Files whose names we do not give are ignored. */
   def list(folder: TableFolder): Seq[WorkloadFile] = newest(all(folder.ops.list(folderOf(folder))))
 
   private def all(statuses: Seq[FileMeta]): Seq[WorkloadFile] = statuses.flatMap { meta =>
@@ -79,8 +76,7 @@ object WorkloadFiles {
     }
 
   /**
-   * Writes a process's next file, and deletes its last one. Users who may read the index may read
-   * it.
+   * Writes a process's next file, and deletes its last one. Users who may read the index may read it.
    *
    * @param last this process's file
    * @return None when the table has no side folder or no index any more
@@ -122,10 +118,7 @@ object WorkloadFiles {
     }
   }
 
-  /**
-   * Deletes files that are left over, superseded or too large, and the oldest ones if all together
-   * are too large.
-   */
+  /** Deletes files that are left over, superseded or too large, and the oldest ones if all together are too large. */
   def prune(folder: TableFolder, now: Long): Unit = {
     val statuses = folder.ops.list(folderOf(folder))
     val files = all(statuses)
@@ -143,7 +136,6 @@ object WorkloadFiles {
     (leftOver ++ superseded ++ tooMany).foreach(m => folder.ops.delete(m.path))
   }
 
-  /** Deletes all of them. */
   def clear(folder: TableFolder): Unit = {
     val statuses = folder.ops.list(folderOf(folder))
     val temporary = statuses.filter(m => !m.isDirectory && m.name.startsWith(SideNames.TemporaryPrefix))

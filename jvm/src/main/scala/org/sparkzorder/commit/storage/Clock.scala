@@ -10,9 +10,7 @@ import org.sparkzorder.commit.TableFolder
 object Clock {
   private val WaitLimit = 60000L
 
-  /**
-   * The time stamp of a file just written, milliseconds since 1970. The side folder must be there.
-   */
+  /** The time stamp of a file just written, milliseconds since 1970. The side folder must be there. */
   def now(folder: TableFolder): Long = now(folder, folder.newProbe())
 
   private def now(folder: TableFolder, probe: Path): Long =
@@ -29,10 +27,7 @@ object Clock {
     try now(folder, folder.newTemporary())
     catch { case _: IOException => System.currentTimeMillis() }
 
-  /**
-   * How far apart two time stamps must be to differ: 1 ms, or 2 s if all these stamps are whole
-   * seconds.
-   */
+  /** How far apart two time stamps must be to differ: 1 ms, or 2 s if all these stamps are whole seconds. */
   def granularity(stamps: Iterable[Long]): Long = if (stamps.forall(_ % 1000 == 0)) 2000L else 1L
 
   /**

@@ -1,17 +1,7 @@
 package org.sparkzorder.commit.storage
 
 import java.io.{FileNotFoundException, IOException}
-import java.nio.file.{
-  AtomicMoveNotSupportedException,
-  DirectoryNotEmptyException,
-  FileAlreadyExistsException,
-  Files,
-  LinkOption,
-  NoSuchFileException,
-  Path => LocalPath,
-  Paths,
-  StandardCopyOption
-}
+import java.nio.file.{Path => LocalPath, _}
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
@@ -36,19 +26,18 @@ import org.sparkzorder.compat._
 /**
  * [[FileOps]] over a Hadoop file system.
  *
- * On the local file system we rename by `java.nio`, and move Hadoop's checksum file along. Hadoop's
- * own local rename overwrites files, moves into folders and, when the target's folder is missing,
- * makes it and copies.
+ * On the local file system we rename by `java.nio`, and move Hadoop's checksum file along. Hadoop's own local rename
+ * overwrites files, moves into folders and, when the target's folder is missing, makes it and copies.
  */
 class HadoopFileOps(fs: FileSystem) extends FileOps {
+  import LocalPaths.nio
 
   private val local = fs match {
     case _: LocalFileSystem | _: RawLocalFileSystem => true
     case _                                          => false
   }
 
-  // For control files. They are small, and their own formats are checked, so they need no checksum
-  // files.
+  // For control files. They are small, and their own formats are checked, so they need no checksum files.
   private val plain: FileSystem = fs match {
     case checked: LocalFileSystem => checked.getRawFileSystem
     case other                    => other
@@ -91,29 +80,23 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (local) renameLocally(src, dst)
     else
       fs match {
-        case dfs: DistributedFileSystem => renameAtOnce(dfs, src, dst)
+        // One call: HDFS itself refuses when anything lies at `dst`, or its folder is missing.
+        case dfs: DistributedFileSystem => dfs.rename(src, dst, Options.Rename.NONE)
         case _                          =>
           if (fs.exists(dst)) throw exists(src, dst)
-          if (!fs.exists(dst.getParent)) throw noFolder(src, dst)
+          if (!fs.exists(dst.getParent))
+            throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
           if (!fs.rename(src, dst)) throw refused(src, dst)
       }
   }
 
-  /** One call: HDFS itself refuses when anything lies at `dst`, or its folder is missing. */
-  private def renameAtOnce(dfs: DistributedFileSystem, src: Path, dst: Path): Unit =
-    dfs.rename(src, dst, Options.Rename.NONE)
-
   private def exists(src: Path, dst: Path) = new IOException(s"cannot rename $src: $dst exists")
-
-  private def noFolder(src: Path, dst: Path) =
-    new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
 
   private def refused(src: Path, dst: Path): IOException =
     if (!fs.exists(src)) new FileNotFoundException(s"cannot rename $src to $dst: it does not exist")
     else new IOException(s"cannot rename $src to $dst")
 
-  // A checksum file must never be alone among the data. So it goes first into a side folder, and
-  // last out of it.
+  // A checksum file must never be alone among the data. So it goes first into a side folder, and last out of it.
   private def renameLocally(src: Path, dst: Path): Unit = {
     val (from, to) = (nio(src), nio(dst))
     val (fromSum, toSum) = (checksum(from), checksum(to))
@@ -140,10 +123,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
     try Files.move(from, to, StandardCopyOption.ATOMIC_MOVE)
     catch { case _: AtomicMoveNotSupportedException => Files.move(from, to) }
 
-  /**
-   * Moves a checksum file. If there is none, a file at `to` belongs to another data file and is
-   * deleted.
-   */
+  /** Moves a checksum file. If there is none, a file at `to` belongs to another data file and is deleted. */
   private def moveChecksum(from: Option[LocalPath], to: Option[LocalPath]): Unit = {
     val moved = from.exists { sum =>
       to.exists { place =>
@@ -195,17 +175,15 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
       def attempt(): Boolean =
         try Files.isDirectory(nio(dir)) && Files.deleteIfExists(nio(dir))
         catch { case _: DirectoryNotEmptyException => false }
-      attempt() || isInSide(dir) && deleteLoneChecksums(nio(dir)) && attempt()
+      attempt() || links.isInSide(dir) && deleteLoneChecksums(nio(dir)) && attempt()
     } else {
-      // The list comes first since some file systems delete a full folder when asked without
-      // 'recursive'.
+      // The list comes first since some file systems delete a full folder when asked without 'recursive'.
       status(dir).exists(_.isDirectory) && list(dir).isEmpty && fs.delete(dir, false)
     }
   }
 
   /**
-   * A death between the two moves of a rename leaves a checksum file without its file. False if
-   * there are other files.
+   * A death between the two moves of a rename leaves a checksum file without its file. False if there are other files.
    */
   private def deleteLoneChecksums(dir: LocalPath): Boolean =
     try {
@@ -225,8 +203,8 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
   override def mkdirs(dir: Path): Unit = {
     refuseLinks(dir)
     val missing =
-      if (!isInSide(dir) || !permissions.mayNeedMore(dir)) Nil
-      else Iterator.iterate(dir)(_.getParent).takeWhile(d => isInSide(d) && !fs.exists(d)).toVector
+      if (!links.isInSide(dir) || !permissions.mayNeedMore(dir)) Nil
+      else Iterator.iterate(dir)(_.getParent).takeWhile(d => links.isInSide(d) && !fs.exists(d)).toVector
     make(dir)
     missing.foreach(permissions.inherit)
   }
@@ -317,8 +295,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   override def touch(path: Path): Unit = {
     refuseLinks(path)
-    // Some stores ignore the call for a missing file. Others ignore it always, which the lock's
-    // heartbeat notices.
+    // Some stores ignore the call for a missing file. Others ignore it always, which the lock's heartbeat notices.
     if (!fs.exists(path)) throw new FileNotFoundException(s"cannot touch $path: it does not exist")
     plain.setTimes(path, System.currentTimeMillis() + skew, -1L)
   }
@@ -329,10 +306,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
       try new Path(path.toUri.getScheme, path.toUri.getAuthority, nio(path).toRealPath().toString)
       catch { case _: IOException => path }
 
-  /**
-   * We make no symbolic links in a side folder. Through a link of others we would reach files
-   * outside the table.
-   */
+  /** We make no symbolic links in a side folder. Through a link of others we would reach files outside the table. */
   private def refuseLinks(path: Path): Unit =
     links.below(path).find(Files.isSymbolicLink(_)).foreach(l => throw new IOException(s"$l is a symbolic link"))
 
@@ -343,12 +317,8 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
   private def refuseLinksAbove(path: Path): Unit =
     refuseLinks(if (links.isTrash(path.getParent)) path.getParent else path)
 
-  private def isInSide(path: Path): Boolean = links.isInSide(path)
-
   private def meta(s: FileStatus): FileMeta =
     FileMeta(s.getPath, if (s.isDirectory) 0L else s.getLen, s.getModificationTime, s.isDirectory)
-
-  private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
 
   /** None for a file whose name is so long that no checksum file fits beside it. */
   private def checksum(file: LocalPath): Option[LocalPath] = {

@@ -2,9 +2,15 @@ package org.sparkzorder.commit.storage
 
 import java.nio.file.{Files, LinkOption, NoSuchFileException, Path => LocalPath, Paths}
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit.{FileMeta, SideNames}
+
+private[storage] object LocalPaths {
+  def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
+}
 
 /**
  * Symbolic links, which are shown as links. Hadoop follows them, and so does not see a link whose
@@ -13,6 +19,7 @@ import org.sparkzorder.commit.{FileMeta, SideNames}
  * @param local whether it is the local file system; HDFS and object stores have none
  */
 private[commit] final class LocalLinks(local: Boolean) {
+  import LocalPaths.nio
 
   def is(path: Path): Boolean = local && Files.isSymbolicLink(nio(path))
 
@@ -33,10 +40,7 @@ private[commit] final class LocalLinks(local: Boolean) {
 
   def isInSide(path: Path): Boolean = s"${path.toUri.getPath}/".contains(s"/${SideNames.Side}/")
 
-  /**
-   * The parts of the path that could be links, from the side folder down. None outside of side
-   * folders.
-   */
+  /** The parts of the path that could be links, from the side folder down. None outside of side folders. */
   def below(path: Path): Seq[LocalPath] = {
     val text = path.toUri.getPath
     val side = s"$text/".indexOf(s"/${SideNames.Side}/") + 1
@@ -49,6 +53,37 @@ private[commit] final class LocalLinks(local: Boolean) {
   }
 
   private def timeOf(path: Path): Long = Files.getLastModifiedTime(nio(path), LinkOption.NOFOLLOW_LINKS).toMillis
+}
 
-  private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
+/** Where file systems are mounted on this machine. */
+private[commit] object LocalMounts {
+  import LocalPaths.nio
+
+  /** Linux's list. It also has folders of the same disk that are mounted twice. */
+  private val List = Paths.get("/proc/self/mountinfo")
+
+  private val Folder = 4
+
+  /** Whether the folder, links followed, is on another file system than the one above its name. */
+  def begins(path: Path): Boolean = {
+    val real = nio(path).toRealPath()
+    device(real) != device(nio(path.getParent).toRealPath()) || mounted(real.toString)
+  }
+
+  private def device(path: LocalPath): AnyRef =
+    try Files.getAttribute(path, "unix:dev")
+    // Not a system like Unix.
+    catch { case _: UnsupportedOperationException | _: IllegalArgumentException => Files.getFileStore(path) }
+
+  private def mounted(folder: String): Boolean = Files.isReadable(List) &&
+    Files.readAllLines(List).asScala.map(_.split(' ')).exists(line =>
+      line.length > Folder && plain(line(Folder)) == folder
+    )
+
+  /** The list writes a space as `\\040`. */
+  private def plain(folder: String): String = "\\\\([0-7]{3})".r
+    .replaceAllIn(
+      folder,
+      m => scala.util.matching.Regex.quoteReplacement(Integer.parseInt(m.group(1), 8).toChar.toString)
+    )
 }

@@ -8,8 +8,7 @@ import java.nio.file.{
   LinkOption,
   NoSuchFileException,
   NotDirectoryException,
-  Path => LocalPath,
-  Paths
+  Path => LocalPath
 }
 import java.nio.file.attribute.BasicFileAttributes
 
@@ -27,6 +26,8 @@ import org.sparkzorder.commit.{FileMeta, FileNames}
  * or we may not enter the folder. But we decide what becomes of rows by 'it does not exist'.
  */
 private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
+  import LocalPaths.nio
+
   private val hidesChecksums = fs.isInstanceOf[LocalFileSystem]
 
   /** A symbolic link is shown as [[LocalLinks]] says. */
@@ -37,8 +38,7 @@ private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
   }
 
   /**
-   * The files and folders in one. Links in side folders are ignored, except in the trash, where
-   * they are data files.
+   * The files and folders in one. Links in side folders are ignored, except in the trash, where they are data files.
    */
   def list(dir: Path): Seq[FileMeta] = {
     val (isTrash, isInSide) = (links.isTrash(dir), links.isInSide(dir))
@@ -88,8 +88,6 @@ private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
       case e: FileSystemException                                          =>
         throw new IOException(s"cannot look at $path: ${Option(e.getReason).getOrElse(e.toString)}", e)
     }
-
-  private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
 }
 
 private[commit] object LocalStatuses {
@@ -97,7 +95,6 @@ private[commit] object LocalStatuses {
   /** Reasons, in the words of POSIX, for which there cannot be a file of this name. */
   private val Impossible = Set("Not a directory", "File name too long")
 
-  /** An exception of Hadoop's kind for a file that is not there. */
   def notFound(message: String, cause: Throwable): FileNotFoundException = {
     val exception = new FileNotFoundException(message)
     exception.initCause(cause)

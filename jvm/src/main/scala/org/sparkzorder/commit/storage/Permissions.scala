@@ -1,7 +1,7 @@
 package org.sparkzorder.commit.storage
 
 import java.io.FileNotFoundException
-import java.nio.file.{FileSystemException, Files, LinkOption, NoSuchFileException, Path => LocalPath, Paths}
+import java.nio.file.{FileSystemException, Files, LinkOption, NoSuchFileException}
 import java.nio.file.attribute.{GroupPrincipal, PosixFileAttributeView, UserPrincipal}
 import java.security.Principal
 
@@ -14,25 +14,23 @@ import org.apache.hadoop.security.{AccessControlException, UserGroupInformation}
 import org.sparkzorder.commit.SideNames
 
 /**
- * The rights of files in a side folder. They are those of the table's folder, and statistics have
- * no more rights than the data. An administrator's files are given to the owner of the table, who
- * could not delete them otherwise. Where there is an ACL, the file system inherits it, and the mode
- * is not changed.
+ * The rights of files in a side folder. They are those of the table's folder, and statistics have no more rights than
+ * the data. An administrator's files are given to the owner of the table, who could not delete them otherwise. Where
+ * there is an ACL, the file system inherits it, and the mode is not changed.
  *
  * Nothing is asked of object stores, which say that their files have no rights.
  *
- * @param local whether it is the local file system, for which Hadoop would start a process for each
- *              file
+ * @param local whether it is the local file system, for which Hadoop would start a process for each file
  */
 private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
+  import LocalPaths.nio
   import Permissions._
 
   /** Whether we may change the owner of files, as administrators may. The first attempt tells. */
   @volatile private var givesAway = true
 
   /**
-   * Whether a new folder in a side folder gets other rights than it should have. At most one look
-   * at the file system.
+   * Whether a new folder in a side folder gets other rights than it should have. At most one look at the file system.
    */
   def mayNeedMore(dir: Path): Boolean = local || tableOf(dir).filter(hasRights).flatMap(lookAt(_)).exists { table =>
     val usual = FsPermission.getDirDefault.applyUMask(FsPermission.getUMask(fs.getConf)).toShort.toInt
@@ -71,7 +69,6 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
     }
   }
 
-  /** Takes from a file the rights that are not in this mode. */
   def restrict(path: Path, mode: Int): Unit =
     if (mode != Everything && hasRights(path))
       lookAt(path).foreach(n => if ((n.mode & mode) != n.mode && !n.hasAcl) set(path, n.mode & mode))
@@ -171,8 +168,6 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
   // Never follows a link: an administrator's process might give away a file of the system.
   private def view(path: Path): PosixFileAttributeView =
     Files.getFileAttributeView(nio(path), classOf[PosixFileAttributeView], LinkOption.NOFOLLOW_LINKS)
-
-  private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
 }
 
 private[commit] object Permissions {

@@ -13,10 +13,7 @@ import org.slf4j.LoggerFactory
 private[commit] final class StorageTraits(fs: FileSystem) {
   import StorageTraits._
 
-  /**
-   * Gives files the traits that all the files that they replace have in common, and the highest
-   * number of copies.
-   */
+  /** Gives files the traits that all the files that they replace have in common, and the highest number of copies. */
   def adopt(written: Seq[Path], replaced: Seq[Path]): Unit =
     if (written.nonEmpty && replaced.nonEmpty) {
       val inputs = statuses(replaced)
@@ -62,8 +59,7 @@ private[commit] final class StorageTraits(fs: FileSystem) {
   private def policy(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit = {
     def of(path: Path): Option[String] = Option(fs.getStoragePolicy(path)).map(_.getName)
     inputs.map(i => of(i.getPath)).distinct match {
-      // Files inherit the folder's policy. It is not set for each of them, so that they follow when
-      // it changes.
+      // Files inherit the folder's policy. It is not set for each of them, so that they follow when it changes.
       case Seq(Some(same)) if !of(inputs.head.getPath.getParent).contains(same) =>
         outputs.foreach(o => fs.setStoragePolicy(o.getPath, same))
       case Seq(_) => ()

@@ -3,12 +3,10 @@ package org.sparkzorder.commit.upkeep
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.catalog.StaleAppends
 import org.sparkzorder.commit.lock.Lock
-import org.sparkzorder.commit.log.{PublishedRecord, PublishedRecords, RecordJson}
+import org.sparkzorder.commit.log.{PublishedRecords, RecordJson}
 import org.sparkzorder.commit.storage.ObjectFileOps
 
-/**
- * Finds the files that RESTORE has to exchange. [[Committer]] exchanges them, as for any operation.
- */
+/** Finds the files that RESTORE has to exchange. [[Committer]] exchanges them, as for any operation. */
 object Restore {
   import NotRestorableException.refuse
   import RestoreObstacle._
@@ -26,11 +24,11 @@ object Restore {
    */
   def plan(folder: TableFolder, lock: Lock, version: Long, restoresLost: Boolean): RestorePlan = {
     val since = published(folder, lock, version)
-    val whole = RestorePlan.of(folder, since.map(_.record))
+    val whole = RestorePlan.of(folder, since.map(_._2))
     val changed = this.changed(folder, whole)
     val lost = changed.filterNot(i => folder.ops.exists(folder.resolve(i.path)))
     val plan = whole.copy(inputs = whole.inputs.diff(lost), lost = lost)
-    val vacuumed = since.filter(_.file.state == RecordState.Vacuumed).map(p => TableFolder.trashName(p.record)).toSet
+    val vacuumed = since.filter(_._1.state == RecordState.Vacuumed).map(p => TableFolder.trashName(p._2)).toSet
     val gone = this.gone(folder, plan, vacuumed)
     // The option is named only where it helps.
     if (lost != changed || !restoresLost && gone.nonEmpty) refuse(version, Changed, changed.map(_.path))
@@ -39,7 +37,7 @@ object Restore {
     if (!restoresLost) refuse(version, Lost, lost.map(_.path))
     refuse(version, Changed, whole.twice)
     if (whole.inputs.map(_.rows).sum != plan.outputs.map(_.rows).sum)
-      throw new UnreadableRecordException(since.head.file.meta.path, "its rows are not those of the records before it")
+      throw new UnreadableRecordException(since.head._1.meta.path, "its rows are not those of the records before it")
     // On an object store no name is given twice, see docs/design/commit.md.
     val isTaken: String => Boolean = if (isOnStore(folder)) _ => true else taken(folder, plan) ++ lost.map(_.path)
     RestorePlan.renaming(plan, lock.operationId, isTaken)
@@ -53,14 +51,14 @@ object Restore {
    * @throws UnreadableRecordException when one of them is damaged
    */
   def recordsSince(folder: TableFolder, lock: Lock, version: Long): Seq[Record] =
-    published(folder, lock, version).map(_.record)
+    published(folder, lock, version).map(_._2)
 
-  private def published(folder: TableFolder, lock: Lock, version: Long): Seq[PublishedRecord] = {
+  private def published(folder: TableFolder, lock: Lock, version: Long): Seq[(RecordFile, Record)] = {
     val listing = lock.listing()
     val current = SideListing.newestPublished(listing)
     if (version < 0 || version > current) throw new VersionNotFoundException(version, current)
     val since =
-      new PublishedRecords(folder, () => lock.listing()).newestFirst.takeWhile(_.file.version > version).toVector
+      new PublishedRecords(folder, () => lock.listing()).newestFirst.takeWhile(_._1.version > version).toVector
     val gaps = missing(folder, listing, version, current, since)
     refuse(version, Forgotten, gaps.map(v => s"version $v"))
     since
@@ -74,14 +72,13 @@ object Restore {
       listing: Seq[FileMeta],
       version: Long,
       current: Long,
-      since: Seq[PublishedRecord]
+      since: Seq[(RecordFile, Record)]
   ): Seq[Long] = {
     // On an object store no number is given twice, so an operation that was undone leaves a gap.
     val undone = if (isOnStore(folder)) SideListing.records(listing).filter(_.state == RecordState.Undone) else Nil
-    val read = since.map(_.file.version).toSet
+    val read = since.map(_._1.version).toSet
     val known = read ++ undone.map(_.version).filter(v => v > version && v <= current)
-    // A record that is there but was left out is damaged. Reading it throws the exception that says
-    // so.
+    // A record that is there but was left out is damaged. Reading it throws the exception that says so.
     SideListing.records(listing)
       .filter(f => f.state.isPublished && f.version > version && !read(f.version))
       .foreach(RecordJson.read(folder, _))
@@ -94,8 +91,8 @@ object Restore {
   private def changed(folder: TableFolder, plan: RestorePlan): Seq[InputFile] =
     plan.inputs.groupBy(_.folder).toSeq.flatMap { case (dir, inputs) =>
       val there = listed(folder, dir)
-      TiedNames.refuse(there.values.toVector, inputs.map(i => FileNames.name(i.path)).toSet, TiedFileException.Moves)
-      inputs.filterNot(i => there.get(FileNames.name(i.path)).exists(i.isSame))
+      TiedNames.refuse(there.values.toVector, inputs.map(i => i.name).toSet, TiedFileException.Moves)
+      inputs.filterNot(i => there.get(i.name).exists(i.isSame))
     }.sortBy(_.path)
 
   /** Files of others, as young as a lost file of the same folder. It may have been renamed or rewritten to them. */
@@ -114,10 +111,7 @@ object Restore {
       outputs.filterNot(o => there.get(FileNames.name(o.source.get)).exists(o.isThis(_, timed))).map(_.path)
     }.sorted
 
-  /**
-   * Names that are taken. The listing may be late and show a file that is in the trash by
-   * now.
-   */
+  /** Names that are taken. The listing may be late and show a file that is in the trash by now. */
   private def taken(folder: TableFolder, plan: RestorePlan): Set[String] =
     plan.outputs.groupBy(_.folder).toSeq.flatMap { case (dir, outputs) =>
       val there = listed(folder, dir)

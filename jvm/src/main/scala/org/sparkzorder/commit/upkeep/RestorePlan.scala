@@ -42,8 +42,7 @@ object RestorePlan {
   def of(folder: TableFolder, records: Seq[Record]): RestorePlan = {
     val away = mutable.LinkedHashMap.empty[FileKey, InputFile]
     val back = mutable.LinkedHashMap.empty[FileKey, InputFile]
-    // A file may have been retired, restored and retired again. It is where the newest of these
-    // operations has put it.
+    // A file may have been retired, restored and retired again. It is where the newest of these operations has put it.
     val trash = mutable.HashMap.empty[FileKey, Option[String]]
     // A file that is in the table under another name, since a RESTORE brought it back so.
     val now = mutable.HashMap.empty[FileKey, InputFile]
@@ -84,7 +83,7 @@ object RestorePlan {
     plan.copy(outputs = plan.outputs.zipWithIndex.map { case (o, i) =>
       if (isTaken(o.path) || owners(o.path) != o) {
         val id = operationId.filter(c => c.isLetterOrDigit || c == '-')
-        o.copy(path = FileNames.in(o.folder, LongNames.marked(FileNames.name(o.path), s"-restored-$id-$i")))
+        o.copy(path = FileNames.in(o.folder, LongNames.marked(o.name, s"-restored-$id-$i")))
       } else o
     })
   }

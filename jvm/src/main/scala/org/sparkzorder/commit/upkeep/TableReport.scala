@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{LockReport, LockSettings}
-import org.sparkzorder.commit.log.{History, HistoryEntry, RecordJson, TableState}
+import org.sparkzorder.commit.log.{History, HistoryEntry, RecordJson}
 import org.sparkzorder.commit.place.StoragePlaces
 import org.sparkzorder.commit.side.{SideFolder, SideFolders}
 
@@ -63,17 +63,13 @@ final case class TableReport(
 
 object TableReport {
 
-  /**
-   * Looks at everything and changes nothing.
-   *
-   * @param realPath the path of a folder without links
-   */
-  def of(folder: TableFolder, settings: LockSettings, realPath: Path => String): TableReport = {
+  /** Looks at everything and changes nothing. */
+  def of(folder: TableFolder, settings: LockSettings): TableReport = {
     val ops = folder.ops
     val statuses = ops.list(folder.side)
     val records = SideListing.records(statuses)
     val history = History.read(folder)
-    val sides = SideFolders.below(folder, realPath)
+    val sides = SideFolders.below(folder)
     val below = sides.filter(s => (s.isRoot || s.obstacle.isDefined) && !s.folder.contains(""))
     val own = sides.diff(below).flatMap(_.folder)
     val underWay = records.filter(_.state.isUnfinished).map(unfinished(folder, _))
@@ -84,10 +80,7 @@ object TableReport {
     val trashes = own.flatMap(dir => ops.list(folder.trashesOf(dir))).filter(_.isDirectory)
       .map(t => bytes(t, ops.list(t.path).filterNot(f => claimed(name(f)))))
     TableReport(
-      TableState.look(folder.root, ops) match {
-        case state: TableState.SideFolder => state.version
-        case TableState.NoSideFolder      => 0L
-      },
+      SideListing.newestPublished(statuses),
       LockReport.of(folder, statuses, settings),
       underWay,
       history,
@@ -138,7 +131,7 @@ private final class FilesOfPlace(folder: TableFolder, record: Record, work: Fold
   private def listed(dir: Path) = folder.ops.list(dir).map(m => m.name -> m).toMap
   private val visible = listed(folder.resolve(work.folder))
   private val trash = listed(folder.trashOf(work.folder, record))
-  private val staging = listed(folder.stagingOf(work.folder, record))
+  private val staging = listed(folder.stagingOf(work.folder, record.operationId))
 
   private def isVisible(path: String): Boolean = visible.contains(FileNames.name(path))
   private def isStaged(o: OutputFile): Boolean =
@@ -146,14 +139,11 @@ private final class FilesOfPlace(folder: TableFolder, record: Record, work: Fold
       o.source.exists(s => folder.ops.exists(folder.resolve(s)))
   private def isInTrash(i: InputFile): Boolean = trash.contains(FileNames.retiredName(i.path))
 
-  /** Inputs that are in the trash only. */
   def retired: Seq[FileMeta] =
     work.inputs.filterNot(i => isVisible(i.path)).flatMap(i => trash.get(FileNames.retiredName(i.path)))
 
-  /** How many outputs readers see. */
   def published: Int = work.outputs.count(o => isVisible(o.path))
 
-  /** How many files are nowhere. */
   def missing: Int = work.inputs.count(i => !isVisible(i.path) && !isInTrash(i)) +
     work.outputs.count(o => !isVisible(o.path) && !isStaged(o))
 
@@ -161,7 +151,7 @@ private final class FilesOfPlace(folder: TableFolder, record: Record, work: Fold
   def mayBeExchanged(decision: Option[Decision]): Boolean = decision match {
     case Some(Decision.Exchanged) => true
     case Some(Decision.Staged)    =>
-      work.inputs.forall(i => visible.get(FileNames.name(i.path)).exists(i.isSame)) &&
+      work.inputs.forall(i => visible.get(i.name).exists(i.isSame)) &&
       work.outputs.forall(o => isVisible(o.path) || isStaged(o))
     case _ => false
   }

@@ -47,11 +47,9 @@ object Trash {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 
   /**
-   * All retired files, oldest version first. It lists two folders in each data folder, and each
-   * trash.
+   * All retired files, oldest version first. It lists two folders in each data folder, and each trash.
    *
-   * @param dirs folders to look into besides those that the records name: a partition may have been
-   *             moved or copied
+   * @param dirs folders to look into besides those that the records name: a partition may have been moved or copied
    */
   def all(folder: TableFolder, history: Seq[HistoryEntry], dirs: Seq[String] = Nil): Seq[RetiredFiles] =
     found(folder, history, dirs)._1
@@ -62,11 +60,10 @@ object Trash {
       history: Seq[HistoryEntry],
       dirs: Seq[String]
   ): (Seq[RetiredFiles], Set[String]) = {
-    val records = undone(folder) ++ history.map(_.record)
+    val records = History.undone(folder).map(_.record) ++ history.map(_.record)
     val trashes = (dirs ++ records.flatMap(_.folders.map(_.folder))).distinct.sorted
       .flatMap(dir => folder.ops.list(folder.trashesOf(dir)).filter(_.isDirectory))
-    // A trash that no record of ours names belongs to another table, which shares the folder with
-    // this one.
+    // A trash that no record of ours names belongs to another table, which shares the folder with this one.
     val byTrash = records.map(r => TableFolder.trashName(r) -> r).toMap
     val byId = records.map(r => r.operationId -> r).toMap
     // A folder that was away while its operation ended, and is back, still has the marker.
@@ -103,11 +100,6 @@ object Trash {
     if (record.isEmpty) log.info(s"${found.path} is of no operation in this table's history and is left alone")
     record
   }
-
-  /** Records of operations that were undone, without damaged ones. */
-  private def undone(folder: TableFolder): Seq[Record] =
-    SideListing.records(folder.ops.list(folder.side)).filter(_.state == RecordState.Undone)
-      .flatMap(History.readable(folder, _))
 
   /**
    * The files that VACUUM deletes. The rest of a trash that was half deleted is always among them.
@@ -175,19 +167,12 @@ object Trash {
     kept
   }
 
-  /**
-   * Key material of a retired file may still be in its folder. Back under its name, the file could be
-   * read.
-   */
+  /** Key material of a retired file may still be in its folder. Back under its name, the file could be read. */
   private def refuseTied(folder: TableFolder, retired: RetiredFiles): Unit =
     retired.operation.inputs.groupBy(_.folder).foreach { case (dir, inputs) =>
       val there = folder.ops.list(folder.resolve(dir))
       if (there.exists(m => TiedNames.mayBe(m.name)))
-        TiedNames.refuse(
-          there,
-          inputs.map(i => FileNames.name(i.path)).toSet -- there.map(_.name),
-          TiedFileException.Deletes
-        )
+        TiedNames.refuse(there, inputs.map(i => i.name).toSet -- there.map(_.name), TiedFileException.Deletes)
     }
 
   /**

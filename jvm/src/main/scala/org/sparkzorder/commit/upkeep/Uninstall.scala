@@ -29,10 +29,8 @@ final case class Uninstalled(files: Long, bytes: Long, records: Int, left: Seq[L
  *
  * The retired files go first, by VACUUM's own steps. The records go later, oldest first. So a run
  * that dies leaves a table with less history, and the next run goes on.
- *
- * @param realPath the path of a folder without links
  */
-final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Path => String) {
+final class Uninstall(folder: TableFolder, settings: LockSettings) {
   import Uninstall.Removed
 
   private val ops = folder.ops
@@ -51,7 +49,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
       refuse(lock.listing())
       // A dead owner has left no more than its lock, as nothing is unfinished.
       Recovery.recoverUnder(folder, lock, settings)
-      val sides = SideFolders.below(folder, realPath)
+      val sides = SideFolders.below(folder)
       val trash = Trash.expired(folder, _ => true, sides.filter(_.obstacle.isEmpty).flatMap(_.folder)).retired
       val kept = Trash.vacuum(folder, lock, trash)
       IndexFiles.drop(folder, lock)
@@ -71,12 +69,9 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
     if (unfinished.nonEmpty) throw new UnfinishedOperationException(unfinished.map(_.meta.path))
   }
 
-  /**
-   * Staging and trash that no record of this table names: of moved partitions, or of operations
-   * long forgotten.
-   */
+  /** Staging and trash that no record of this table names: of moved partitions, or of operations long forgotten. */
   private def removeOthers(lock: Lock, kept: Set[Path]): Removed = {
-    val sides = SideFolders.below(folder, realPath)
+    val sides = SideFolders.below(folder)
     val shared = SideFolders.above(folder).exists(_.isRoot)
     // A folder in which another table begins, and all folders below it, are not ours alone.
     val roots = sides.filter(s => s.isRoot && !s.folder.contains("")).flatMap(_.folder)

@@ -4,7 +4,7 @@ import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.optimize.options.{OptimizeOptions, OptionsOfTable}
 import org.sparkzorder.statement.OptimizeStatement
-import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation, TableSideFolder}
+import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation}
 
 /**
  * What an OPTIMIZE knows of its table. It is made once, and once more under the lock if the table
@@ -20,7 +20,7 @@ private[sparkzorder] final case class StatementContext(
     state: TableState,
     options: OptimizeOptions
 ) {
-  def version: Long = TableSideFolder.version(state)
+  def version: Long = state.version
 
   /**
    * Whether the statement tells the catalog of new folders.
