@@ -10,9 +10,8 @@ import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
 import org.sparkzorder.layout.HilbertCurve
 
 /**
- * The SQL function `hilbert_value(bits, id, ..)`: the position of a point on the Hilbert curve of
- * [[HilbertCurve]], as a BIGINT from 0 until 2^(bits * ids). Only the lowest bits of an id count.
- * The result is null when any id is null.
+ * The SQL function `hilbert_value(bits, id, ..)`: the position of a point on the Hilbert curve of [[HilbertCurve]], as
+ * a BIGINT from 0 until 2^(bits * ids). Only the lowest bits of an id count. The result is null when any id is null.
  *
  * @param children the number of bits, a constant, then the ids
  */
@@ -90,9 +89,8 @@ object HilbertValue {
   val MaxBits = 63
 
   /**
-   * The same as [[HilbertCurve.value]], under a name that generated code can call. It could not
-   * call `value`: the class HilbertCurve has a method of this name, so Scala makes no static one
-   * for the object.
+   * The same as [[HilbertCurve.value]], under a name that generated code can call. It could not call `value`: the class
+   * HilbertCurve has a method of this name, so Scala makes no static one for the object.
    */
   def place(axes: Array[Long], bits: Int): Long = HilbertCurve.value(axes, bits)
 }
