@@ -18,8 +18,8 @@ private[scan] final case class SettledTable(folder: TableFolder, state: Readable
 /**
  * Sees to it that a listing is whole.
  *
- * A listing that was made before or during the publishing of an operation shows files that are gone, or lacks files that
- * came. It is made anew, until nothing is published meanwhile.
+ * A listing that was made before or during the publishing of an operation shows files that are gone, or lacks files
+ * that came. It is made anew, until nothing is published meanwhile.
  *
  * @param tables that the scan reads from
  * @param isOne whether all folders were listed at one time. Spark keeps the listing of each partition of a catalog's
@@ -87,8 +87,8 @@ private[scan] final class WholeListing(
   }
 
   /**
-   * Whether the listing must be made anew. It counts as stale if many operations do not say how old it is, and if it may
-   * be older than all records.
+   * Whether the listing must be made anew. It counts as stale if many operations do not say how old it is, and if it
+   * may be older than all records.
    */
   private def isStale(folders: => Seq[ListedFolder], state: TableState): Boolean = state match {
     case side: TableState.SideFolder =>
@@ -136,8 +136,8 @@ private[scan] object WholeListing {
     settled.exists(before => isMoved(before.state, TableState.look(before.folder.root, before.folder.ops)))
 
   /**
-   * Whether an operation was published or began publishing since. Files of operations that were read around
-   * are named one by one.
+   * Whether an operation was published or began publishing since. Files of operations that were read around are named
+   * one by one.
    */
   private def isMoved(before: ReadableState, after: TableState): Boolean = after match {
     case now: TableState.SideFolder =>

@@ -22,8 +22,8 @@ private[skipping] object CurvePruning {
 
   /**
    * Clears the bits of files that the curve rules out. An interval is used only if the index has bounds of the same
-   * columns in this file: whatever made bounds unusable makes the place on the curve unusable as well. A partition column
-   * hides a column of the files.
+   * columns in this file: whatever made bounds unusable makes the place on the curve unusable as well. A partition
+   * column hides a column of the files.
    */
   def leaveOut(keep: BitSet, predicate: StatsPredicate, snapshot: IndexSnapshot, partition: Set[String]): Unit =
     if (!keep.isEmpty) {

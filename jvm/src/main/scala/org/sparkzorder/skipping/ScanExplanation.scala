@@ -3,9 +3,12 @@ package org.sparkzorder.skipping
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan}
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 
+import org.sparkzorder.memory.learn.LearningFilterExec
 import org.sparkzorder.predicate.{Reason, ReasonCode}
 
 /** A row of EXPLAIN SKIPPING: what one scan reads. Numbers are null if they are unknown without reading. */
@@ -45,12 +48,12 @@ object ScanExplanation {
       location(l, relation, filters) match {
         case index: SkippingFileIndex if index.report.isDefined =>
           val changed = changedFiles(index, l, relation, filters)
-          reported(name(l, relation), index.report.get, changed, ScanFilters.unusable(filters) ++ JoinNotes.of(l))
+          reported(name(l, relation), index.report.get, changed, ScanFilters.unusable(filters) ++ JoinFilters.notes(l))
         case index: ReportingIndex if index.report.isDefined =>
           reported(name(l, relation), index.report.get, Nil, Nil)
         case _ =>
           val e = unskipped(l, relation, filters)
-          e.copy(conjuncts = e.conjuncts ++ JoinNotes.of(l))
+          e.copy(conjuncts = e.conjuncts ++ JoinFilters.notes(l))
       }
     case local: LocalRelation =>
       local.getTagValue(AnsweredScan.Tag).map(of)
@@ -114,4 +117,43 @@ object ScanExplanation {
   private[skipping] def name(l: LogicalRelation, relation: HadoopFsRelation): String =
     l.catalogTable.map(_.identifier.unquotedString)
       .getOrElse(relation.location.rootPaths.map(_.toString).mkString(s"$relation ", ", ", ""))
+}
+
+/**
+ * What one scan of a query that has run has read.
+ *
+ * @param filesWithoutRows files that were read, and no row of them passed the filter. None if nothing counted it: there
+ *   is no filter, memory is off or does not know it, or the scan was not read to its end
+ */
+private[sparkzorder] final case class ScanOutcome(explanation: ScanExplanation, filesWithoutRows: Option[Long])
+
+private[sparkzorder] object ScanOutcome extends AdaptiveSparkPlanHelper {
+
+  /** @param plan that has run */
+  def of(plan: SparkPlan): Seq[ScanOutcome] = {
+    val counted = collectWithSubqueries(plan) { case f: LearningFilterExec => f }
+    collectWithSubqueries(plan) {
+      case scan: FileSourceScanExec =>
+        val filter = counted.find(f => find(f.child)(_ eq scan).isDefined)
+        ScanOutcome(explanation(scan), filter.flatMap(_.filesWithoutRows))
+      case node: AnsweredNode => ScanOutcome(ScanExplanation.of(node.answered), None)
+    }
+  }
+
+  private def explanation(scan: FileSourceScanExec): ScanExplanation = {
+    val name = scan.tableIdentifier.map(_.unquotedString)
+      .getOrElse(scan.relation.location.rootPaths.map(_.toString).mkString(s"${scan.relation} ", ", ", ""))
+    def metric(name: String) = scan.metrics.get(name).fold(0L)(_.value)
+    val (files, bytes) = (metric("numFiles"), metric("filesSize"))
+    scan.relation.location match {
+      case index: ReportingIndex if index.report.isDefined =>
+        val r = index.report.get
+        val joins = scan match {
+          case display: SkippingDisplay => display.joinReports
+          case _                        => Nil
+        }
+        ScanExplanation(name, r.filesTotal, files, r.bytesTotal, bytes, r.pruningMs, r.conjuncts ++ joins)
+      case _ => ScanExplanation(name, files, files, bytes, bytes, 0.0, Nil)
+    }
+  }
 }

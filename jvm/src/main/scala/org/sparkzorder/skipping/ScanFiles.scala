@@ -49,7 +49,7 @@ object ScanFiles {
     }
     // What memory leaves out stays in the listing.
     val without = before(location) match {
-      case skipping: SkippingFileIndex => skipping.filesWithoutRows(relation, Nil, Nil).without.map(_.path)
+      case skipping: SkippingFileIndex => skipping.filesWithoutRows(Nil, Nil).without.map(_.path)
       case _                           => Set.empty[Path]
     }
     val isKept = kept.map(_.getPath).toSet -- without

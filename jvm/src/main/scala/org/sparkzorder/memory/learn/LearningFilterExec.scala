@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.{CodegenSupport, FilterExec, LeafExecNode,
 import org.apache.spark.sql.execution.datasources.{FilePartition, HadoopFsRelation, PartitionedFile}
 
 import org.sparkzorder.memory.{FilterKey, ReaderSettings}
-import org.sparkzorder.scan.{FileRevalidation, LeftOut}
+import org.sparkzorder.scan.FileRevalidation
 
 /**
  * The filter right above a scan of files, which learns in which files there are rows that pass it. For Spark's rules it
@@ -76,9 +76,8 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
 
   private def changed(files: Seq[PartitionedFile]): Set[Path] = {
     val statuses = files.map(f => new FileStatus(f.fileSize, false, 0, 0, f.modificationTime, f.toPath))
-    val folders = statuses.groupBy(_.getPath.getParent).toSeq.map { case (folder, of) => LeftOut(folder, of, of.size) }
     def failed(folder: Path, e: Exception): Unit = logWarning(s"Nothing is learned about files of $folder", e)
-    FileRevalidation.of(relation.sparkSession, failed).fold(Set.empty[Path])(_.changed(folders))
+    FileRevalidation.of(relation.sparkSession, failed).fold(Set.empty[Path])(_.changedOf(statuses).map(_.getPath).toSet)
   }
 }
 

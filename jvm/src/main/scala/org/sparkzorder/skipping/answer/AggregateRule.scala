@@ -10,9 +10,9 @@ import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.skipping.{AnsweredScan, ScanExplanation}
 
 /**
- * Answers `count`, `min` and `max` from the index, for files in which a filter is true of every row. The others are read.
- * Without groups, the answers are values beside the aggregate of those. With groups, a union below a last aggregate puts
- * the parts together. If no file is left, the plan is local rows.
+ * Answers `count`, `min` and `max` from the index, for files in which a filter is true of every row. The others are
+ * read. Without groups, the answers are values beside the aggregate of those. With groups, a union below a last
+ * aggregate puts the parts together. If no file is left, the plan is local rows.
  */
 object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
 
@@ -30,8 +30,8 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
   }
 
   /**
-   * The columns of the answers: the groups' and then the slots'. A group keeps its id. So no alias is needed, which Spark
-   * would remove from one of two equal aggregates. Their exchange would not be reused then.
+   * The columns of the answers: the groups' and then the slots'. A group keeps its id. So no alias is needed, which
+   * Spark would remove from one of two equal aggregates. Their exchange would not be reused then.
    */
   private def columns(asked: AnswerableAggregate): (Seq[AttributeReference], Seq[AttributeReference]) = {
     val groups = asked.groups.zip(asked.aggregate.groupingExpressions).map { case (i, grouping) =>

@@ -10,8 +10,8 @@ import org.sparkzorder.skipping.SkippingReport
 /**
  * The answers of the index to an aggregate.
  *
- * @param rows the values of the grouping columns, and then of the slots. There is one for each group of the files that the
- *   index answers for
+ * @param rows the values of the grouping columns, and then of the slots. There is one for each group of the files that
+ *   the index answers for
  * @param remaining the files that must be read
  */
 private[answer] final case class FileAnswers(
@@ -40,8 +40,8 @@ private[answer] object FileAnswers {
     else {
       val listed = facts.listed
       // The files that are read must be of the same state as those that the index answers for.
-      def isOfNow = asked.scan.changed(listed.flatMap(_.files.map(_.fileStatus))).isEmpty
-      if (asked.scan.isMoved || !isOfNow) None else answered(asked, facts, listed, begin)
+      if (asked.scan.isMoved || !asked.scan.areAsListed(listed.flatMap(_.files))) None
+      else answered(asked, facts, listed, begin)
     }
   }
 
@@ -71,19 +71,12 @@ private[answer] object FileAnswers {
       d.copy(files = read.map(_._1))
     }
     val left = remaining.iterator.map(_.files.size).sum
-    def report = RemainingFiles.report(
-      asked.scan,
-      listed,
-      remaining,
-      asked.functions.map(_.sql).mkString(", "),
-      s"the index answers for $answers files",
-      (System.nanoTime() - begin) / 1e6
-    )
+    val (what, why) = (asked.functions.map(_.sql).mkString(", "), s"the index answers for $answers files")
     if (answers == 0 || answers * 4 < left || groups.size > MostGroups) None
     else Some(FileAnswers(
       groups.toSeq.map { case (key, values) => key ++ values },
       remaining.filter(_.files.nonEmpty),
-      report.copy(leftOut = report.leftOut.copy(answers = answers))
+      RemainingFiles.report(asked.scan, listed, remaining, what, why, begin, answers)
     ))
   }
 

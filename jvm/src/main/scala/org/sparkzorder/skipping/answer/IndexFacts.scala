@@ -5,15 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.execution.datasources.PartitionDirectory
 
 import org.sparkzorder.predicate.{Column, Comparison, Evaluation, IsNull, Operator, Or, Outcomes, StatsPredicate, Value}
-import org.sparkzorder.skipping.{ListedOrdinals, ListedTable, ScanPredicates}
-import org.sparkzorder.stats.{
-  BytesStatsColumn,
-  LongStatsColumn,
-  OrderedValue,
-  StatsTable,
-  StatsWithDefaults,
-  StatsWithPartitions
-}
+import org.sparkzorder.skipping.{ListedOrdinals, ScanPredicates, ScannedTable}
+import org.sparkzorder.stats._
 
 /** What the index knows about the files of a scan, by their ordinals in the index. */
 private[skipping] final class IndexFacts(scan: AnswerableScan) {
@@ -24,18 +17,16 @@ private[skipping] final class IndexFacts(scan: AnswerableScan) {
   /** The files that are not left out. */
   lazy val listed: Seq[PartitionDirectory] = scan.location.listFiles(scan.onPartitions, scan.onData)
 
-  private lazy val listedFiles =
-    ListedOrdinals.of(scan.planned.base, view.root, snapshot, scan.scan.catalogTable.isDefined)
-      .of(listed.map(_.files))
+  private lazy val scanned = {
+    val known = ListedOrdinals.of(scan.planned.base, view.root, snapshot, scan.scan.catalogTable.isDefined)
+    ScannedTable(listed, Seq(known), scan.relation)
+  }
 
   /** The ordinals of the listed files; negative for files that the index does not know. */
-  lazy val ordinals: Seq[Seq[Int]] = listedFiles.map(_.ordinals.toSeq)
+  lazy val ordinals: Seq[Seq[Int]] = scanned.ordinals.head
 
-  lazy val table: StatsTable = new StatsWithPartitions(
-    ofFiles,
-    scan.relation.partitionSchema,
-    ListedTable.partitionsOf(listed.map(_.values).zip(listedFiles), snapshot.files)
-  )
+  lazy val table: StatsTable =
+    new StatsWithPartitions(ofFiles, scan.relation.partitionSchema, scanned.partitions.head)
 
   private def known = if (ScanPredicates.isAboutPartitions(scan.relation, scan.predicate)) table else ofFiles
 
@@ -57,8 +48,8 @@ private[skipping] final class IndexFacts(scan: AnswerableScan) {
     def mayBe: Boolean = mayAnswer || nearOutcomes.exists(_.contains(Outcomes.True.toByte))
 
     /**
-     * One row is at the near bound, if that is a value of the file, and passes the filter if all rows with this value do.
-     * The others are not behind the far bound, and pass if all rows of the file do.
+     * One row is at the near bound, if that is a value of the file, and passes the filter if all rows with this value
+     * do. The others are not behind the far bound, and pass if all rows of the file do.
      *
      * @param partition the values of the file's partition
      */

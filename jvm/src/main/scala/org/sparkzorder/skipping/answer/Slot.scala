@@ -76,8 +76,8 @@ private[answer] object Slot {
   }
 
   /**
-   * A bound is a value of the file for all types of [[hasExactBounds]]. That is not so for strings, which writers cut. Of
-   * floating point the bound says nothing about NaN and the sign of a zero.
+   * A bound is a value of the file for all types of [[hasExactBounds]]. That is not so for strings, which writers cut.
+   * Of floating point the bound says nothing about NaN and the sign of a zero.
    */
   private def bound(column: Column, isMin: Boolean, table: StatsTable): Values =
     table.column(column.path, column.dataType).fold[Values]((_, _) => Unknown) { c =>

@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.expressions.{DynamicPruningSubquery, ScalarSubquery}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Subquery}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.{JOIN, PLAN_EXPRESSION}
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 
 import org.sparkzorder.conf.ZOrderConf
@@ -20,9 +21,10 @@ object JoinPruningRule extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     // Spark still merges subqueries that are alike. They get their filters as a part of the query.
-    case _: Subquery                                      => plan
-    case _ if !isOn || plan.isStreaming || isPruned(plan) => plan
-    case _                                                =>
+    case _: Subquery                                          => plan
+    case _ if !plan.containsAnyPattern(JOIN, PLAN_EXPRESSION) => plan
+    case _ if !isOn || plan.isStreaming || isPruned(plan)     => plan
+    case _                                                    =>
       try {
         val scans = ScanTwins.count(plan)
         if (scans.isEmpty) plan else everywhere(plan, scans)
