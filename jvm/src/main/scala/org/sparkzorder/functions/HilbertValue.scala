@@ -52,26 +52,8 @@ final case class HilbertValue(children: Seq[Expression]) extends Expression with
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val axes = ctx.addMutableState("long[]", "axes", field => s"$field = new long[${ids.length}];", forceInline = true)
     val known = ctx.freshName("known")
-    val fills = ids.zipWithIndex.map { case (id, i) =>
-      val code = id.genCode(ctx)
-      s"""
-         |if ($known) {
-         |  ${code.code}
-         |  if (${code.isNull}) {
-         |    $known = false;
-         |  } else {
-         |    $axes[$i] = ${code.value} & ${(1L << bits) - 1}L;
-         |  }
-         |}""".stripMargin
-    }
-    val filled = ctx.splitExpressionsWithCurrentInputs(
-      expressions = fills,
-      funcName = "hilbertInputs",
-      extraArguments = Seq("boolean" -> known),
-      returnType = "boolean",
-      makeSplitFunction = body => s"$body\nreturn $known;",
-      foldFunctions = _.map(call => s"$known = $call;").mkString("\n")
-    )
+    val filled =
+      KnownInputs.code(ctx, ids, known, Nil)((i, id) => s"$axes[$i] = $id & ${(1L << bits) - 1}L;")
     val own = HilbertValue.getClass.getName.stripSuffix("$")
     ev.copy(code = code"""
       boolean $known = true;

@@ -62,27 +62,7 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
   private def interleaveBytes(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val inputs = ctx.freshName("inputs")
     val known = ctx.freshName("known")
-    val fills = children.zipWithIndex.map { case (child, i) =>
-      val code = child.genCode(ctx)
-      s"""
-         |if ($known) {
-         |  ${code.code}
-         |  if (${code.isNull}) {
-         |    $known = false;
-         |  } else {
-         |    $inputs[$i] = ${code.value};
-         |  }
-         |}""".stripMargin
-    }
-    // Else the method could become too large for the JIT compiler.
-    val filled = ctx.splitExpressionsWithCurrentInputs(
-      expressions = fills,
-      funcName = "interleaveInputs",
-      extraArguments = Seq("byte[][]" -> inputs, "boolean" -> known),
-      returnType = "boolean",
-      makeSplitFunction = body => s"$body\nreturn $known;",
-      foldFunctions = _.map(call => s"$known = $call;").mkString("\n")
-    )
+    val filled = KnownInputs.code(ctx, children, known, Seq("byte[][]" -> inputs))((i, value) => s"$inputs[$i] = $value;")
     val self = InterleaveBits.getClass.getName.stripSuffix("$")
     ev.copy(code = code"""
       byte[][] $inputs = new byte[${children.length}][];
@@ -94,6 +74,39 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): InterleaveBits =
     copy(children = newChildren)
+}
+
+private[functions] object KnownInputs {
+
+  /**
+   * Generated code that puts inputs somewhere, unless one of them is null. It is split into several functions if it is
+   * long: else the method could become too large for the JIT compiler.
+   *
+   * @param known the name of a variable that is false once an input was null
+   * @param more types and names of other variables that the code needs
+   * @param put code that puts an input, by its number and an expression of its value
+   */
+  def code(ctx: CodegenContext, inputs: Seq[Expression], known: String, more: Seq[(String, String)])(
+      put: (Int, String) => String
+  ): String = {
+    val fills = inputs.zipWithIndex.map { case (input, i) =>
+      val code = input.genCode(ctx)
+      s"""
+         |if ($known) {
+         |  ${code.code}
+         |  if (${code.isNull}) $known = false;
+         |  else ${put(i, code.value.code)}
+         |}""".stripMargin
+    }
+    ctx.splitExpressionsWithCurrentInputs(
+      expressions = fills,
+      funcName = "knownInputs",
+      extraArguments = more :+ ("boolean" -> known),
+      returnType = "boolean",
+      makeSplitFunction = body => s"$body\nreturn $known;",
+      foldFunctions = _.map(call => s"$known = $call;").mkString("\n")
+    )
+  }
 }
 
 object InterleaveBits {
