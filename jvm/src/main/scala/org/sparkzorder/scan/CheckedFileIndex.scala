@@ -47,7 +47,7 @@ private[sparkzorder] object CheckedFileIndex {
           Some(relationTable),
           None
         )
-          .views.fold(first)(CorrectedListing.whenRun(list, _, base))
+          .views.fold(first)(ExchangeAwareListing.whenRun(list, _, base))
       }
     }
 

@@ -46,7 +46,7 @@ private[sparkzorder] final class Listing(val of: FileIndex) {
 }
 
 /** A listing as the query should see it while an operation is half published. */
-private[sparkzorder] object CorrectedListing {
+private[sparkzorder] object ExchangeAwareListing {
 
   /**
    * The listing of a query that runs. Spark lists the partitions of a catalog's table by then, after the query was

@@ -86,7 +86,7 @@ private[scan] final class ScanSnapshots(
     val timeout = session.sessionState.conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000
     // Spark keeps the listing of each partition of the catalog by itself.
     val isOne = !table.exists(_.partitionColumnNames.nonEmpty)
-    val whole = new WholeListing(listing, folders, LockSettings(timeoutMillis = timeout), isOne, filters.nonEmpty)
+    val whole = new FreshListing(listing, folders, LockSettings(timeoutMillis = timeout), isOne, filters.nonEmpty)
     @tailrec def attempt(left: Int): Seq[ScanSnapshot] = {
       val settled = whole.settled()
       def halfDone = settled.find(_.state.around.isDefined).map(_.folder.root)
@@ -130,7 +130,7 @@ private[scan] final class ScanSnapshots(
           new IndexStore(fs, memory, ObjectFileOps.reader(folder)).newest(indexes).filterNot(_.isOutdated)
         }
       val around = settled.state.around.map(overlay(fs, ListedNames.of(folder, tables), _))
-      val isMoved = () => WholeListing.isMovedSince(Seq(settled))
+      val isMoved = () => FreshListing.isMovedSince(Seq(settled))
       val renewed = () => views.getOrElse(Nil)
       Some(new ScanSnapshot(folder, snapshot, state.version, around, movedTo(state), isMoved, renewed))
     case _ => None

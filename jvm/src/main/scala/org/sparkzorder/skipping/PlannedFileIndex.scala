@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression, Literal}
 import org.apache.spark.sql.execution.datasources._
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.scan.{CorrectedListing, Listing, ScanSnapshot}
+import org.sparkzorder.scan.{ExchangeAwareListing, Listing, ScanSnapshot}
 import org.sparkzorder.stats.OrderedValue
 
 /**
@@ -113,7 +113,7 @@ private[skipping] final class PlannedFileIndex(
   override def metadataOpsTimeNs: Option[Long] = base.metadataOpsTimeNs
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
-    CorrectedListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
+    ExchangeAwareListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
 
   // The statistics are not compared: they are not loaded if there is no filter, and each index reads through its own.
   private def read = (base, views.map(v => (v.root, v.version, v.overlay)))

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.sparkzorder.memory.RememberedFiles
 import org.sparkzorder.memory.learn.MemoryPlanning
 import org.sparkzorder.predicate.Filters
-import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, Listing, ScanSnapshot}
+import org.sparkzorder.scan.{ExchangeAwareListing, FileRevalidation, Listing, ScanSnapshot}
 
 /** A means by which files are left out: of those that the means before it keep. */
 private[skipping] final case class Stage(name: String, keep: Selection => Selection)
@@ -41,9 +41,9 @@ private[skipping] object Pruning {
       val remembered = if (conjuncts.isEmpty) None else MemoryPlanning.filesWithout(l, relation, dataFilters)
       val known =
         for (v <- views; snapshot <- v.snapshot)
-          yield ListedOrdinals.of(relation.location, v.root, snapshot, hasOutside = l.catalogTable.isDefined)
+          yield FileOrdinals.of(relation.location, v.root, snapshot, hasOutside = l.catalogTable.isDefined)
       def scanned(listing: Listing) =
-        ScannedTable(CorrectedListing.of(listing.within(partitionFilters), views, listing.source), known, relation)
+        ScannedTable(ExchangeAwareListing.of(listing.within(partitionFilters), views, listing.source), known, relation)
       val table = scanned(listing)
       val (selection, counts, bytes) = folded(table, stages(table, conjuncts, remembered))
       val millis = (System.nanoTime() - start) / 1e6

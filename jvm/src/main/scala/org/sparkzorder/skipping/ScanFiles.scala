@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.sources.DataSourceRegister
 
-import org.sparkzorder.scan.CorrectedListing
+import org.sparkzorder.scan.ExchangeAwareListing
 import org.sparkzorder.table.RelativePath
 
 /** @param path as in `DESCRIBE SKIPPING INDEX`: relative to the table's folder if it is below */
@@ -38,7 +38,7 @@ object ScanFiles {
     // What memory leaves out stays in the listing.
     val (all, without) = before(scan.location) match {
       case skipping: SkippingFileIndex =>
-        val listed = CorrectedListing.of(scan.directories(skipping.base), skipping.views, skipping.base)
+        val listed = ExchangeAwareListing.of(scan.directories(skipping.base), skipping.views, skipping.base)
         (listed.flatMap(_.files), skipping.filesWithoutRows(Nil, Nil).without.map(_.path))
       case other => (scan.files(other), Set.empty[Path])
     }

@@ -18,7 +18,7 @@ import org.sparkzorder.scan.{FileRevalidation, LeftOut}
  */
 private[skipping] final class ScannedTable private (
     directories: IndexedSeq[ScannedTable.Directory],
-    known: Seq[ListedOrdinals],
+    known: Seq[FileOrdinals],
     relation: HadoopFsRelation
 ) {
   import ScannedTable.Directory
@@ -98,7 +98,7 @@ private[skipping] final class ScannedTable private (
 
 private[skipping] object ScannedTable {
 
-  def apply(listing: Seq[PartitionDirectory], known: Seq[ListedOrdinals], relation: HadoopFsRelation): ScannedTable = {
+  def apply(listing: Seq[PartitionDirectory], known: Seq[FileOrdinals], relation: HadoopFsRelation): ScannedTable = {
     val listed = known.map(_.of(listing.map(_.files)).toIndexedSeq)
     val directories = listing.iterator.zipWithIndex.map { case (d, i) => new Directory(d, listed.map(_(i))) }
     new ScannedTable(directories.toIndexedSeq, known, relation)

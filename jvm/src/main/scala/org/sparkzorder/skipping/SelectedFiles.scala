@@ -35,7 +35,7 @@ private[skipping] final case class Selection(byIndex: Seq[SelectedFiles], memory
  *   not known
  */
 private[skipping] final class SelectedFiles(
-    val known: ListedOrdinals,
+    val known: FileOrdinals,
     private val keep: BitSet,
     private val assumed: Option[Array[InternalRow]]
 ) {
@@ -105,7 +105,7 @@ private[skipping] object SelectedFiles {
    * @param partitions the values of each file's partition, by its ordinal
    */
   def apply(
-      known: ListedOrdinals,
+      known: FileOrdinals,
       conjuncts: Seq[StatsPredicate],
       relation: HadoopFsRelation,
       partitions: => Array[InternalRow]

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.memory.ReadFile
 import org.sparkzorder.predicate.StatsPredicate
-import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, ScanSnapshot}
+import org.sparkzorder.scan.{ExchangeAwareListing, FileRevalidation, ScanSnapshot}
 
 /**
  * What is known of a scan's files only when the query runs.
@@ -71,7 +71,7 @@ final class SkippingFileIndex private[skipping] (
 
   // Spark's index is asked again, so that a refresh since the planning is seen. It does not look at the disk.
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
-    val listing = CorrectedListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
+    val listing = ExchangeAwareListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
     val found = scanned(listing).kept(selection.copy(memory = None)).only(look)
     latest = found
     found._1.listing

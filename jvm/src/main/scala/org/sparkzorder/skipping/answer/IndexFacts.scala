@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.execution.datasources.PartitionDirectory
 
 import org.sparkzorder.predicate.{Column, Comparison, Evaluation, IsNull, Operator, Or, Outcomes, StatsPredicate, Value}
-import org.sparkzorder.skipping.{ListedOrdinals, ScanPredicates, ScannedTable}
+import org.sparkzorder.skipping.{FileOrdinals, ScanPredicates, ScannedTable}
 import org.sparkzorder.stats._
 
 /** What the index knows about the files of a scan, by their ordinals in the index. */
@@ -18,7 +18,7 @@ private[skipping] final class IndexFacts(scan: AnswerableScan) {
   lazy val listed: Seq[PartitionDirectory] = scan.location.listFiles(scan.onPartitions, scan.onData)
 
   private lazy val scanned = {
-    val known = ListedOrdinals.of(scan.planned.base, view.root, snapshot, scan.scan.catalogTable.isDefined)
+    val known = FileOrdinals.of(scan.planned.base, view.root, snapshot, scan.scan.catalogTable.isDefined)
     ScannedTable(listed, Seq(known), scan.relation)
   }
 

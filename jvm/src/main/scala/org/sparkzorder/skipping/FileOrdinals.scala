@@ -58,7 +58,7 @@ private[skipping] final class ListedFiles(val files: Array[FileStatus], val ordi
  * The ordinals in an index of the files of a listing. They are found once for each listing, not by each query: a
  * listing gives the same file objects in the same order until it is made anew.
  */
-private[skipping] final class ListedOrdinals(
+private[skipping] final class FileOrdinals(
     names: RelativePath,
     val snapshot: IndexSnapshot,
     hasOutside: Boolean = false
@@ -112,11 +112,11 @@ private[skipping] final class ListedOrdinals(
   }
 }
 
-private[skipping] object ListedOrdinals {
+private[skipping] object FileOrdinals {
 
   // By identity: two listings of one folder are equal, whatever their age.
   private val all =
-    CacheBuilder.newBuilder().weakKeys().softValues().build[FileIndex, ConcurrentHashMap[Path, ListedOrdinals]]()
+    CacheBuilder.newBuilder().weakKeys().softValues().build[FileIndex, ConcurrentHashMap[Path, FileOrdinals]]()
 
   /**
    * Kept until the listing is garbage, the index changes, or memory is short.
@@ -124,11 +124,11 @@ private[skipping] object ListedOrdinals {
    * @param hasOutside whether files outside of the root may be the table's. The index of a folder says nothing about
    *   files of another folder that the query reads as well
    */
-  def of(listing: FileIndex, root: Path, snapshot: IndexSnapshot, hasOutside: Boolean = false): ListedOrdinals =
-    all.get(listing, () => new ConcurrentHashMap[Path, ListedOrdinals]).compute(
+  def of(listing: FileIndex, root: Path, snapshot: IndexSnapshot, hasOutside: Boolean = false): FileOrdinals =
+    all.get(listing, () => new ConcurrentHashMap[Path, FileOrdinals]).compute(
       root,
       (_, found) =>
         if (found != null && (found.snapshot eq snapshot)) found
-        else new ListedOrdinals(new RelativePath(root), snapshot, hasOutside)
+        else new FileOrdinals(new RelativePath(root), snapshot, hasOutside)
     )
 }

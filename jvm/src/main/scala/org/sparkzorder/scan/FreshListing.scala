@@ -26,21 +26,21 @@ private[scan] final case class SettledTable(folder: TableFolder, state: Readable
  *   table by itself
  * @param isFiltered whether options of the query choose files
  */
-private[scan] final class WholeListing(
+private[scan] final class FreshListing(
     listing: Listing,
     tables: Seq[TableFolder],
     settings: LockSettings,
     isOne: Boolean,
     isFiltered: Boolean
 ) extends Logging {
-  import WholeListing._
+  import FreshListing._
 
   /**
    * The tables, each in a state in which it may be read.
    *
    * @throws org.sparkzorder.commit.HalfPublishedException when one operation follows the other all the time
    */
-  def settled(): Seq[SettledTable] = settled(CorrectedListing.MostLooks)
+  def settled(): Seq[SettledTable] = settled(ExchangeAwareListing.MostLooks)
 
   @tailrec private def settled(left: Int): Seq[SettledTable] = {
     val now = Recovery.settled(tables, Recovery.QueryWaitMillis, settings).map((SettledTable.apply _).tupled)
@@ -51,7 +51,7 @@ private[scan] final class WholeListing(
     if (!mustRelist || !isMovedSince(now)) {
       remember(now, if (mustRelist) folders else before)
       now
-    } else if (left == 0) throw CorrectedListing.unsettled(now.head.folder.root)
+    } else if (left == 0) throw ExchangeAwareListing.unsettled(now.head.folder.root)
     else {
       // The listing began after the look at the table. So only the operations since must be looked at.
       quiet(now).foreach { case (root, operations, _) => seenWhole.put(listing.of, root, operations) }
@@ -127,7 +127,7 @@ private[scan] final class WholeListing(
   }
 }
 
-private[scan] object WholeListing {
+private[scan] object FreshListing {
   private val seenWhole = new SeenListings
   private val seenFolders = new SeenFolders
 
