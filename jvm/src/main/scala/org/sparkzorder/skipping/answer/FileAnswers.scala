@@ -35,7 +35,7 @@ private[answer] object FileAnswers {
   /** None if the index answers for too few files to be worth another operator. */
   def of(asked: AnswerableAggregate): Option[FileAnswers] = {
     val begin = System.nanoTime()
-    val facts = new IndexFacts(asked.scan)
+    val facts = new FileFacts(asked.scan)
     if (!facts.mayAnswer) None
     else {
       val listed = facts.listed
@@ -47,16 +47,16 @@ private[answer] object FileAnswers {
 
   private def answered(
       asked: AnswerableAggregate,
-      facts: IndexFacts,
+      facts: FileFacts,
       listed: Seq[PartitionDirectory],
       begin: Long
   ): Option[FileAnswers] = {
-    val slots = asked.slots.map(Slot.values(_, facts.table))
+    val slots = asked.slots.map(AggregateValue.values(_, facts.table))
     def factOf(ordinal: Int, partition: InternalRow): Option[FileFact] =
       if (!facts.isSure(ordinal)) None
       else {
         val values = slots.map(_(ordinal, partition))
-        if (values.contains(Slot.Unknown)) None else Some(FileFact(facts.table.rows(ordinal) > 0, values))
+        if (values.contains(AggregateValue.Unknown)) None else Some(FileFact(facts.table.rows(ordinal) > 0, values))
       }
     val found = listed.zip(facts.ordinals).map { case (d, ordinals) => ordinals.map(factOf(_, d.values)) }
     val groups = mutable.LinkedHashMap.empty[Seq[Any], Seq[Any]]
@@ -80,6 +80,6 @@ private[answer] object FileAnswers {
     ))
   }
 
-  private def merged(slots: Seq[Slot], a: Seq[Any], b: Seq[Any]): Seq[Any] =
+  private def merged(slots: Seq[AggregateValue], a: Seq[Any], b: Seq[Any]): Seq[Any] =
     slots.indices.map(i => slots(i).merge(a(i), b(i)))
 }

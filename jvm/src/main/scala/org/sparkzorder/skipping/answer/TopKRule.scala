@@ -53,7 +53,7 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
 
   private def enough(wanted: Long, scan: AnswerableScan): Option[RemainingFiles] = {
     val begin = System.nanoTime()
-    val facts = new IndexFacts(scan)
+    val facts = new FileFacts(scan)
     if (!facts.mayAnswer) None
     else {
       val sure = for {
@@ -81,16 +81,16 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
     val begin = System.nanoTime()
     // Spark says of most conditions on a column that it is not null.
     val mayBeNull = !scan.filters.exists { case IsNotNull(a) => a.semanticEquals(column); case _ => false }
-    val order = Witnesses.Order(by.direction == Ascending, by.nullOrdering == NullsFirst && mayBeNull)
-    val facts = new IndexFacts(scan)
-    val witnesses = new facts.WitnessesOf(column, order)
+    val order = TopKCandidates.Order(by.direction == Ascending, by.nullOrdering == NullsFirst && mayBeNull)
+    val facts = new FileFacts(scan)
+    val witnesses = new facts.CandidatesOf(column, order)
     if (!witnesses.mayBe) None
     else {
       val (listed, ordinals) = (facts.listed, facts.ordinals)
       val all = listed.flatMap(d => d.files.map(_ -> d.values))
       val sure = ordinals.flatten.zipWithIndex.flatMap { case (ordinal, i) => witnesses.of(i, ordinal, all(i)._2) }
       for {
-        used <- Witnesses.of(wanted, sure, order.ascending) if used.nonEmpty
+        used <- TopKCandidates.of(wanted, sure, order.ascending) if used.nonEmpty
         isKept = facts.notAfter(used.last.bound, column, order)
         kept = listed.zip(ordinals).map { case (d, of) =>
           d.copy(files = d.files.zip(of).collect { case (f, ordinal) if isKept(ordinal, d.values) => f })

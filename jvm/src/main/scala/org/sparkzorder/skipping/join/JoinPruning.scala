@@ -22,12 +22,12 @@ import org.sparkzorder.skipping.{JoinFilters, PlannedFileIndex}
  * filter goes down to the scan through nodes to which the row gives rows of its own, or none, or that treat rows of
  * equal keys alone. Spark's own filters go the same ways.
  *
- * @param ofTwins see [[ScanTwins]]
+ * @param ofTwins see [[DuplicateScans]]
  */
 private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters => JoinPruning.Filters, conf: SQLConf)
     extends AliasHelper with JoinSelectionHelper {
   import JoinPruning._
-  import ScanTwins.{next, Place}
+  import DuplicateScans.{next, Place}
 
   /** The plan with these filters. */
   def pruned: LogicalPlan = {
@@ -194,7 +194,7 @@ private object JoinPruning {
   /** A filter without the ids of a plan: the scan's key, and the keys of the other side. */
   final case class Known(key: Expression, broadcast: LogicalPlan, keys: Seq[Expression], i: Int)
 
-  type Filters = Map[ScanTwins.Place, Set[Known]]
+  type Filters = Map[DuplicateScans.Place, Set[Known]]
 
   private def named(joinType: JoinType): String = joinType match {
     case _: ExistenceJoin => "EXISTENCE"

@@ -26,7 +26,7 @@ object JoinPruningRule extends Rule[LogicalPlan] {
     case _ if !isOn || plan.isStreaming || isPruned(plan)     => plan
     case _                                                    =>
       try {
-        val scans = ScanTwins.count(plan)
+        val scans = DuplicateScans.count(plan)
         if (scans.isEmpty) plan else everywhere(plan, scans)
       } catch {
         case NonFatal(e) =>
@@ -47,7 +47,7 @@ object JoinPruningRule extends Rule[LogicalPlan] {
 
   /** Subqueries come first. Then a filter's copy of a side has the same ones. */
   private def everywhere(plan: LogicalPlan, scans: Map[LogicalPlan, Int]): LogicalPlan =
-    new JoinPruning(inSubqueries(plan, scans), ScanTwins.ofTwins(plan, scans)(_), conf).pruned
+    new JoinPruning(inSubqueries(plan, scans), DuplicateScans.ofTwins(plan, scans)(_), conf).pruned
 
   private def inSubqueries(plan: LogicalPlan, scans: Map[LogicalPlan, Int]): LogicalPlan =
     plan.transformAllExpressions {

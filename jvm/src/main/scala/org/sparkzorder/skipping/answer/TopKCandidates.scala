@@ -14,9 +14,9 @@ import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, S
  * @param rows how many, at least
  * @param bound the value; None if the rows are null, and null comes first
  */
-private[answer] final case class Witness(file: Int, rows: Long, bound: Option[Value])
+private[answer] final case class TopKCandidate(file: Int, rows: Long, bound: Option[Value])
 
-private[answer] object Witnesses {
+private[answer] object TopKCandidates {
 
   /**
    * The files whose rows show that the first rows of a query come no later than some value. It is the last bound of the
@@ -28,7 +28,7 @@ private[answer] object Witnesses {
    * @param wanted how many rows the query wants
    * @param ascending whether the least value comes first
    */
-  def of(wanted: Long, files: Seq[Witness], ascending: Boolean): Option[Seq[Witness]] = {
+  def of(wanted: Long, files: Seq[TopKCandidate], ascending: Boolean): Option[Seq[TopKCandidate]] = {
     val byBound = Ordering.Option(if (ascending) Value.ordering else Value.ordering.reverse)
     val sorted = files.filter(_.rows > 0).sortBy(_.bound)(byBound)
     val until = sorted.iterator.scanLeft(0L)(_ + _.rows).indexWhere(_ >= wanted)
@@ -42,12 +42,12 @@ private[answer] object Witnesses {
    * @param nans rows that are NaN, which is the greatest value; negative if unknown
    * @param bound the greatest value if the least comes first, else the least; None without bounds
    */
-  def of(file: Int, rows: Long, nulls: Long, nans: Long, bound: Option[Value], order: Order): Option[Witness] =
-    if (rows > 0 && nulls == rows) { if (order.nullsFirst) Some(Witness(file, rows, None)) else None }
+  def of(file: Int, rows: Long, nulls: Long, nans: Long, bound: Option[Value], order: Order): Option[TopKCandidate] =
+    if (rows > 0 && nulls == rows) { if (order.nullsFirst) Some(TopKCandidate(file, rows, None)) else None }
     else {
       // Values below the greatest one, or above the least one. NaN is above both.
       val after = (if (order.nullsFirst) Seq.empty else Seq(nulls)) ++ (if (order.ascending) Seq(nans) else Nil)
-      if (rows <= 0 || after.exists(_ < 0)) None else bound.map(b => Witness(file, rows - after.sum, Some(b)))
+      if (rows <= 0 || after.exists(_ < 0)) None else bound.map(b => TopKCandidate(file, rows - after.sum, Some(b)))
     }
 
   final case class Order(ascending: Boolean, nullsFirst: Boolean)
@@ -70,7 +70,7 @@ private[answer] final class RowsAtBound(table: StatsTable, column: Column, isLea
   override def rows: Array[Long] = table.rows
 
   private val atBound: Option[StatsColumn] =
-    table.column(column.path, column.dataType).filter(_ => Slot.hasExactBounds(column.dataType)).map {
+    table.column(column.path, column.dataType).filter(_ => AggregateValue.hasExactBounds(column.dataType)).map {
       case l: LongStatsColumn =>
         val (bound, nans) = (if (isLeast) l.min else l.max, if (l.nanCounts == null) null else new Array[Long](files))
         new LongStatsColumn(bound, bound, exact(l), new Array[Long](files), nans)
@@ -91,8 +91,8 @@ private[answer] final class RowsAtBound(table: StatsTable, column: Column, isLea
 
   /** The value of these rows; None where it is not known that there are any. */
   def value(ordinal: Int): Option[Value] = atBound.filter(_.bounded.get(ordinal)).map {
-    case l: LongStatsColumn  => Witnesses.value(l.min(ordinal))
-    case b: BytesStatsColumn => Witnesses.value(b.min(ordinal))
+    case l: LongStatsColumn  => TopKCandidates.value(l.min(ordinal))
+    case b: BytesStatsColumn => TopKCandidates.value(b.min(ordinal))
   }
 
   override def column(path: Seq[String], dataType: DataType): Option[StatsColumn] =
