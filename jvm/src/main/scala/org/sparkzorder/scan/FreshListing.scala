@@ -70,9 +70,9 @@ private[scan] final class FreshListing(
     }
 
   /** Tables in which nothing is half done, with the operations up to which they are looked at. */
-  private def quiet(settled: Seq[SettledTable]): Seq[(Path, SeenOperations, TableState)] =
-    settled.filter(_.state.around.isEmpty).map(t => (t.folder.root, SeenOperations.of(t.state.state), t.state.state))
-      .filter(_._2 != SeenOperations.none)
+  private def quiet(settled: Seq[SettledTable]): Seq[(Path, VerifiedOperations, TableState)] =
+    settled.filter(_.state.around.isEmpty).map(t => (t.folder.root, VerifiedOperations.of(t.state.state), t.state.state))
+      .filter(_._2 != VerifiedOperations.none)
 
   /** What the listing shows, when it is first asked for: by folder if each may be of another time. */
   private def folders: () => Seq[ListedFolder] = {
@@ -128,8 +128,8 @@ private[scan] final class FreshListing(
 }
 
 private[scan] object FreshListing {
-  private val seenWhole = new SeenListings
-  private val seenFolders = new SeenFolders
+  private val seenWhole = new VerifiedListings
+  private val seenFolders = new VerifiedFolders
 
   /** Whether an operation was published since the tables were settled. */
   def isMovedSince(settled: Seq[SettledTable]): Boolean =
@@ -142,7 +142,7 @@ private[scan] object FreshListing {
   private def isMoved(before: ReadableState, after: TableState): Boolean = after match {
     case now: TableState.SideFolder =>
       versions(now) != (if (before.around.isDefined) versions(before.state) else Nil) ||
-      SeenOperations.of(now) != SeenOperations.of(before.state)
+      VerifiedOperations.of(now) != VerifiedOperations.of(before.state)
     case TableState.NoSideFolder => false
   }
 

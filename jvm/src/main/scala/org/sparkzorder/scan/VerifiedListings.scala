@@ -12,7 +12,7 @@ import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.compat._
 
 /** The operations that a listing was checked against: all up to the newest published one, and those undone. */
-private[scan] final case class SeenOperations(newest: Option[FileMeta], undone: Set[FileMeta]) {
+private[scan] final case class VerifiedOperations(newest: Option[FileMeta], undone: Set[FileMeta]) {
 
   /**
    * Whether [[unseen]] may lack operations, since VACUUM has forgotten them. Then the versions since the newest that
@@ -31,11 +31,11 @@ private[scan] final case class SeenOperations(newest: Option[FileMeta], undone: 
   }
 }
 
-private[scan] object SeenOperations {
-  val none: SeenOperations = SeenOperations(None, Set.empty)
+private[scan] object VerifiedOperations {
+  val none: VerifiedOperations = VerifiedOperations(None, Set.empty)
 
-  def of(state: TableState): SeenOperations = state match {
-    case s: TableState.SideFolder => SeenOperations(s.newestDone.map(_.meta), s.undone.map(_.meta).toSet)
+  def of(state: TableState): VerifiedOperations = state match {
+    case s: TableState.SideFolder => VerifiedOperations(s.newestDone.map(_.meta), s.undone.map(_.meta).toSet)
     case TableState.NoSideFolder  => none
   }
 }
@@ -46,14 +46,14 @@ private[scan] object SeenOperations {
  * Operations are compared by the status of their record's file, since a table that is made anew counts its versions
  * from 1 again.
  */
-private[scan] final class SeenListings {
+private[scan] final class VerifiedListings {
   // By identity, since Spark's own listings are equal whenever they are of the same folder.
-  private val seen = CacheBuilder.newBuilder().weakKeys().build[FileIndex, Map[Path, SeenOperations]]()
+  private val seen = CacheBuilder.newBuilder().weakKeys().build[FileIndex, Map[Path, VerifiedOperations]]()
 
-  def get(listing: FileIndex, table: Path): SeenOperations =
-    Option(seen.getIfPresent(listing)).flatMap(_.get(table)).getOrElse(SeenOperations.none)
+  def get(listing: FileIndex, table: Path): VerifiedOperations =
+    Option(seen.getIfPresent(listing)).flatMap(_.get(table)).getOrElse(VerifiedOperations.none)
 
-  def put(listing: FileIndex, table: Path, operations: SeenOperations): Unit = {
+  def put(listing: FileIndex, table: Path, operations: VerifiedOperations): Unit = {
     seen.asMap.merge(listing, Map(table -> operations), (before, added) => before ++ added)
     ()
   }
@@ -78,19 +78,19 @@ private[scan] final class ListedFolder(val files: Seq[Path], isKnown: Boolean) {
  * Up to which operation the files of a folder were found to be whole. Spark makes an index of its own for each query of
  * some partitions. If that shows the same names in a folder, it is as whole there, and need not be made anew.
  */
-private[scan] final class SeenFolders {
-  import SeenFolders._
+private[scan] final class VerifiedFolders {
+  import VerifiedFolders._
 
-  private val seen = CacheBuilder.newBuilder().maximumSize(MostFolders).build[(Path, HashCode), SeenOperations]()
+  private val seen = CacheBuilder.newBuilder().maximumSize(MostFolders).build[(Path, HashCode), VerifiedOperations]()
 
-  def get(folder: ListedFolder, table: Path): Option[SeenOperations] =
+  def get(folder: ListedFolder, table: Path): Option[VerifiedOperations] =
     folder.names.flatMap(names => Option(seen.getIfPresent((table, names))))
 
-  def put(folder: ListedFolder, table: Path, operations: SeenOperations): Unit =
+  def put(folder: ListedFolder, table: Path, operations: VerifiedOperations): Unit =
     folder.names.foreach(names => seen.put((table, names), operations))
 }
 
-private object SeenFolders {
+private object VerifiedFolders {
 
   /** Some 30 MB. */
   private val MostFolders = 50000L
