@@ -45,7 +45,7 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     val above = parent
-    parent = new PassedRows(above, output)
+    parent = new MatchHook(above, output)
     try super.doConsume(ctx, input, row)
     finally parent = above
   }
@@ -70,7 +70,7 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
       val scan = new PendingScan(filter, outcomes, partitions, relation.partitionSchema, began, changed)
       scanned = Some(scan)
       PendingScans.add(scan)
-      new TalliedRDD(input, outcomes, ReaderSettings.ofTask, isFiltered)
+      new TrackedPartitionRDD(input, outcomes, ReaderSettings.ofTask, isFiltered)
     }
   }
 
@@ -87,7 +87,7 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
  *
  * @param above the node that gets the rows
  */
-private final case class PassedRows(above: CodegenSupport, output: Seq[Attribute])
+private final case class MatchHook(above: CodegenSupport, output: Seq[Attribute])
     extends LeafExecNode
     with CodegenSupport {
   parent = above
@@ -98,7 +98,7 @@ private final case class PassedRows(above: CodegenSupport, output: Seq[Attribute
   override protected def doExecute(): RDD[InternalRow] = throw new UnsupportedOperationException
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
-    val name = classOf[FileTally].getName
+    val name = classOf[MatchTracker].getName
     val tally =
       ctx.addMutableState(name, "tally", v => s"$v = $name.listeningTo(inputs[0]);", forceInline = true)
     s"""

@@ -24,7 +24,7 @@ import org.sparkzorder.memory.ReaderSettings
  * @param report is called at most once, with a bit for each part of the partition that has a row, or whose file was
  *   another one
  */
-final class FileTally(
+final class MatchTracker(
     partition: FilePartition,
     look: PartitionedFile => Option[Any],
     report: BitSet => Unit
@@ -44,7 +44,7 @@ final class FileTally(
    * on to it, so we are told by the reader itself, whatever runs in the same task or thread.
    */
   val toRead: FilePartition =
-    FilePartition(partition.index, parts.indices.map(i => new ToldFile(parts(i), () => moved(i))).toArray)
+    FilePartition(partition.index, parts.indices.map(i => new TrackedFile(parts(i), () => moved(i))).toArray)
 
   /** @param rows of the scan for [[toRead]]; reads one part of a file after the other, and not ahead */
   def of(rows: Iterator[AnyRef]): this.type = {
@@ -90,14 +90,14 @@ final class FileTally(
     if (part >= 0 && isListening && (before.isEmpty || look(parts(part)) != before)) withRows.set(part)
 }
 
-object FileTally {
+object MatchTracker {
 
   /** For generated code: the tally behind an input; one without effect if there is none. */
-  def listeningTo(input: Iterator[_]): FileTally = input match {
-    case tally: FileTally =>
+  def listeningTo(input: Iterator[_]): MatchTracker = input match {
+    case tally: MatchTracker =>
       tally.listen()
       tally
-    case _ => new FileTally(FilePartition(0, Array.empty), _ => None, _ => ())
+    case _ => new MatchTracker(FilePartition(0, Array.empty), _ => None, _ => ())
   }
 }
 
@@ -106,7 +106,7 @@ object FileTally {
  *
  * @param reached is told each time
  */
-private[learn] final class ToldFile(file: PartitionedFile, reached: () => Unit)
+private[learn] final class TrackedFile(file: PartitionedFile, reached: () => Unit)
     extends PartitionedFile(
       file.partitionValues,
       file.filePath,
@@ -125,12 +125,12 @@ private[learn] final class ToldFile(file: PartitionedFile, reached: () => Unit)
 }
 
 /**
- * The input of a scan with a [[FileTally]] around each partition.
+ * The input of a scan with a [[MatchTracker]] around each partition.
  *
  * @param settings of the plan, see [[ReaderSettings.ofTask]]. A task that has others reports nothing
  * @param isFiltered whether each row of the input has passed the filter; else a caller tells
  */
-private[learn] final class TalliedRDD(
+private[learn] final class TrackedPartitionRDD(
     scan: RDD[InternalRow],
     outcomes: FileOutcomes,
     settings: String,
@@ -143,7 +143,7 @@ private[learn] final class TalliedRDD(
     split match {
       case partition: FilePartition if settings == ReaderSettings.ofTask =>
         val tally =
-          new FileTally(partition, PlannedFile.look, rows => outcomes.add((partition.index, rows)))
+          new MatchTracker(partition, PlannedFile.look, rows => outcomes.add((partition.index, rows)))
         // The input holds batches as well, if generated code reads it. So its elements are not touched here.
         tally.of(scan.iterator(tally.toRead, context).asInstanceOf[Iterator[AnyRef]])
         if (isFiltered) {
@@ -154,7 +154,7 @@ private[learn] final class TalliedRDD(
     }
   }
 
-  private final class Filtered(tally: FileTally) extends Iterator[InternalRow] {
+  private final class Filtered(tally: MatchTracker) extends Iterator[InternalRow] {
     override def hasNext: Boolean = tally.hasNext
     override def next(): InternalRow = {
       val row = tally.next()
