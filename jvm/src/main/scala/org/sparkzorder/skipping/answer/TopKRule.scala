@@ -83,12 +83,12 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
     val mayBeNull = !scan.filters.exists { case IsNotNull(a) => a.semanticEquals(column); case _ => false }
     val order = TopKCandidates.Order(by.direction == Ascending, by.nullOrdering == NullsFirst && mayBeNull)
     val facts = new FileFacts(scan)
-    val witnesses = new facts.CandidatesOf(column, order)
-    if (!witnesses.mayBe) None
+    val candidates = new facts.CandidatesOf(column, order)
+    if (!candidates.mayBe) None
     else {
       val (listed, ordinals) = (facts.listed, facts.ordinals)
       val all = listed.flatMap(d => d.files.map(_ -> d.values))
-      val sure = ordinals.flatten.zipWithIndex.flatMap { case (ordinal, i) => witnesses.of(i, ordinal, all(i)._2) }
+      val sure = ordinals.flatten.zipWithIndex.flatMap { case (ordinal, i) => candidates.of(i, ordinal, all(i)._2) }
       for {
         used <- TopKCandidates.of(wanted, sure, order.ascending) if used.nonEmpty
         isKept = facts.notAfter(used.last.bound, column, order)
