@@ -10,7 +10,7 @@ import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.scan.{HiveScans, RetryPathResolution, StaleOverwrites, V2Scans}
 import org.sparkzorder.shim.EarlyRules
 import org.sparkzorder.skipping.SkippingRule
-import org.sparkzorder.skipping.answer.{AggregateRule, AnswerStrategy, LimitRule, TopKRule}
+import org.sparkzorder.skipping.answer.{AggregateRule, AnswerStrategy, TopKRule}
 import org.sparkzorder.stream.StreamRule
 
 /**
@@ -54,9 +54,8 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     extensions.injectPreCBORule(session => new SkippingRule(session))
     // Of scans that only Hive's reader knows.
     extensions.injectPreCBORule(session => new HiveScans(session))
-    // These three ask the indexes that SkippingRule gives to scans. A scan that one of them answers has another index.
+    // These two ask the indexes that SkippingRule gives to scans. A scan that one of them answers has another index.
     extensions.injectPreCBORule(_ => TopKRule)
-    extensions.injectPreCBORule(_ => LimitRule)
     extensions.injectPreCBORule(_ => AggregateRule)
 
     // V2 scans do not exist before.

@@ -5,15 +5,10 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
-/**
- * The SQL functions of the extension, in the form that `SparkSessionExtensions.injectFunction`
- * needs.
- */
+/** The SQL functions of the extension, in the form that `SparkSessionExtensions.injectFunction` needs. */
 object FunctionDescriptions {
 
-  /**
-   * For each function its name, its description for `DESCRIBE FUNCTION EXTENDED`, and its builder.
-   */
+  /** For each function its name, its description for `DESCRIBE FUNCTION EXTENDED`, and its builder. */
   val all: Seq[(FunctionIdentifier, ExpressionInfo, Seq[Expression] => Expression)] = Seq(
     describe(
       "interleave_bits",

@@ -10,9 +10,8 @@ import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
 import org.sparkzorder.layout.HilbertCurve
 
 /**
- * The SQL function `hilbert_value(bits, id, ..)`: the position of a point on the Hilbert curve of
- * [[HilbertCurve]], as a BIGINT from 0 until 2^(bits * ids). Only the lowest bits of an id count.
- * The result is null when any id is null.
+ * The SQL function `hilbert_value(bits, id, ..)`: the position of a point on the Hilbert curve of [[HilbertCurve]], as
+ * a BIGINT from 0 until 2^(bits * ids). Only the lowest bits of an id count. The result is null when any id is null.
  *
  * @param children the number of bits, a constant, then the ids
  */
@@ -53,26 +52,8 @@ final case class HilbertValue(children: Seq[Expression]) extends Expression with
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val axes = ctx.addMutableState("long[]", "axes", field => s"$field = new long[${ids.length}];", forceInline = true)
     val known = ctx.freshName("known")
-    val fills = ids.zipWithIndex.map { case (id, i) =>
-      val code = id.genCode(ctx)
-      s"""
-         |if ($known) {
-         |  ${code.code}
-         |  if (${code.isNull}) {
-         |    $known = false;
-         |  } else {
-         |    $axes[$i] = ${code.value} & ${(1L << bits) - 1}L;
-         |  }
-         |}""".stripMargin
-    }
-    val filled = ctx.splitExpressionsWithCurrentInputs(
-      expressions = fills,
-      funcName = "hilbertInputs",
-      extraArguments = Seq("boolean" -> known),
-      returnType = "boolean",
-      makeSplitFunction = body => s"$body\nreturn $known;",
-      foldFunctions = _.map(call => s"$known = $call;").mkString("\n")
-    )
+    val filled =
+      KnownInputs.code(ctx, ids, known, Nil)((i, id) => s"$axes[$i] = $id & ${(1L << bits) - 1}L;")
     val own = HilbertValue.getClass.getName.stripSuffix("$")
     ev.copy(code = code"""
       boolean $known = true;
@@ -90,9 +71,8 @@ object HilbertValue {
   val MaxBits = 63
 
   /**
-   * The same as [[HilbertCurve.value]], under a name that generated code can call. It could not
-   * call `value`: the class HilbertCurve has a method of this name, so Scala makes no static one
-   * for the object.
+   * The same as [[HilbertCurve.value]], under a name that generated code can call. It could not call `value`: the class
+   * HilbertCurve has a method of this name, so Scala makes no static one for the object.
    */
   def place(axes: Array[Long], bits: Int): Long = HilbertCurve.value(axes, bits)
 }

@@ -1,15 +1,14 @@
 package org.sparkzorder.functions
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Coalesce, Expression, ImplicitCastInputTypes, Literal}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BinaryType, DataType}
 
 /**
- * The SQL function `interleave_bits`: the bits of its inputs in turns, from the most significant
- * bit on. An input that has no bits left drops out of the turns. The result is null when any input
- * is null.
+ * The SQL function `interleave_bits`: the bits of its inputs in turns, from the most significant bit on. An input that
+ * has no bits left drops out of the turns. The result is null when any input is null.
  */
 final case class InterleaveBits(children: Seq[Expression]) extends Expression with ImplicitCastInputTypes {
   override def dataType: DataType = BinaryType
@@ -32,13 +31,13 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val numbers = children.map(FixedInput.of)
-    if (numbers.isEmpty || numbers.exists(_.isEmpty)) interleaveBytes(ctx, ev)
-    else if (NumberInterleaver.canUnroll(numbers.flatten.map(_.width))) interleaveUnrolled(ctx, ev, numbers.flatten)
+    if (numbers.isEmpty || numbers.exists(_.isEmpty) || numbers.length > InterleaveTables.MAX_INPUTS)
+      interleaveBytes(ctx, ev)
     else interleaveNumbers(ctx, ev, numbers.flatten)
   }
 
-  /** For a few numbers of one width. The code has no loop, and makes no array of the numbers. */
-  private def interleaveUnrolled(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
+  /** For a few numbers. The code has no loop, and makes no array of the numbers. */
+  private def interleaveNumbers(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
     val known = ctx.freshName("known")
     val names = numbers.map(_ => ctx.freshName("number"))
     val fills = numbers.zip(names).map { case (number, name) =>
@@ -52,7 +51,7 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
          |  ${if (number.nullIsSmallest) "" else s"else $known = false;"}
          |}""".stripMargin
     }
-    val interleaved = NumberInterleaver.unrolled(ctx, numbers.length, numbers.head.width)
+    val interleaved = NumberInterleaver.unrolled(ctx, numbers.map(_.width))
     ev.copy(code = code"""
       boolean $known = true;
       ${fills.mkString}
@@ -60,77 +59,60 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
       byte[] ${ev.value} = $known ? $interleaved(${names.mkString(", ")}) : null;""")
   }
 
-  /** For numbers. The code makes no byte array except the result. */
-  private def interleaveNumbers(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
-    val values = ctx.addMutableState("long[]", "values", v => s"$v = new long[${numbers.length}];", forceInline = true)
-    val interleaver = ctx.addReferenceObj("interleaver", new NumberInterleaver(numbers.map(_.width).toArray))
-    val known = ctx.freshName("known")
-    val fills = numbers.zipWithIndex.map { case (number, i) =>
-      val code = number.value.genCode(ctx)
-      s"""
-         |if ($known) {
-         |  ${code.code}
-         |  if (${code.isNull}) {
-         |    ${if (number.nullIsSmallest) s"$values[$i] = 0L;" else s"$known = false;"}
-         |  } else {
-         |    $values[$i] = ${number.leftAligned(code.value.code)};
-         |  }
-         |}""".stripMargin
-    }
-    ev.copy(code = code"""
-      boolean $known = true;
-      ${filled(ctx, fills, known, Nil)}
-      boolean ${ev.isNull} = !$known;
-      byte[] ${ev.value} = $known ? $interleaver.apply($values) : null;""")
-  }
-
   private def interleaveBytes(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val inputs = ctx.freshName("inputs")
     val known = ctx.freshName("known")
-    val fills = children.zipWithIndex.map { case (child, i) =>
-      val code = child.genCode(ctx)
-      s"""
-         |if ($known) {
-         |  ${code.code}
-         |  if (${code.isNull}) {
-         |    $known = false;
-         |  } else {
-         |    $inputs[$i] = ${code.value};
-         |  }
-         |}""".stripMargin
-    }
+    val filled = KnownInputs.code(ctx, children, known, Seq("byte[][]" -> inputs))((i, value) => s"$inputs[$i] = $value;")
     val self = InterleaveBits.getClass.getName.stripSuffix("$")
     ev.copy(code = code"""
       byte[][] $inputs = new byte[${children.length}][];
       boolean $known = true;
-      ${filled(ctx, fills, known, Seq("byte[][]" -> inputs))}
+      $filled
       boolean ${ev.isNull} = !$known;
       byte[] ${ev.value} = $known ? $self.interleave($inputs, Integer.MAX_VALUE) : null;""")
   }
-
-  /**
-   * Splits the code of many inputs into several functions. Else the method could become too large
-   * for the JIT compiler.
-   */
-  private def filled(ctx: CodegenContext, fills: Seq[String], known: String, more: Seq[(String, String)]): String =
-    ctx.splitExpressionsWithCurrentInputs(
-      expressions = fills,
-      funcName = "interleaveInputs",
-      extraArguments = more :+ ("boolean" -> known),
-      returnType = "boolean",
-      makeSplitFunction = body => s"$body\nreturn $known;",
-      foldFunctions = _.map(call => s"$known = $call;").mkString("\n")
-    )
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): InterleaveBits =
     copy(children = newChildren)
 }
 
+private[functions] object KnownInputs {
+
+  /**
+   * Generated code that puts inputs somewhere, unless one of them is null. It is split into several functions if it is
+   * long: else the method could become too large for the JIT compiler.
+   *
+   * @param known the name of a variable that is false once an input was null
+   * @param more types and names of other variables that the code needs
+   * @param put code that puts an input, by its number and an expression of its value
+   */
+  def code(ctx: CodegenContext, inputs: Seq[Expression], known: String, more: Seq[(String, String)])(
+      put: (Int, String) => String
+  ): String = {
+    val fills = inputs.zipWithIndex.map { case (input, i) =>
+      val code = input.genCode(ctx)
+      s"""
+         |if ($known) {
+         |  ${code.code}
+         |  if (${code.isNull}) $known = false;
+         |  else ${put(i, code.value.code)}
+         |}""".stripMargin
+    }
+    ctx.splitExpressionsWithCurrentInputs(
+      expressions = fills,
+      funcName = "knownInputs",
+      extraArguments = more :+ ("boolean" -> known),
+      returnType = "boolean",
+      makeSplitFunction = body => s"$body\nreturn $known;",
+      foldFunctions = _.map(call => s"$known = $call;").mkString("\n")
+    )
+  }
+}
+
 object InterleaveBits {
 
   /**
-   * The inputs' bits in turns. 0xD6 and 0x61, in bits 11010110 and 01100001, give 1011011000101001,
-   * that is 0xB629.
+   * The inputs' bits in turns. 0xD6 and 0x61, in bits 11010110 and 01100001, give 1011011000101001, that is 0xB629.
    *
    * @param limit the most bytes of the result
    * @return as many bytes as the inputs have together, or `limit`
@@ -144,8 +126,7 @@ object InterleaveBits {
       longest = math.max(longest, in.length)
     }
     val out = new Array[Byte](math.min(bytes, limit))
-    // Each round takes one byte of each input that still has one, and makes as many bytes of the
-    // result.
+    // Each round takes one byte of each input that still has one, and makes as many bytes of the result.
     val round = new Array[Int](inputs.length)
     var at = 0
     var byte = 0
@@ -190,4 +171,30 @@ private[functions] object FixedInput {
   private def made(value: Expression, nullIsSmallest: Boolean): Option[FixedInput] =
     OrderedLong.leftAligned(value.dataType, "").flatMap(_ => OrderedBytes.width(value.dataType))
       .map(FixedInput(value, _, nullIsSmallest))
+}
+
+/**
+ * The SQL function `zvalue`: the interleaved bits of the ordered bytes of its arguments. Null counts as the smallest
+ * value of its type.
+ *
+ * @param columns the arguments
+ */
+final case class ZValue(columns: Seq[Expression], replacement: Expression)
+    extends RuntimeReplaceable with InheritAnalysisRules {
+
+  def this(columns: Seq[Expression]) = this(columns, InterleaveBits(columns.map(ZValue.orSmallest)))
+
+  override def prettyName: String = "zvalue"
+
+  override def parameters: Seq[Expression] = columns
+
+  override protected def withNewChildInternal(newChild: Expression): ZValue = copy(replacement = newChild)
+}
+
+object ZValue {
+
+  private def orSmallest(column: Expression): Expression = {
+    val bytes = OrderedBytes(column)
+    if (column.nullable) Coalesce(Seq(bytes, Literal(OrderedBytes.smallest(column.dataType)))) else bytes
+  }
 }

@@ -11,10 +11,9 @@ import org.sparkzorder.stats.{Encoding, OrderedValue}
 
 /**
  * The SQL function `ordered_bytes`: bytes whose unsigned order is Spark's sort order of the values.
- *  - Numbers, dates, times and intervals have as many bytes as their type; decimals of more than 18
- *    digits have 16.
- *  - Binary values, and strings of the binary collation, are not changed. Strings of other
- *    collations become their collation keys.
+ *  - Numbers, dates, times and intervals have as many bytes as their type; decimals of more than 18 digits have 16.
+ *  - Binary values, and strings of the binary collation, are not changed. Strings of other collations become their
+ *    collation keys.
  *  - -0.0 becomes 0.0, and every NaN the same NaN.
  *  - Null gives null, which Spark sorts first.
  */
@@ -53,8 +52,8 @@ final case class OrderedBytes(child: Expression) extends UnaryExpression {
 object OrderedBytes {
 
   /**
-   * The bytes of a value of the type. 0 if they depend on the value, or if the type has no value
-   * but null. None for a type without order.
+   * The bytes of a value of the type. 0 if they depend on the value, or if the type has no value but null. None for a
+   * type without order.
    */
   def width(dataType: DataType): Option[Int] = dataType match {
     case BooleanType | ByteType                                        => Some(1)
@@ -120,8 +119,35 @@ object OrderedBytes {
     if (collationId == Collations.Binary) value.getBytes
     else Collations.sortKey(value, collationId)
 
-  /**
-   * The bytes that stand for null in an interleaved value: the smallest ones of the type's width.
-   */
+  /** The bytes that stand for null in an interleaved value: the smallest ones of the type's width. */
   private[functions] def smallest(dataType: DataType): Array[Byte] = new Array[Byte](width(dataType).getOrElse(0))
+}
+
+/** Generates code that encodes values as the longs of [[OrderedValue]], without allocating objects. */
+private[functions] object OrderedLong {
+
+  /**
+   * A Java expression of the long, from an expression of the value. None if Spark does not store the type as a
+   * primitive.
+   */
+  def code(dataType: DataType, value: String): Option[String] = dataType match {
+    case BooleanType                                                    => Some(s"($value ? 1L : 0L)")
+    case FloatType | DoubleType                                         => Some(s"$encoder.ofDouble((double) $value)")
+    case _: DecimalType                                                 => None
+    case other if OrderedValue.encoding(other).contains(Encoding.Longs) => Some(s"((long) $value)")
+    case _                                                              => None
+  }
+
+  /**
+   * A Java expression of the bytes of [[OrderedBytes]], left-aligned in a long. Floats need a rule of their own: they
+   * have fewer bytes than the double that they are encoded as.
+   */
+  def leftAligned(dataType: DataType, value: String): Option[String] = dataType match {
+    case FloatType => Some(s"${OrderedBytes.getClass.getName.stripSuffix("$")}.leftAlignedFloat($value)")
+    case other     =>
+      for (long <- code(other, value); width <- OrderedBytes.width(other))
+        yield s"(($long << ${64 - 8 * width}) ^ Long.MIN_VALUE)"
+  }
+
+  private val encoder = OrderedValue.getClass.getName.stripSuffix("$")
 }

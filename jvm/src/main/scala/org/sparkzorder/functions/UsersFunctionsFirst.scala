@@ -4,25 +4,19 @@ import java.util.Locale
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.analysis.{
-  AnalysisContext,
-  NoSuchNamespaceException,
-  UnresolvedFunction,
-  UnresolvedFunctionName
-}
+import org.apache.spark.sql.catalyst.analysis._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier}
 
 /**
- * Prefers a user's function, in the session or in a catalog, to one of our functions with the same
- * name.
+ * Prefers a user's function, in the session or in a catalog, to one of our functions with the same name.
  *
- * Spark treats the functions of extensions as built in. It looks in a catalog only for other names,
- * and since 4.2 the same holds for functions of the session. So before Spark resolves names, this
- * rule looks up the names of our functions. If a user has a function of that name, the rule
- * replaces the name by the qualified name of the user's function.
+ * Spark treats the functions of extensions as built in. It looks in a catalog only for other names, and since 4.2 the
+ * same holds for functions of the session. So before Spark resolves names, this rule looks up the names of our
+ * functions. If a user has a function of that name, the rule replaces the name by the qualified name of the user's
+ * function.
  */
 class UsersFunctionsFirst(session: SparkSession) extends Rule[LogicalPlan] {
   import UsersFunctionsFirst._
@@ -39,10 +33,7 @@ class UsersFunctionsFirst(session: SparkSession) extends Rule[LogicalPlan] {
 
   private def state = session.asInstanceOf[classic.SparkSession].sessionState
 
-  /**
-   * Whether a name means our function. Before Spark 4.2, a temporary function of the same name
-   * replaces ours.
-   */
+  /** Whether a name means our function. Before Spark 4.2, a temporary function of the same name replaces ours. */
   private def isOurs(parts: Seq[String]): Boolean = parts match {
     case Seq(name) =>
       ours.get(name.toLowerCase(Locale.ROOT)).exists { implementation =>
@@ -61,10 +52,7 @@ class UsersFunctionsFirst(session: SparkSession) extends Rule[LogicalPlan] {
     if (isSeen && state.functionRegistry.functionExists(identifier)) Some(Seq("system", "session", name)) else None
   }
 
-  /**
-   * A function of the current database. Inside of a view or a SQL function it is the database of
-   * that.
-   */
+  /** A function of the current database. Inside of a view or a SQL function it is the database of that. */
   private def inCatalog(name: String): Option[Seq[String]] = {
     val manager = state.catalogManager
     val (catalog, namespace) = AnalysisContext.get.catalogAndNamespace match {

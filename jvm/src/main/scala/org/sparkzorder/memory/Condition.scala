@@ -3,8 +3,8 @@ package org.sparkzorder.memory
 import org.sparkzorder.predicate.{BytesValue, Value}
 
 /**
- * A condition that a row must pass, in a form that conditions of other queries can be compared with. Equal conditions of
- * two plans are equal, whatever their expression ids.
+ * A condition that a row must pass, in a form that conditions of other queries can be compared with. Equal conditions
+ * of two plans are equal, whatever their expression ids.
  */
 private[memory] sealed trait Condition extends Product with Serializable {
 

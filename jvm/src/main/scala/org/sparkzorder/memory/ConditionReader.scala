@@ -66,8 +66,8 @@ private[memory] object ConditionReader {
   /**
    * None if a reader may miss rows of the type by the filter that Spark gives it, or if the literal is null. Then only
    * the same literal is known to give the same rows. A dictionary takes -0.0 and 0.0 for two values, and a time in
-   * microseconds is cut to the file's milliseconds. Small whole numbers may be cut of larger ones of the file, which have
-   * other bounds. Readers take other bytes for a text that is no UTF-8, and other days for ancient ones.
+   * microseconds is cut to the file's milliseconds. Small whole numbers may be cut of larger ones of the file, which
+   * have other bounds. Readers take other bytes for a text that is no UTF-8, and other days for ancient ones.
    */
   private def value(dataType: DataType, l: Literal): Option[Value] = dataType match {
     case _: CharType | _: VarcharType                                                              => None

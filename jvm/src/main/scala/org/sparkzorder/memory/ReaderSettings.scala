@@ -1,10 +1,9 @@
 package org.sparkzorder.memory
 
 import java.nio.charset.StandardCharsets.UTF_8
-import java.security.MessageDigest
 import java.util.{Locale, TimeZone}
 
-import org.apache.commons.codec.binary.Hex
+import com.google.common.hash.Hashing
 import org.apache.orc.OrcConf
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.{classic, SparkSession}
@@ -46,8 +45,8 @@ private[memory] object ReaderSettings {
     Seq(TimeZone.getDefault.getID, Locale.getDefault.toString, System.getProperty("java.version"))
 
   /**
-   * A digest of the settings of Spark that tasks get from the driver, and of the JVM. A plan may run more than once, under
-   * other settings each time, and an executor may be another kind of machine.
+   * A digest of the settings of Spark that tasks get from the driver, and of the JVM. A plan may run more than once,
+   * under other settings each time, and an executor may be another kind of machine.
    */
   def ofTask: String =
     digest(ofMachine.iterator ++ sorted(SQLConf.get.getAllConfs.iterator.filter { case (k, _) =>
@@ -119,11 +118,8 @@ private[memory] object ReaderSettings {
     settings.map { case (k, v) => s"$k=$v" }.toVector.sorted
 
   private def digest(texts: Iterator[String]): String = {
-    val digest = MessageDigest.getInstance("SHA-256")
-    texts.foreach { text =>
-      digest.update(text.getBytes(UTF_8))
-      digest.update(0: Byte)
-    }
-    Hex.encodeHexString(digest.digest())
+    val digest = Hashing.sha256.newHasher()
+    texts.foreach(digest.putString(_, UTF_8).putByte(0: Byte))
+    digest.hash().toString
   }
 }

@@ -1,5 +1,8 @@
 package org.sparkzorder.memory
 
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata
 import org.apache.spark.sql.types.StructType
@@ -45,4 +48,53 @@ object RememberedFiles {
       s"${ExpressionText.quoted(f.name)} ${ExpressionText.of(f.dataType)} $text"
     }.mkString(";")
 
+}
+
+/**
+ * A file as a scan listed it. Two that are equal have the same rows, partition columns included.
+ *
+ * @param time of the last change, in milliseconds since 1970
+ * @param values the text of the partition's values, see [[RememberedFiles.valuesOf]]
+ */
+final case class ReadFile(path: Path, length: Long, time: Long, values: String)
+
+/**
+ * Numbers for the files of one table, so that a filter's files are a small bitmap. A number is never given twice: a
+ * file that changed gets a new one.
+ */
+private[memory] final class FileNumbers {
+  private val known = new ConcurrentHashMap[Path, FileNumbers.Known]
+  private var next = 0
+
+  /** The number of a file; -1 if it has none, or if it is not as it was. */
+  def of(file: ReadFile): Int = known.get(file.path) match {
+    case null => -1
+    case k    => if (k.isOf(file)) k.number else -1
+  }
+
+  /** The number of a file, a new one if it has none. */
+  def number(file: ReadFile): Int = synchronized {
+    val found = of(file)
+    if (found >= 0) found
+    else {
+      known.put(file.path, new FileNumbers.Known(next, file.length, file.time, file.values))
+      next += 1
+      next - 1
+    }
+  }
+
+  /** Forgets files, and returns their numbers. */
+  def forget(paths: Iterable[Path]): RoaringBitmap = synchronized {
+    RoaringBitmap.bitmapOf(paths.iterator.flatMap(p => Option(known.remove(p))).map(_.number).toArray: _*)
+  }
+
+  /** Numbers given so far. */
+  def size: Int = synchronized(next)
+}
+
+private[memory] object FileNumbers {
+
+  private final class Known(val number: Int, length: Long, time: Long, values: String) {
+    def isOf(file: ReadFile): Boolean = file.length == length && file.time == time && file.values == values
+  }
 }

@@ -4,12 +4,7 @@ import java.util.Locale
 
 import org.apache.spark.sql.catalyst.analysis.{Star, UnresolvedAttribute}
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, SortOrder}
-import org.apache.spark.sql.catalyst.plans.logical.{
-  LogicalPlan,
-  RebalancePartitions,
-  RepartitionOperation,
-  UnresolvedHint
-}
+import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
 import org.apache.spark.sql.types.{ByteType, DataType, IntegerType, LongType, ShortType, StringType}
@@ -20,9 +15,8 @@ import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.shim.SparkShim.parametersOf
 
 /**
- * The hints `ZORDER(n, a, b)` and `HILBERT(n, a, b)`. As in Spark's `REPARTITION_BY_RANGE`, n may
- * be left out; then it is `spark.sql.shuffle.partitions`. A column may be a string, as in a call of
- * `DataFrame.hint`.
+ * The hints `ZORDER(n, a, b)` and `HILBERT(n, a, b)`. As in Spark's `REPARTITION_BY_RANGE`, n may be left out; then it
+ * is `spark.sql.shuffle.partitions`. A column may be a string, as in a call of `DataFrame.hint`.
  */
 object CurveHints extends Rule[LogicalPlan] {
   val ZOrder = "ZORDER"

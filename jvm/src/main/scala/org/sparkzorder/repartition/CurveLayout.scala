@@ -12,8 +12,8 @@ import org.sparkzorder.write.rows.RowPlan
 import org.sparkzorder.write.sample.UnitLayouts
 
 /**
- * An aggregate over the keys of all rows. Its result is the [[RowPlan]] that puts the rows in so
- * many partitions along a curve, as bytes of [[PlanBytes]]. Only sampled rows are kept in memory.
+ * An aggregate over the keys of all rows. Its result is the [[RowPlan]] that puts the rows in so many partitions along
+ * a curve, as bytes of [[PlanBytes]]. Only sampled rows are kept in memory.
  *
  * @param curve one of the curves of [[org.sparkzorder.layout.LayoutSpec]]
  */

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreePattern.REPARTITION_OPERATION
+import org.apache.spark.sql.catalyst.trees.TreePattern.{REPARTITION_OPERATION, TreePattern}
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 import org.apache.spark.sql.types.{ArrayType, DataType, StringType, StructType}
 
@@ -16,13 +16,13 @@ import org.sparkzorder.write.rows.{CurveValue, SlotKey}
 /**
  * Replaces a [[RepartitionByCurve]] by Spark's own operators:
  *  - A subquery samples the keys. Spark runs it before the rest, and reads no other columns for it.
- *  - One shuffle goes by a computed number of the partition. It makes as many partitions as asked
- *    for, and adaptive execution neither merges nor splits them.
+ *  - One shuffle goes by a computed number of the partition. It makes as many partitions as asked for, and adaptive
+ *    execution neither merges nor splits them.
  *  - A sort orders the rows inside of each partition.
  *
- * The partition of a row depends only on its values, so a task that runs again sends the row to the
- * same partition. One value of the curve may have too many rows for a partition. These rows are
- * told apart by a hash of all columns, the tie.
+ * The partition of a row depends only on its values, so a task that runs again sends the row to the same partition. One
+ * value of the curve may have too many rows for a partition. These rows are told apart by a hash of all columns, the
+ * tie.
  */
 object ResolveRepartition extends Rule[LogicalPlan] {
 
@@ -45,8 +45,8 @@ object ResolveRepartition extends Rule[LogicalPlan] {
     val slot = Alias(SlotKey(layout, file, z.toAttribute, tie.toAttribute), "slot")()
     val withSlots = Project(withKeys.output :+ slot, withKeys)
     val exchanged = RepartitionByExpression(Seq(slot.toAttribute), withSlots, Some(r.partitions))
-    // A value of the curve may stand for many values of a column. In a sort by one column, these
-    // are sorted by themselves.
+    // A value of the curve may stand for many values of a column. In a sort by one column, these are sorted by
+    // themselves.
     val columns = if (LayoutShape(r.curve, aligned = true).isSort(keys.length)) keys else Nil
     val order = (z.toAttribute +: columns :+ tie.toAttribute).map(SortOrder(_, Ascending))
     Project(child.output, Sort(order, global = false, exchanged))
@@ -54,8 +54,7 @@ object ResolveRepartition extends Rule[LogicalPlan] {
 
   /** The plan of where rows go, made by a subquery over a sample. */
   private def sampledLayout(r: RepartitionByCurve, keys: Seq[Expression]): Expression = {
-    // Metrics of an observed DataFrame are left out: with the subquery, rows would be counted
-    // twice.
+    // Metrics of an observed DataFrame are left out: with the subquery, rows would be counted twice.
     val sampled = AnalysisHelper.allowInvokingTransformsInAnalyzer {
       r.child.transform { case c: CollectMetrics => c.child }
     }
@@ -107,4 +106,25 @@ object ResolveRepartition extends Rule[LogicalPlan] {
     case _: StringType => true
     case other         => OrderedValue.encoding(other).isDefined
   }
+}
+
+/**
+ * A hint in the plan: put the rows in so many partitions along a curve. When its names are resolved,
+ * [[ResolveRepartition]] replaces it by Spark's own operators.
+ *
+ * @param hint the hint's name, in upper case
+ * @param curve one of the curves of [[org.sparkzorder.layout.LayoutSpec]]
+ */
+final case class RepartitionByCurve(
+    hint: String,
+    curve: String,
+    partitions: Int,
+    keys: Seq[Expression],
+    child: LogicalPlan
+) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+
+  override val nodePatterns: Seq[TreePattern] = Seq(REPARTITION_OPERATION)
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): RepartitionByCurve = copy(child = newChild)
 }

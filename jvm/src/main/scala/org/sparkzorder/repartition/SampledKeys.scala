@@ -9,9 +9,8 @@ import org.apache.spark.TaskContext
 import org.sparkzorder.write.sample.{BytesKeyValues, KeySample, KeyValues, LongKeyValues}
 
 /**
- * A sample of keys that is drawn before the number of rows is known. Each task keeps a random
- * sample of its rows (a reservoir) and counts its rows. In the end each reservoir stands for the
- * rows that its task has seen.
+ * A sample of keys that is drawn before the number of rows is known. Each task keeps a random sample of its rows (a
+ * reservoir) and counts its rows. In the end each reservoir stands for the rows that its task has seen.
  *
  * @param task the number of the task
  * @param capacity the most rows of the task's reservoir
@@ -45,8 +44,8 @@ final class SampledKeys(task: Int, capacity: Int) extends Serializable {
     if (seen == 0) merged.toVector else merged.toVector :+ Reservoir(task, seen, rows.toIndexedSeq)
 
   /**
-   * A sample of all rows, in which each row is equally likely. If a task has seen too many rows for
-   * its reservoir, the rows of the reservoir are taken several times. Each row has a random tie.
+   * A sample of all rows, in which each row is equally likely. If a task has seen too many rows for its reservoir, the
+   * rows of the reservoir are taken several times. Each row has a random tie.
    *
    * @param wanted about how many rows
    * @param isLong for each key, whether it is encoded as a long
@@ -76,9 +75,7 @@ final class SampledKeys(task: Int, capacity: Int) extends Serializable {
 object SampledKeys {
   private val Seed = 0x48696c626572744bL
 
-  /**
-   * The most rows of the reservoirs of all tasks together, unless four times the sample is more.
-   */
+  /** The most rows of the reservoirs of all tasks together, unless four times the sample is more. */
   private val RowsOfAll = 400000L
 
   /** The buffer of the running task. */
@@ -92,10 +89,7 @@ object SampledKeys {
 
   private final case class Reservoir(task: Int, seen: Long, rows: IndexedSeq[IndexedSeq[Any]]) {
 
-    /**
-     * Rows of the reservoir, such that each row that the task has seen is drawn with this
-     * probability.
-     */
+    /** Rows of the reservoir, such that each row that the task has seen is drawn with this probability. */
     def drawn(probability: Double): Seq[IndexedSeq[Any]] = {
       val random = new SplittableRandom(Seed ^ task)
       // Early rows keep their index in the reservoir, so the order of the reservoir is not random.

@@ -1,7 +1,7 @@
 package org.sparkzorder.scan
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{
@@ -40,8 +40,14 @@ private[sparkzorder] object CheckedFileIndex {
       val first = list
       SideFolderLook.orElse((_: Path) => table.identifier.quotedString, first) {
         // Without a side folder after the listing, no operation had begun before it.
-        ScanSnapshots.of(session, new Listing(base), options, Some(relationTable), None)
-          .fold(first)(CorrectedListing.whenRun(list, _, base))
+        new ScanSnapshots(
+          session.asInstanceOf[classic.SparkSession],
+          new Listing(base),
+          options,
+          Some(relationTable),
+          None
+        )
+          .views.fold(first)(ExchangeAwareListing.whenRun(list, _, base))
       }
     }
 

@@ -8,8 +8,8 @@ import org.apache.spark.sql.types.StructType
 import org.sparkzorder.compat._
 
 /**
- * The files that a scan has now. This is found out once for each scan, when it is planned. Later its
- * files are only left out.
+ * The files that a scan has now. This is found out once for each scan, when it is planned. Later its files are only
+ * left out.
  *
  * @param listed the listing of the index that Spark made
  * @param views how the scan sees each table folder that it reads from
@@ -41,7 +41,7 @@ private[sparkzorder] final class CurrentFiles private (
 private[sparkzorder] object CurrentFiles {
 
   /**
-   * None if no table that the scan reads from has a side folder, as with [[ScanSnapshots.of]].
+   * None if no table that the scan reads from has a side folder, as with [[ScanSnapshots.views]].
    *
    * @param location the index that Spark made
    * @param options of the relation, which may choose files
@@ -58,25 +58,17 @@ private[sparkzorder] object CurrentFiles {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     val listing = new Listing(location)
     val named = if (table.isDefined) None else NamedFiles.of(classicSession, location)
-    ScanSnapshots.of(session, listing, options, table, named).map { views =>
+    val snapshots = new ScanSnapshots(classicSession, listing, options, table, named)
+    snapshots.views.map { views =>
       def ofFolder = MovedTables.current(classicSession, location, options, schema, table, views)
-      def ofFiles = around(session, location, options, table, named, views)
+      def ofFiles = location match {
+        // Partitions of the catalog have values that the names of their folders need not say.
+        case base: PartitioningAwareFileIndex if !table.exists(_.partitionColumnNames.nonEmpty) =>
+          named.foreach(_.refuseGone(base.allFiles(), options))
+          Option.when(views.exists(_.overlay.isDefined))(snapshots.around(base, views))
+        case _ => None
+      }
       new CurrentFiles(listing, views, ofFolder.orElse(ofFiles))
     }
-  }
-
-  private def around(
-      session: SparkSession,
-      location: FileIndex,
-      options: Map[String, String],
-      table: Option[CatalogTable],
-      named: Option[NamedFiles],
-      views: Seq[ScanSnapshot]
-  ): Option[PartitioningAwareFileIndex] = location match {
-    // Partitions of the catalog have values that the names of their folders need not say.
-    case base: PartitioningAwareFileIndex if !table.exists(_.partitionColumnNames.nonEmpty) =>
-      named.foreach(_.refuseGone(base.allFiles(), options))
-      Option.when(views.exists(_.overlay.isDefined))(ScanSnapshots.around(session, base, options, named, views))
-    case _ => None
   }
 }

@@ -34,24 +34,23 @@ private[sparkzorder] final class FileRevalidation(fileSystem: Path => FileSystem
     extends Logging {
   import FileRevalidation._
 
-  @volatile private var latest = Seq.empty[FileStatus]
-
-  /** What the latest look found to have changed. */
-  def found: Seq[FileStatus] = latest
+  /** Those of some files that are gone or not as they were listed. */
+  def changedOf(files: Seq[FileStatus]): Seq[FileStatus] =
+    changed(files.groupBy(_.getPath.getParent).toSeq.map { case (folder, of) => LeftOut(folder, of, of.size) })
 
   /** Files that are gone or not as they were listed. A file that cannot be looked at is one of them. */
-  def changed(folders: Seq[LeftOut]): Set[Path] = {
+  def changed(folders: Seq[LeftOut]): Seq[FileStatus] = {
     // On a local disk each file is looked at by itself, so a large folder is shared between threads.
     val parts = folders.flatMap { f =>
       if (isLocal(fileSystem(f.folder))) f.files.grouped(MostAtOnce).map(part => f.copy(files = part)) else Seq(f)
     }
     val quick = parts.forall(p => isLocal(fileSystem(p.folder))) && parts.iterator.map(_.files.size).sum < FewFiles
-    latest = WorkerThreads.map(parts, if (quick) 1 else Threads)(lookAt).flatten
-    if (latest.nonEmpty)
+    val found = WorkerThreads.map(parts, if (quick) 1 else Threads)(lookAt).flatten
+    if (found.nonEmpty)
       logInfo(
-        s"${latest.size} files are read as well, since they changed after they were listed: ${latest.head.getPath}.."
+        s"${found.size} files are read as well, since they changed after they were listed: ${found.head.getPath}.."
       )
-    latest.iterator.map(_.getPath).toSet
+    found
   }
 
   private def lookAt(part: LeftOut): Seq[FileStatus] = {

@@ -1,11 +1,18 @@
 package org.sparkzorder.scan
 
+import java.io.IOException
+
+import scala.annotation.tailrec
+
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources._
+
+import org.sparkzorder.commit.HalfPublishedException
 
 /**
- * Lists the files of an index once, for the planning of a scan and for the scan itself. Spark's index of a catalog table
- * would ask the metastore for the partitions each time.
+ * Lists the files of an index once, for the planning of a scan and for the scan itself. Spark's index of a catalog
+ * table would ask the metastore for the partitions each time.
  */
 private[sparkzorder] final class Listing(val of: FileIndex) {
   private var made = Option.empty[FileIndex]
@@ -35,5 +42,61 @@ private[sparkzorder] final class Listing(val of: FileIndex) {
     of.refresh()
     made = None
     known = None
+  }
+}
+
+/** A listing as the query should see it while an operation is half published. */
+private[sparkzorder] object ExchangeAwareListing {
+
+  /**
+   * The listing of a query that runs. Spark lists the partitions of a catalog's table by then, after the query was
+   * planned. Files may have been exchanged meanwhile, so the tables are looked at once more.
+   *
+   * @param from the index that makes the listing
+   * @throws org.sparkzorder.commit.HalfPublishedException when one operation follows the other all the time
+   */
+  def whenRun(list: => Seq[PartitionDirectory], views: Seq[ScanSnapshot], from: FileIndex): Seq[PartitionDirectory] = {
+    @tailrec def attempt(now: Seq[ScanSnapshot], left: Int): Seq[PartitionDirectory] = {
+      val listed = list
+      now.find(_.isMoved) match {
+        case None                    => of(listed, now, from)
+        case Some(moved) if left > 0 => attempt(moved.renewed(), left - 1)
+        case Some(moved)             => throw unsettled(moved.root)
+      }
+    }
+    from match {
+      case _: CatalogFileIndex => attempt(views, MostLooks)
+      case _                   => of(list, views, from)
+    }
+  }
+
+  /** So often a table is looked at again that changes while it is listed. */
+  val MostLooks = 10
+
+  def unsettled(table: Path): HalfPublishedException =
+    new HalfPublishedException(table, new IOException("it changed again and again while it was listed"))
+
+  /** @param from the index that made the listing */
+  def of(listing: Seq[PartitionDirectory], views: Seq[ScanSnapshot], from: FileIndex): Seq[PartitionDirectory] =
+    if (!views.exists(_.corrects)) listing
+    else
+      listing.map { directory =>
+        val folders =
+          if (directory.files.isEmpty) emptyFolders(directory, from)
+          else directory.files.map(_.getPath.getParent).distinct
+        val left = directory.files.filterNot(f => views.exists(_.hides(f.fileStatus)))
+        val added = for { v <- views; folder <- folders; file <- v.movedTo(folder) } yield FileStatusWithMetadata(file)
+        directory.copy(files = left ++ added.filterNot(a => left.exists(_.getPath == a.getPath)))
+      }
+
+  /** The folders of a directory without files. */
+  private def emptyFolders(directory: PartitionDirectory, from: FileIndex): Seq[Path] = from match {
+    case index: PartitioningAwareFileIndex if index.partitionSchema.isEmpty => index.rootPaths
+    case index: PartitioningAwareFileIndex                                  =>
+      index.partitionSpec().partitions.filter(_.values == directory.values).map(_.path)
+    // The catalog is asked only when a partition without files is read.
+    case index: CatalogFileIndex =>
+      index.filterPartitions(Nil).partitionSpec().partitions.filter(_.values == directory.values).map(_.path)
+    case _ => Nil
   }
 }

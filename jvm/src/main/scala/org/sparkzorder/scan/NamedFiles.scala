@@ -42,8 +42,8 @@ private[scan] final class NamedFiles(session: classic.SparkSession, val paths: S
 
   /**
    * Of the named files of one folder those that a query reads while files are being exchanged there. If it names all
-   * files of the side that counts, the other side is left out. If it names one side only, this side has the rows that it
-   * asks for.
+   * files of the side that counts, the other side is left out. If it names one side only, this side has the rows that
+   * it asks for.
    *
    * @param views of the tables
    */

@@ -5,8 +5,7 @@ import java.io.{FileNotFoundException, IOException}
 import scala.annotation.tailrec
 import scala.util.{Failure, Try}
 
-import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.SparkSession
+import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.classic
@@ -28,47 +27,39 @@ import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.index.{IndexMemory, IndexStore}
 import org.sparkzorder.table.{ForeignFormats, PlacedFile, PlacedFiles, Targets}
 
-/** How a scan sees its tables, with half-done operations finished, undone or read around. */
-private[scan] object ScanSnapshots {
+/**
+ * How a scan sees its tables, with half-done operations finished, undone or read around.
+ *
+ * @param listing of the relation's index
+ * @param options of the relation, which may choose files
+ * @param table as the catalog has it; None for folders and files
+ * @param named files that the query names itself
+ */
+private[scan] final class ScanSnapshots(
+    session: classic.SparkSession,
+    listing: Listing,
+    options: Map[String, String],
+    table: Option[CatalogTable],
+    named: Option[NamedFiles]
+) {
+  import ScanSnapshots.MostViews
 
   /**
    * None if no table that the scan reads from has a side folder, and no table above it of which it is a partition by its
    * name. This costs one look at the file system for each folder.
-   *
-   * @param listing of the relation's index
-   * @param options of the relation, which may choose files
-   * @param named files that the query names itself
    */
-  def of(
-      session: SparkSession,
-      listing: Listing,
-      options: Map[String, String],
-      table: Option[CatalogTable],
-      named: Option[NamedFiles]
-  ): Option[Seq[ScanSnapshot]] = {
-    val classicSession = session.asInstanceOf[classic.SparkSession]
-    val all = roots(classicSession, listing, table, named)
+  def views: Option[Seq[ScanSnapshot]] = {
+    val all = roots
     // A folder without a side folder may be the name by which the listing shows files of another table.
-    def renewed() = of(session, listing, options, table, named).getOrElse(Nil)
-    val views =
-      if (all.forall(isBare(classicSession, _))) Nil
-      else of(classicSession, listing, options, all, table.exists(_.partitionColumnNames.nonEmpty), () => renewed())
-    if (views.isEmpty) None else Some(views)
+    val found = if (all.forall(isBare)) Nil else settled(all)
+    if (found.isEmpty) None else Some(found)
   }
 
   /**
-   * The listed files, corrected for a half-published operation. Includes folders from which all files that the query reads
-   * have been moved.
-   *
-   * @param named files that the query names itself
+   * The listed files, corrected for a half-published operation. Includes folders from which all files that the query
+   * reads have been moved.
    */
-  def around(
-      session: SparkSession,
-      index: PartitioningAwareFileIndex,
-      options: Map[String, String],
-      named: Option[NamedFiles],
-      views: Seq[ScanSnapshot]
-  ): PlacedFiles = {
+  def around(index: PartitioningAwareFileIndex, views: Seq[ScanSnapshot]): PlacedFiles = {
     val isNamed = named.fold(Set.empty[Path])(_.paths)
     val (byName, byFolder) = index.allFiles().partition(f => isNamed(f.getPath))
     val folders = byFolder.map(_.getPath.getParent).toSet
@@ -83,30 +74,23 @@ private[scan] object ScanSnapshots {
     new PlacedFiles(session, options, Some(index.partitionSchema), files, Some(index.rootPaths))
   }
 
-  private def isBare(session: classic.SparkSession, root: Path): Boolean =
-    Targets.isSurelyMissing(session, new Path(root, SideNames.Side))
+  private def isBare(root: Path): Boolean = Targets.isSurelyMissing(session, new Path(root, SideNames.Side))
 
-  /** @param byPartition whether Spark keeps the listing of each partition by itself */
-  private def of(
-      session: classic.SparkSession,
-      listing: Listing,
-      options: Map[String, String],
-      roots: Seq[Path],
-      byPartition: Boolean,
-      renewed: () => Seq[ScanSnapshot]
-  ): Seq[ScanSnapshot] = {
-    val conf = session.sessionState.conf
+  private def filters = PathFilterFactory.create(CaseInsensitiveMap(options))
+
+  private def settled(roots: Seq[Path]): Seq[ScanSnapshot] = {
     val fileSystem = Targets.fileSystems(session)
     // Links may give a table two names. The first is that of the listing.
     val folders = roots.map(root => TableFolder(root, ObjectStores.ops(fileSystem(root))))
       .distinctBy(f => if (roots.sizeIs > 1) f.ops.realPath(f.root) else f.root)
-    val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
-    val isFiltered = PathFilterFactory.create(CaseInsensitiveMap(options)).nonEmpty
-    val whole = new WholeListing(listing, folders, settings, isOne = !byPartition, isFiltered)
+    val timeout = session.sessionState.conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000
+    // Spark keeps the listing of each partition of the catalog by itself.
+    val isOne = !table.exists(_.partitionColumnNames.nonEmpty)
+    val whole = new FreshListing(listing, folders, LockSettings(timeoutMillis = timeout), isOne, filters.nonEmpty)
     @tailrec def attempt(left: Int): Seq[ScanSnapshot] = {
       val settled = whole.settled()
       def halfDone = settled.find(_.state.around.isDefined).map(_.folder.root)
-      Try(settled.flatMap(t => view(session, t, folders, options, renewed))) match {
+      Try(settled.flatMap(view(_, folders))) match {
         // The owner went on in this moment. Without a view of its table the query would read files as they are now.
         case Failure(_: FileNotFoundException) if left > 0 && halfDone.isDefined => attempt(left - 1)
         case Failure(e: IOException) if halfDone.isDefined => throw new HalfPublishedException(halfDone.get, e)
@@ -116,44 +100,28 @@ private[scan] object ScanSnapshots {
     attempt(MostViews)
   }
 
-  /** Tries to find a way around a living owner that goes on meanwhile. */
-  private val MostViews = 5
-
-  private def roots(
-      session: classic.SparkSession,
-      listing: Listing,
-      table: Option[CatalogTable],
-      named: Option[NamedFiles]
-  ): Seq[Path] =
-    table match {
-      case Some(t) =>
-        val location = Targets.qualified(session, new Path(t.location))
-        (tableRoot(location) +: tablesAbove(session, location)).distinct
-      case None =>
-        val files = named.fold(Set.empty[Path])(_.paths)
-        (listing.of.rootPaths.filterNot(files) ++ named.toSeq.flatMap(_.folders))
-          .flatMap(p => tableRoot(ForeignFormats.withTablesAbove(p).last) +: tablesAbove(session, p)).distinct
-    }
+  private def roots: Seq[Path] = table match {
+    case Some(t) =>
+      val location = Targets.qualified(session, new Path(t.location))
+      (tableRoot(location) +: tablesAbove(location)).distinct
+    case None =>
+      val files = named.fold(Set.empty[Path])(_.paths)
+      (listing.of.rootPaths.filterNot(files) ++ named.toSeq.flatMap(_.folders))
+        .flatMap(p => tableRoot(ForeignFormats.withTablesAbove(p).last) +: tablesAbove(p)).distinct
+  }
 
   /** A folder that is named like a partition belongs to the table above. A link may lead to one. */
-  private def tablesAbove(session: classic.SparkSession, folder: Path): Seq[Path] =
+  private def tablesAbove(folder: Path): Seq[Path] =
     Targets.spellings(session, folder).filter(ForeignFormats.isPartition).map(ForeignFormats.withTablesAbove(_).last)
 
   /** Of a folder that an operation has made, the folder with the table's side folder. */
   private def tableRoot(folder: Path): Path = VersionDirectory.tableRootOf(folder).getOrElse(folder)
 
   /** @param tables that the query reads */
-  private def view(
-      session: classic.SparkSession,
-      settled: SettledTable,
-      tables: Seq[TableFolder],
-      options: Map[String, String],
-      renewed: () => Seq[ScanSnapshot]
-  ): Option[ScanSnapshot] = settled.state.state match {
+  private def view(settled: SettledTable, tables: Seq[TableFolder]): Option[ScanSnapshot] = settled.state.state match {
     case state: TableState.SideFolder =>
       val folder = settled.folder
       val fs = Targets.fileSystem(session, folder.root)
-      val names = ListedNames.of(folder, tables)
       def snapshot =
         if (state.indexes.isEmpty) None
         else {
@@ -161,8 +129,9 @@ private[scan] object ScanSnapshots {
           val memory = IndexMemory.of(session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
           new IndexStore(fs, memory, ObjectFileOps.reader(folder)).newest(indexes).filterNot(_.isOutdated)
         }
-      val around = settled.state.around.map(overlay(fs, names, _, options))
-      val isMoved = () => WholeListing.isMovedSince(Seq(settled))
+      val around = settled.state.around.map(overlay(fs, ListedNames.of(folder, tables), _))
+      val isMoved = () => FreshListing.isMovedSince(Seq(settled))
+      val renewed = () => views.getOrElse(Nil)
       Some(new ScanSnapshot(folder, snapshot, state.version, around, movedTo(state), isMoved, renewed))
     case _ => None
   }
@@ -172,20 +141,21 @@ private[scan] object ScanSnapshots {
     try state.lastRecord.flatMap(_.locationChanges.find(_.partition.isTable)).map(change => new Path(change.to))
     catch { case _: FileNotFoundException | _: UnreadableRecordException => None }
 
-  private def overlay(
-      fs: org.apache.hadoop.fs.FileSystem,
-      names: ListedNames,
-      around: ReadAround,
-      options: Map[String, String]
-  ): Correction = {
-    val filters = PathFilterFactory.create(CaseInsensitiveMap(options))
+  private def overlay(fs: FileSystem, names: ListedNames, around: ReadAround): Correction = {
+    val chosen = filters
     val added = for {
       a <- around.add
       status = fs.getFileStatus(a.meta.path)
       path <- names.paths(a.path)
       file = PlacedFile(path, status)
-      if filters.forall(_.accept(file.asNamed))
+      if chosen.forall(_.accept(file.asNamed))
     } yield file
     Correction(around.leaveOut.flatMap(names.paths), added.groupBy(_.path.getParent))
   }
+}
+
+private object ScanSnapshots {
+
+  /** Tries to find a way around a living owner that goes on meanwhile. */
+  private val MostViews = 5
 }

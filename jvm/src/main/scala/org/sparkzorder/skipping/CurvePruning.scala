@@ -22,16 +22,15 @@ private[skipping] object CurvePruning {
 
   /**
    * Clears the bits of files that the curve rules out. An interval is used only if the index has bounds of the same
-   * columns in this file: whatever made bounds unusable makes the place on the curve unusable as well. A partition column
-   * hides a column of the files.
+   * columns in this file: whatever made bounds unusable makes the place on the curve unusable as well. A partition
+   * column hides a column of the files.
    */
   def leaveOut(keep: BitSet, predicate: StatsPredicate, snapshot: IndexSnapshot, partition: Set[String]): Unit =
     if (!keep.isEmpty) {
       val ranges = ValueRanges.of(predicate).filterNot { case (column, _) => partition(column.path.head) }
       if (ranges.nonEmpty) snapshot.intervals.foreach { intervals =>
-        val ofFrames = intervals.frames.flatMap(_.columns.map(c => Column(c.key.path, c.key.dataType))).toSet
         val bounded = (for {
-          column <- ranges.keySet & ofFrames
+          column <- ranges.keySet & columnsOf(intervals)
           stats <- snapshot.column(column.path, column.dataType)
         } yield column -> stats.bounded).toMap
         if (bounded.nonEmpty) leaveOut(keep, ranges.filter(r => bounded.contains(r._1)), bounded, intervals)
@@ -41,12 +40,11 @@ private[skipping] object CurvePruning {
   /** Those columns of the predicate that the index's curves are made of. */
   def columns(predicate: StatsPredicate, snapshot: IndexSnapshot): Set[Column] = {
     val ranges = ValueRanges.of(predicate).keySet
-    if (ranges.isEmpty) ranges
-    else
-      snapshot.intervals.fold(Set.empty[Column]) { i =>
-        ranges & i.frames.flatMap(_.columns).map(c => Column(c.key.path, c.key.dataType)).toSet
-      }
+    if (ranges.isEmpty) ranges else snapshot.intervals.fold(Set.empty[Column])(ranges & columnsOf(_))
   }
+
+  private def columnsOf(intervals: CurveIntervals): Set[Column] =
+    intervals.frames.flatMap(_.columns).map(c => Column(c.key.path, c.key.dataType)).toSet
 
   private def leaveOut(
       keep: BitSet,

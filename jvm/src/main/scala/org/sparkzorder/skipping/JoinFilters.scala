@@ -3,9 +3,12 @@ package org.sparkzorder.skipping
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.InSubqueryExec
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.types._
+
+import org.sparkzorder.predicate.{Reason, ReasonCode}
 
 /**
  * Filters that a join gives to a scan: a key is one of those of the other side. They rule out files, and are not
@@ -16,12 +19,26 @@ private[skipping] object JoinFilters extends PredicateHelper {
   /** Whether a conjunct above a scan is such a filter, about its data. */
   def isOne(conjunct: Expression, l: LogicalRelation): Boolean = conjunct match {
     case d: DynamicPruningSubquery =>
-      val partitions = l.relation.asInstanceOf[HadoopFsRelation].partitionSchema.fieldNames
-      d.pruningKey.references.exists(a => l.output.exists(o => o.semanticEquals(a) && !partitions.contains(o.name)))
+      d.pruningKey.references.exists(a => l.output.exists(o => o.semanticEquals(a) && isData(l, o)))
     case _ => false
   }
 
+  private def isData(l: LogicalRelation, a: Attribute): Boolean =
+    !l.relation.asInstanceOf[HadoopFsRelation].partitionSchema.fieldNames.contains(a.name)
+
   def text(key: Expression): String = s"${key.sql} IN (keys of a join)"
+
+  /** At a scan, why joins do not leave out files of it, by the texts of keys. */
+  private val Notes = TreeNodeTag[Map[String, String]]("zorder.joins")
+
+  /** Notes for EXPLAIN SKIPPING why a key leaves out no files of a scan. */
+  def note(l: LogicalRelation, key: Expression, why: String): Unit =
+    if (key.references.exists(isData(l, _)))
+      l.setTagValue(Notes, l.getTagValue(Notes).getOrElse(Map.empty[String, String]) + (text(key) -> why))
+
+  def notes(l: LogicalRelation): Seq[ConjunctReport] = l.getTagValue(Notes).toSeq.flatten.map { case (text, why) =>
+    ConjunctReport(text, None, Some(Reason(ReasonCode.Join, why)))
+  }
 
   /** A scan's projections and filters without some conjuncts. */
   def without(plan: LogicalPlan)(leftOut: Expression => Boolean): LogicalPlan = plan.transformUp { case f: Filter =>

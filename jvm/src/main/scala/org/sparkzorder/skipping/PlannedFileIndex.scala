@@ -7,16 +7,10 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression, Literal}
-import org.apache.spark.sql.execution.datasources.{
-  CatalogFileIndex,
-  FileIndex,
-  HadoopFsRelation,
-  LogicalRelation,
-  PartitionDirectory
-}
+import org.apache.spark.sql.execution.datasources._
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.scan.{CorrectedListing, Listing, ScanSnapshot}
+import org.sparkzorder.scan.{ExchangeAwareListing, Listing, ScanSnapshot}
 import org.sparkzorder.stats.OrderedValue
 
 /**
@@ -59,7 +53,7 @@ private[skipping] final class PlannedFileIndex(
     val found = pruned(l, filters, listed.getOrElse(new Listing(base)))
     // Spark may plan a scan several times while its query runs.
     if (enabled && filters.nonEmpty && RecordedQueries.isOn && found.isRecorded.compareAndSet(false, true))
-      RecordedQueries.observe(l, relationOf(l), views, filters)
+      found.index.foreach(RecordedQueries.observe(l, _, filters))
     found.index.getOrElse(if (views.exists(_.corrects) || base.isInstanceOf[CatalogFileIndex]) this else base)
   }
 
@@ -68,8 +62,8 @@ private[skipping] final class PlannedFileIndex(
     enabled && views.exists(_.snapshot.isDefined) && OrderedValue.encoding(key.dataType).isDefined && {
       val relation = relationOf(l)
       val some = ScanFilters.evaluable(Seq(EqualTo(key, Literal.default(key.dataType))), l)
-      val predicates = some.map(ScanPredicates.translate(relation, ColumnsByName.whyNot(relation, views), _))
-      val data = predicates.flatMap(_.columns).filterNot(c => relation.partitionSchema.fieldNames.contains(c.path.head))
+      val data = ScanPredicates.translated(relation, views, some).flatMap(_.columns)
+        .filterNot(c => relation.partitionSchema.fieldNames.contains(c.path.head))
       // Spark's rules about buckets replace our scan by a plain one.
       relation.bucketSpec.isEmpty && data.exists(c =>
         views.flatMap(_.snapshot).exists(_.column(c.path, c.dataType).exists(!_.bounded.isEmpty))
@@ -119,7 +113,7 @@ private[skipping] final class PlannedFileIndex(
   override def metadataOpsTimeNs: Option[Long] = base.metadataOpsTimeNs
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
-    CorrectedListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
+    ExchangeAwareListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
 
   // The statistics are not compared: they are not loaded if there is no filter, and each index reads through its own.
   private def read = (base, views.map(v => (v.root, v.version, v.overlay)))

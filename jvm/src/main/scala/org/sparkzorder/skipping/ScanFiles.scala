@@ -4,10 +4,10 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
-import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.sources.DataSourceRegister
 
-import org.sparkzorder.scan.CorrectedListing
+import org.sparkzorder.scan.ExchangeAwareListing
 import org.sparkzorder.table.RelativePath
 
 /** @param path as in `DESCRIBE SKIPPING INDEX`: relative to the table's folder if it is below */
@@ -29,35 +29,25 @@ object ScanFiles {
    * @param filters conjuncts right above the scan
    */
   def of(leaf: LogicalPlan, filters: Seq[Expression]): ScanFiles = leaf match {
-    case l: LogicalRelation => of(l, l.relation.asInstanceOf[HadoopFsRelation], filters)
+    case l: LogicalRelation => of(new ExplainedScan(l, filters))
     case _                  => ScanFiles(None, Nil, Nil)
   }
 
-  private def of(l: LogicalRelation, relation: HadoopFsRelation, filters: Seq[Expression]): ScanFiles = {
-    val (onPartitions, others) = ScanFilters.byPartition(ScanFilters.evaluable(filters, l), l, relation)
-    val location = ScanExplanation.location(l, relation, filters)
-    def files(index: FileIndex): Seq[FileStatusWithMetadata] =
-      index.listFiles(onPartitions, others).flatMap(_.files)
-    val kept = files(location)
-    val all = before(location) match {
-      case skipping: SkippingFileIndex => CorrectedListing.of(
-          skipping.base.listFiles(onPartitions, others),
-          skipping.views,
-          skipping.base
-        ).flatMap(_.files)
-      case other => files(other)
-    }
+  private def of(scan: ExplainedScan): ScanFiles = {
+    val kept = scan.files(scan.location)
     // What memory leaves out stays in the listing.
-    val without = before(location) match {
-      case skipping: SkippingFileIndex => skipping.filesWithoutRows(relation, Nil, Nil).without.map(_.path)
-      case _                           => Set.empty[Path]
+    val (all, without) = before(scan.location) match {
+      case skipping: SkippingFileIndex =>
+        val listed = ExchangeAwareListing.of(scan.directories(skipping.base), skipping.views, skipping.base)
+        (listed.flatMap(_.files), skipping.filesWithoutRows(Nil, Nil).without.map(_.path))
+      case other => (scan.files(other), Set.empty[Path])
     }
     val isKept = kept.map(_.getPath).toSet -- without
-    val root = rootOf(location)
+    val root = rootOf(scan.location)
     val name = root.fold((p: Path) => p.toString)(new RelativePath(_).of)
     ScanFiles(
-      for (r <- root; format <- formatOf(relation)) yield s"$format.${quoteIdentifier(r.toString)}",
-      others.flatMap(_.references.map(_.name)).distinct,
+      for (r <- root; format <- formatOf(scan.relation)) yield s"$format.${quoteIdentifier(r.toString)}",
+      scan.others.flatMap(_.references.map(_.name)).distinct,
       all.map(f => ScanFile(name(f.getPath), f.getLen, isKept(f.getPath)))
     )
   }

@@ -1,17 +1,11 @@
 package org.sparkzorder.skipping
 
-import org.apache.spark.sql.catalyst.expressions.{
-  AttributeReference,
-  AttributeSet,
-  DynamicPruningSubquery,
-  Expression,
-  PythonFuncExpression,
-  ScalarSubquery,
-  SubqueryExpression
-}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
-import org.sparkzorder.predicate.{Reason, ReasonCode}
+import org.sparkzorder.predicate.{CatalystTranslator, Reason, ReasonCode, StatsPredicate}
+import org.sparkzorder.scan.ScanSnapshot
 
 /** Sorts the conjuncts over a scan by whether they can be evaluated before the query runs. */
 private[skipping] object ScanFilters {
@@ -60,4 +54,27 @@ private[skipping] object ScanFilters {
     val columns = AttributeSet(l.output.filter(a => relation.partitionSchema.fieldNames.contains(a.name)))
     filters.partition(f => f.references.nonEmpty && f.references.subsetOf(columns))
   }
+}
+
+/** Conditions over a scan as predicates over statistics. */
+private[skipping] object ScanPredicates {
+
+  def translated(relation: HadoopFsRelation, views: Seq[ScanSnapshot], fs: Seq[Expression]): Seq[StatsPredicate] = {
+    lazy val notByName = ColumnsByName.whyNot(relation, views)
+    fs.map(CatalystTranslator.translate(_, columnOf(relation, notByName, _)))
+  }
+
+  /** Whether a part of a predicate is about partition columns, whose values come from a listing. */
+  def isAboutPartitions(relation: HadoopFsRelation, p: StatsPredicate): Boolean =
+    p.columns.exists(c => relation.partitionSchema.fieldNames.contains(c.path.head))
+
+  private def columnOf(
+      relation: HadoopFsRelation,
+      notByName: => Option[Reason],
+      a: AttributeReference
+  ): Either[Reason, Seq[String]] =
+    if (relation.partitionSchema.fieldNames.contains(a.name)) scala.Right(Seq(a.name))
+    else if (relation.dataSchema.fieldNames.contains(a.name))
+      notByName.orElse(ColumnsByName.whyNot(relation, a.name)).toLeft(Seq(a.name))
+    else scala.Left(Reason(ReasonCode.MetadataColumn, s"${quoteIdentifier(a.name)} is not a column of the files"))
 }

@@ -5,18 +5,37 @@ import java.util.BitSet
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 
-import org.sparkzorder.predicate.{Evaluation, MembershipEvaluation, StatsPredicate}
+import org.sparkzorder.memory.RememberedFiles
+import org.sparkzorder.predicate.{Const, Evaluation, MembershipEvaluation, StatsPredicate}
 import org.sparkzorder.stats.{StatsTable, StatsWithDefaults, StatsWithPartitions}
 
 /**
- * The files that may hold a row for which a predicate is true. Files that the index does not know are kept.
+ * Files that may hold a row of a query.
+ *
+ * @param byIndex one for each index. A file is kept if all of them keep it
+ * @param memory of files in which an earlier query found no row
+ */
+private[skipping] final case class Selection(byIndex: Seq[SelectedFiles], memory: Option[RememberedFiles] = None) {
+
+  def and(other: Selection): Selection = zipped(other)(_ and _)
+
+  /** The files that this one keeps, and those that `before` does not keep either. */
+  def orNot(before: Selection): Selection = zipped(before)(_ orNot _)
+
+  private def zipped(other: Selection)(both: (SelectedFiles, SelectedFiles) => SelectedFiles): Selection =
+    copy(byIndex = byIndex.zip(other.byIndex).map(both.tupled))
+}
+
+/**
+ * The files of one index that may hold a row for which predicates are true. Files that the index does not know are
+ * kept. Two are equal if they keep the same.
  *
  * @param keep bits of these files, by their ordinals in the index
- * @param assumed the values of each file's partition, if the predicate is about partition columns; null where they were
+ * @param assumed the values of each file's partition, if a predicate is about partition columns; null where they were
  *   not known
  */
 private[skipping] final class SelectedFiles(
-    val known: ListedOrdinals,
+    val known: FileOrdinals,
     private val keep: BitSet,
     private val assumed: Option[Array[InternalRow]]
 ) {
@@ -43,45 +62,38 @@ private[skipping] final class SelectedFiles(
   def and(other: SelectedFiles): SelectedFiles =
     changed(_.and(other.keep), if (assumed.isDefined) assumed else other.assumed)
 
-  /** Without the files that [[CurvePruning]] rules out. */
-  def byCurve(predicate: StatsPredicate, relation: HadoopFsRelation): SelectedFiles =
-    changed(CurvePruning.leaveOut(_, predicate, known.snapshot, relation.partitionSchema.fieldNames.toSet), assumed)
+  def orNot(before: SelectedFiles): SelectedFiles = changed { own =>
+    val out = before.keep.clone().asInstanceOf[BitSet]
+    out.flip(0, known.snapshot.files)
+    own.or(out)
+  }
 
-  /**
-   * Without those of some files that the values of their columns rule out.
-   *
-   * @param predicate one of those that have selected these files
-   */
-  def byMembers(predicate: StatsPredicate, relation: HadoopFsRelation, files: BitSet): SelectedFiles =
+  def byCurve(predicate: StatsPredicate, relation: HadoopFsRelation): SelectedFiles =
+    changed(CurvePruning.leaveOut(_, predicate, known.snapshot, relation.partitionSchema.fieldNames.toSet))
+
+  /** @param listed the ordinals of the files that are asked for */
+  def byValues(predicate: StatsPredicate, relation: HadoopFsRelation, listed: BitSet): SelectedFiles =
     if (known.snapshot.memberColumns.isEmpty) this
     else {
-      val asked = files.clone().asInstanceOf[BitSet]
+      val asked = listed.clone().asInstanceOf[BitSet]
       asked.and(keep)
       val ofFiles = StatsWithDefaults.of(known.snapshot, relation.dataSchema)
       val table = assumed.fold[StatsTable](ofFiles)(new StatsWithPartitions(ofFiles, relation.partitionSchema, _))
-      val found = MembershipEvaluation.keep(predicate, table, asked)
-      asked.andNot(found)
-      if (asked.isEmpty) this else changed(_.andNot(asked), assumed)
+      asked.andNot(MembershipEvaluation.keep(predicate, table, asked))
+      changed(_.andNot(asked))
     }
 
-  /** The files that this one keeps, and those that `before` does not keep either. */
-  def orNot(before: SelectedFiles): SelectedFiles = changed(
-    { own =>
-      val out = new BitSet
-      out.set(0, known.snapshot.files)
-      out.andNot(before.keep)
-      own.or(out)
-    },
-    assumed
-  )
-
-  def keepsAsMuchAs(other: SelectedFiles): Boolean = keep == other.keep
-
-  private def changed(change: BitSet => Unit, assumed: Option[Array[InternalRow]]): SelectedFiles = {
+  private def changed(change: BitSet => Unit, assumed: Option[Array[InternalRow]] = assumed): SelectedFiles = {
     val own = keep.clone().asInstanceOf[BitSet]
     change(own)
     new SelectedFiles(known, own, assumed)
   }
+
+  override def equals(other: Any): Boolean = other match {
+    case that: SelectedFiles => keep == that.keep
+    case _                   => false
+  }
+  override def hashCode: Int = keep.hashCode
 }
 
 private[skipping] object SelectedFiles {
@@ -93,18 +105,17 @@ private[skipping] object SelectedFiles {
    * @param partitions the values of each file's partition, by its ordinal
    */
   def apply(
-      known: ListedOrdinals,
-      predicate: StatsPredicate,
+      known: FileOrdinals,
+      conjuncts: Seq[StatsPredicate],
       relation: HadoopFsRelation,
       partitions: => Array[InternalRow]
   ): SelectedFiles = {
-    val table = StatsWithDefaults.of(known.snapshot, relation.dataSchema)
-    if (!ScanPredicates.isAboutPartitions(relation, predicate))
-      new SelectedFiles(known, Evaluation.keep(predicate, table), None)
-    else {
-      val values = partitions
-      val all = new StatsWithPartitions(table, relation.partitionSchema, values)
-      new SelectedFiles(known, Evaluation.keep(predicate, all), Some(values))
-    }
+    val ofFiles = StatsWithDefaults.of(known.snapshot, relation.dataSchema)
+    val assumed = if (conjuncts.exists(ScanPredicates.isAboutPartitions(relation, _))) Some(partitions) else None
+    val table = assumed.fold[StatsTable](ofFiles)(new StatsWithPartitions(ofFiles, relation.partitionSchema, _))
+    // Without a condition as well, files without rows are left out.
+    val keep = Evaluation.keep(conjuncts.headOption.getOrElse(Const.True), table)
+    conjuncts.drop(1).foreach(p => if (!keep.isEmpty) keep.and(Evaluation.keep(p, table)))
+    new SelectedFiles(known, keep, assumed)
   }
 }

@@ -3,16 +3,12 @@ package org.sparkzorder.skipping
 import scala.reflect.ClassTag
 import scala.util.control.NonFatal
 
-import org.apache.spark.Partition
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.{Partition, SparkContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  DynamicPruningExpression,
-  Expression,
-  Literal,
-  TimestampFormatterHelper
-}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.{FileSourceScanExec, FileSourceScanLike, SQLExecution, ScalarSubquery}
 import org.apache.spark.sql.execution.datasources.FilePartition
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
@@ -34,7 +30,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
   }
 
   // Files that planning left out, and that the query reads because they have changed.
-  private def changed = relation.location match {
+  private def changed: Seq[FileStatus] = relation.location match {
     case index: SkippingFileIndex => index.changedFiles
     case _                        => Nil
   }
@@ -42,19 +38,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
   override lazy val metadata: Map[String, String] = plainScan.metadata ++ report.map(r => "Skipping" -> r.text)
 
   private lazy val skippingMetrics: Map[String, SQLMetric] = report.fold(Map.empty[String, SQLMetric]) { _ =>
-    Map(
-      "skippingFilesTotal" -> SQLMetrics.createMetric(sparkContext, "skipping: files total"),
-      "skippingFilesKept" -> SQLMetrics.createMetric(sparkContext, "skipping: files kept"),
-      "skippingBytesTotal" -> SQLMetrics.createSizeMetric(sparkContext, "skipping: bytes total"),
-      "skippingBytesKept" -> SQLMetrics.createSizeMetric(sparkContext, "skipping: bytes kept"),
-      "skippingLeftOutByBounds" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by bounds"),
-      "skippingLeftOutByCurve" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by the curve"),
-      "skippingLeftOutByMembers" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by values"),
-      "skippingLeftOutByMemory" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by memory"),
-      "skippingLeftOutByJoins" -> SQLMetrics.createMetric(sparkContext, "skipping: files left out by joins"),
-      "skippingAnswered" -> SQLMetrics.createMetric(sparkContext, "skipping: files answered from the index"),
-      "skippingTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "skipping: pruning time")
-    )
+    SkippingDisplay.Metrics.map { case (name, words, make, _) => name -> make(sparkContext, s"skipping: $words") }.toMap
   }
 
   override lazy val metrics: Map[String, SQLMetric] = {
@@ -66,16 +50,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
   override protected def sendDriverMetrics(): Unit = {
     plainSend()
     report.foreach { r =>
-      skippingMetrics("skippingFilesTotal").set(r.filesTotal)
-      skippingMetrics("skippingFilesKept").set(r.filesKept + changed.size)
-      skippingMetrics("skippingBytesTotal").set(r.bytesTotal)
-      skippingMetrics("skippingBytesKept").set(r.bytesKept + changed.map(_.getLen).sum)
-      skippingMetrics("skippingLeftOutByBounds").set(r.leftOut.bounds)
-      skippingMetrics("skippingLeftOutByCurve").set(r.leftOut.curve)
-      skippingMetrics("skippingLeftOutByMembers").set(r.leftOut.members)
-      skippingMetrics("skippingLeftOutByMemory").set(r.leftOut.memory)
-      skippingMetrics("skippingAnswered").set(r.leftOut.answers)
-      skippingMetrics("skippingTime").set((r.pruningMs * 1e6).toLong)
+      SkippingDisplay.Metrics.foreach { case (name, _, _, value) => skippingMetrics(name).set(value(r, changed)) }
       val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
       SQLMetrics.postDriverMetricUpdates(sparkContext, execution, skippingMetrics.values.toVector)
     }
@@ -118,8 +93,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
           case s: ScalarSubquery => Literal(s.eval(null), s.dataType)
           case e if e.foldable && e.children.nonEmpty && e.children.forall(_.isInstanceOf[Literal]) => folded(e)
         })
-      val of = relation.copy(location = index.base)(relation.sparkSession)
-      index.filesWithoutRows(of, later, JoinFilters.whenRun(dataFilters))
+      index.filesWithoutRows(later, JoinFilters.whenRun(dataFilters))
     } catch {
       case NonFatal(e) =>
         SkippingErrors.warn(relation.location.rootPaths, e)
@@ -164,6 +138,34 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
 }
 
 object SkippingDisplay {
+
+  private type Value = (SkippingReport, Seq[FileStatus]) => Long
+
+  /** Names, words, kinds and values. The values are made of a report, and of the files that are read since they changed. */
+  private val Metrics = {
+    def metric(name: String, words: String, make: (SparkContext, String) => SQLMetric)(value: Value) =
+      (name, words, make, value)
+    def number(name: String, words: String)(value: Value) =
+      metric(name, words, SQLMetrics.createMetric(_, _))(value)
+    def size(name: String, words: String)(value: Value) = metric(name, words, SQLMetrics.createSizeMetric(_, _))(value)
+    def stage(name: String, words: String, of: String) = number(name, words)((r, _) => r.leftOutBy(of))
+    Seq(
+      number("skippingFilesTotal", "files total")((r, _) => r.filesTotal),
+      number("skippingFilesKept", "files kept")((r, changed) => r.filesKept + changed.size),
+      size("skippingBytesTotal", "bytes total")((r, _) => r.bytesTotal),
+      size("skippingBytesKept", "bytes kept")((r, changed) => r.bytesKept + changed.map(_.getLen).sum),
+      stage("skippingLeftOutByBounds", "files left out by bounds", StageCount.Bounds),
+      stage("skippingLeftOutByCurve", "files left out by the curve", StageCount.Curve),
+      stage("skippingLeftOutByMembers", "files left out by values", StageCount.Values),
+      stage("skippingLeftOutByMemory", "files left out by memory", StageCount.Memory),
+      // Known once the keys of the joins are.
+      number("skippingLeftOutByJoins", "files left out by joins")((_, _) => 0),
+      stage("skippingAnswered", "files answered from the index", StageCount.Answers),
+      metric("skippingTime", "pruning time", SQLMetrics.createNanoTimingMetric(_, _))((r, _) =>
+        (r.pruningMs * 1e6).toLong
+      )
+    )
+  }
 
   /** Each Spark's constructor of a scan has the scan's own fields, and some have a field more than others. */
   def of(scan: FileSourceScanExec): SkippingScanExec =

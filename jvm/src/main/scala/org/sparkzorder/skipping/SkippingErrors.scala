@@ -1,6 +1,6 @@
 package org.sparkzorder.skipping
 
-import java.util.concurrent.atomic.AtomicLong
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicLong}
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
@@ -23,6 +23,16 @@ object SkippingErrors extends Logging {
     counter.incrementAndGet()
     ()
   }
+
+  /** Counts a query of a session from which somebody took our strategy. The first one of this process is logged. */
+  private[skipping] def withoutStrategy(): Unit = {
+    if (counted.compareAndSet(false, true))
+      logWarning("No files are skipped, since spark.experimental.extraStrategies was assigned. Add to what is there")
+    counter.incrementAndGet()
+    ()
+  }
+
+  private val counted = new AtomicBoolean
 
   def total: Long = counter.get
 }

@@ -5,9 +5,32 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.memory.RememberedFiles
-import org.sparkzorder.predicate.{Filters, StatsPredicate}
-import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, ScanSnapshot}
+import org.sparkzorder.memory.ReadFile
+import org.sparkzorder.predicate.StatsPredicate
+import org.sparkzorder.scan.{ExchangeAwareListing, FileRevalidation, ScanSnapshot}
+
+/**
+ * What is known of a scan's files only when the query runs.
+ *
+ * @param without files that need not be read
+ * @param joins what keys of joins say
+ */
+private[sparkzorder] final case class LaterFiles(without: Set[ReadFile], joins: Option[JoinedFiles])
+
+private[sparkzorder] object LaterFiles {
+  val none: LaterFiles = LaterFiles(Set.empty, None)
+}
+
+/**
+ * What the keys of joins leave of a scan's files.
+ *
+ * @param before files that are there without them
+ * @param kept those that all keys keep
+ * @param each the files that each key keeps alone
+ */
+private[sparkzorder] final case class JoinedFiles(before: Int, kept: Int, each: Seq[(String, Int)]) {
+  def text: String = s"$kept of $before files (${each.map { case (key, n) => s"$key: $n" }.mkString(", ")})"
+}
 
 /**
  * The files of another index without those that cannot hold a matching row. Partition pruning, metadata columns and the
@@ -17,26 +40,24 @@ import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, ScanSnapshot}
  * So Spark can reuse an exchange of one scan for the other. What memory knows of them makes no difference: their rows
  * are the same.
  *
- * @param base the index that Spark made
+ * @param relation with the index that Spark made
  * @param views one for each table folder that the base reads from
- * @param keepers one for each view with an index
- * @param memory of files in which an earlier query found no row
- * @param look at the files that are left out, when the query asks for its files
- * @param newLook at those that stay in the listing, each time the plan runs
+ * @param predicates what is asked of the statistics, all of them
+ * @param selection the files that are kept. Memory leaves out some of them only when the query runs
+ * @param look at the files that are left out
  */
 final class SkippingFileIndex private[skipping] (
-    val base: FileIndex,
+    private[skipping] val relation: HadoopFsRelation,
     val views: Seq[ScanSnapshot],
-    private val keepers: Seq[SelectedFiles],
-    private val memory: Option[RememberedFiles],
+    private[skipping] val predicates: Seq[StatsPredicate],
+    private val selection: Selection,
     look: Option[FileRevalidation],
-    newLook: () => Option[FileRevalidation],
     override val sizeInBytes: Long,
     override val report: Option[SkippingReport]
 ) extends ReportingIndex {
 
-  /** Files that are read because they had changed when the query asked for its files. */
-  def changedFiles: Seq[FileStatus] = look.fold(Seq.empty[FileStatus])(_.found)
+  /** The index that Spark made. */
+  def base: FileIndex = relation.location
 
   override def rootPaths: Seq[Path] = base.rootPaths
   override def inputFiles: Array[String] = base.inputFiles
@@ -45,62 +66,64 @@ final class SkippingFileIndex private[skipping] (
   override def metadataOpsTimeNs: Option[Long] =
     Some(base.metadataOpsTimeNs.getOrElse(0L) + report.fold(0L)(r => (r.pruningMs * 1e6).toLong))
 
+  private def scanned(listing: Seq[PartitionDirectory]) =
+    ScannedTable(listing, selection.byIndex.map(_.known), relation)
+
+  // Spark's index is asked again, so that a refresh since the planning is seen. It does not look at the disk.
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
-    val listing = CorrectedListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
-    latest = new ListedTable(listing, keepers.map(_.known), partitionSchema).only(keepers, look)
-    latest
+    val listing = ExchangeAwareListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
+    val found = scanned(listing).kept(selection.copy(memory = None)).only(look)
+    latest = found
+    found._1.listing
   }
 
-  @volatile private var latest = Seq.empty[PartitionDirectory]
+  @volatile private var latest = (scanned(Nil), Seq.empty[FileStatus])
+
+  /** Files that are read because they had changed when the query asked for its files. */
+  def changedFiles: Seq[FileStatus] = latest._2
 
   /**
-   * Files of the last listing that need not be read, since memory knows that they have no row, or values say so that are
-   * known now. They stay in the listing, so that this changes neither a plan nor which rows are in which partition.
+   * Files of the last listing that need not be read, since memory knows that they have no row, or values say so that
+   * are known now. They stay in the listing, so that this changes neither a plan nor which rows are in which partition.
    * [[PrunedScanRDD]] leaves them out. A plan may run more than once, so they are looked at each time.
    *
-   * @param relation that reads through the base
    * @param conjuncts about data, with values in place of scalar subqueries
    * @param joins keys of joins and the conditions on them
    */
   private[sparkzorder] def filesWithoutRows(
-      relation: HadoopFsRelation,
       conjuncts: Seq[Expression],
       joins: Seq[(Expression, Expression)]
   ): LaterFiles = {
-    val remembered = memory.filter(_.holdsNow)
+    val remembered = selection.memory.filter(_.holdsNow)
     if (remembered.isEmpty && conjuncts.isEmpty && joins.isEmpty) LaterFiles.none
     else {
-      val notByName = ColumnsByName.whyNot(relation, views)
-      val listed = new ListedTable(latest, keepers.map(_.known), partitionSchema)
-      def both(a: Seq[SelectedFiles], b: Seq[SelectedFiles]) = a.zip(b).map { case (x, y) => x.and(y) }
-      def selected(p: StatsPredicate) = listed.selected(p, relation)
-      val ofConjuncts = conjuncts.map(ScanPredicates.translate(relation, notByName, _))
-      val ofKeys = joins.map { case (_, f) => ScanPredicates.translate(relation, notByName, f) }
-      val byConjuncts = selected(Filters.conjunction(ofConjuncts))
-      val byBounds = ofKeys.map(selected).foldLeft(byConjuncts)(both)
+      val table = latest._1
+      val ofConjuncts = ScanPredicates.translated(relation, views, conjuncts)
+      val ofKeys = ScanPredicates.translated(relation, views, joins.map(_._2))
+      val byConjuncts = table.byBounds(ofConjuncts)
+      val byKeys = ofKeys.map(p => table.byBounds(Seq(p)))
+      val byBounds = byKeys.foldLeft(byConjuncts)(_ and _)
       // Values are looked for only in files that the bounds of all conditions keep.
-      def notRuledOut(p: StatsPredicate) =
-        listed.byMembers(byBounds, p, relation).zip(byBounds).map { case (kept, all) => kept.orNot(all) }
-      val others = ofConjuncts.map(notRuledOut).foldLeft(byConjuncts)(both)
-      val ofJoins = ofKeys.map(p => both(selected(p), notRuledOut(p)))
-      val all = ofJoins.foldLeft(others)(both)
+      def byValues(p: StatsPredicate) = table.byValues(byBounds, p).orNot(byBounds)
+      val others = ofConjuncts.map(byValues).foldLeft(byConjuncts)(_ and _)
+      val each = byKeys.zip(ofKeys).map { case (kept, p) => kept.and(byValues(p)) }
+      val all = table.kept(each.foldLeft(others)(_ and _).copy(memory = remembered))
       val byJoins =
         if (joins.isEmpty) None
         else {
-          val each = joins.zip(ofJoins).map { case ((key, _), kept) => JoinFilters.text(key) -> listed.count(kept) }
-          Some(JoinedFiles(listed.count(others, remembered), listed.count(all, remembered), each))
+          val before = table.kept(others.copy(memory = remembered)).count
+          val alone = joins.zip(each).map { case ((key, _), kept) => JoinFilters.text(key) -> table.kept(kept).count }
+          Some(JoinedFiles(before, all.count, alone))
         }
-      LaterFiles(listed.without(all, remembered, newLook()), byJoins)
+      LaterFiles(all.others(look), byJoins)
     }
   }
 
   override def equals(other: Any): Boolean = other match {
-    case that: SkippingFileIndex => base == that.base && views == that.views && keepSame(that)
-    case _                       => false
+    case that: SkippingFileIndex =>
+      base == that.base && views == that.views && selection.byIndex == that.selection.byIndex
+    case _ => false
   }
-  private def keepSame(that: SkippingFileIndex): Boolean =
-    keepers.length == that.keepers.length &&
-      keepers.zip(that.keepers).forall { case (a, b) => a.keepsAsMuchAs(b) }
   override def hashCode: Int = (base, views.map(_.root)).hashCode
   override def toString: String = s"SkippingFileIndex($base)"
 }

@@ -1,36 +1,71 @@
 package org.sparkzorder.skipping
 
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.execution.datasources.FileIndex
+
 import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.predicate.Reason
+import org.sparkzorder.scan.ScanSnapshot
 
 /**
- * Files that a scan does not read, by the first means that ruled them out.
+ * How many files were left by one means after another, in the order in which they were tried.
  *
- * @param members files that do not have the values that are asked for
- * @param answers files whose rows the index has counted for an aggregate
+ * @param name one of [[StageCount]]
+ * @param before files that the means before it had left
  */
-final case class LeftOutBy(bounds: Long, curve: Long, members: Long, memory: Long, answers: Long = 0)
+final case class StageCount(name: String, before: Long, after: Long) {
+  def leftOut: Long = before - after
+}
+
+object StageCount {
+
+  /** Statistics of columns. */
+  val Bounds = "bounds"
+
+  /** The interval of the curve. */
+  val Curve = "curve"
+
+  /** The values of columns. */
+  val Values = "values"
+
+  /** What earlier queries found. */
+  val Memory = "memory"
+
+  /** The index has counted the rows for an aggregate. */
+  val Answers = "answers"
+}
 
 /**
  * What skipping did for one scan, after partition pruning.
  *
  * @param pruningMs wall time of loading the statistics and evaluating the filters, in milliseconds
+ * @param reports makes the reports on conditions. They are only made for EXPLAIN, since they cost a look at the files
+ *   for each of them
  */
-final case class SkippingReport(
-    filesTotal: Long,
-    filesKept: Long,
-    bytesTotal: Long,
-    bytesKept: Long,
-    pruningMs: Double,
-    leftOut: LeftOutBy,
-    conjuncts: Seq[ConjunctReport]
+final class SkippingReport(
+    val filesTotal: Long,
+    val filesKept: Long,
+    val bytesTotal: Long,
+    val bytesKept: Long,
+    val pruningMs: Double,
+    val stages: Seq[StageCount],
+    reports: => Seq[ConjunctReport]
 ) {
+  lazy val conjuncts: Seq[ConjunctReport] = reports
+
+  def leftOutBy(name: String): Long = stages.filter(_.name == name).map(_.leftOut).sum
+
   def text: String = {
     val bytes = s"${ByteSizes.rounded(bytesKept)} of ${ByteSizes.rounded(bytesTotal)}"
-    val memory = if (leftOut.memory == 0) "" else s", memory: ${leftOut.memory} of ${filesKept + leftOut.memory} files"
-    val answers = if (leftOut.answers == 0) "" else s", answered from the index: ${leftOut.answers} files"
+    val (byMemory, byAnswers) = (leftOutBy(StageCount.Memory), leftOutBy(StageCount.Answers))
+    val memory = if (byMemory == 0) "" else s", memory: $byMemory of ${filesKept + byMemory} files"
+    val answers = if (byAnswers == 0) "" else s", answered from the index: $byAnswers files"
     f"$filesKept of $filesTotal files, $bytes, $pruningMs%.1f ms$memory$answers"
   }
+}
+
+private[skipping] object SkippingReport {
+  val none: SkippingReport = new SkippingReport(0, 0, 0, 0, 0, Nil, Nil)
 }
 
 /**
@@ -45,4 +80,41 @@ final class ConjunctReport(text: => String, val filesKept: Option[Long], val rea
 object ConjunctReport {
   def apply(text: => String, filesKept: Option[Long], reason: Option[Reason]): ConjunctReport =
     new ConjunctReport(text, filesKept, reason)
+}
+
+/**
+ * A scan that is not in the plan, since the index has answered for all of its files.
+ *
+ * @param relation its name
+ */
+final case class AnsweredScan(relation: String, report: SkippingReport)
+
+/** A node of a physical plan that gives out what the index has answered. */
+private[skipping] trait AnsweredNode { def answered: AnsweredScan }
+
+object AnsweredScan {
+
+  /** Of the rows that came in place of the scan. Spark drops it if it folds the plan above into the rows. */
+  val Tag: TreeNodeTag[AnsweredScan] = TreeNodeTag[AnsweredScan]("zorder.answers")
+}
+
+/** An index of files that knows how the query sees the table folders that it reads from. */
+private[skipping] trait ViewedIndex extends FileIndex {
+  def views: Seq[ScanSnapshot]
+}
+
+/** An index of files that tells what was skipped. */
+private[skipping] trait ReportingIndex extends FileIndex {
+
+  /** None if there was nothing to skip by. */
+  def report: Option[SkippingReport]
+
+  /** Whether each row of its files that passes the filter must come, since others are not read. */
+  def areChosen: Boolean = false
+
+  /** Whether rows are only right if each file is as it was listed. */
+  def mustBeAsListed: Boolean = false
+
+  /** The index that still had the files that were answered for. */
+  def before: FileIndex = this
 }

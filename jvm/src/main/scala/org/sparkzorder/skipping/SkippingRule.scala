@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.scan.{CheckedFileIndex, CorrectedListing, CurrentFiles}
+import org.sparkzorder.scan.{CheckedFileIndex, ExchangeAwareListing, CurrentFiles}
 import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
 
@@ -94,10 +94,10 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
           moved match {
             case None                => made
             case Some(_) if left > 0 => attempt(left - 1)
-            case Some(table)         => throw CorrectedListing.unsettled(table.root)
+            case Some(table)         => throw ExchangeAwareListing.unsettled(table.root)
           }
       }
-    try RecoveryErrors.told(name)(attempt(CorrectedListing.MostLooks))
+    try RecoveryErrors.told(name)(attempt(ExchangeAwareListing.MostLooks))
     catch {
       case e: ZOrderRuntimeException    => throw e
       case NonFatal(e) if !mustUseViews =>
@@ -116,6 +116,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     val enabled = conf.getConf(ZOrderConf.skippingEnabled)
     if (now.moved.isEmpty && !enabled && !now.corrects) None
     else {
+      if (enabled && !SkippingStrategy.isIn(session)) SkippingErrors.withoutStrategy()
       val index = new PlannedFileIndex(now.index, relation.location, now.views, l.catalogTable, enabled)
       Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, now.listing)))
     }

@@ -11,9 +11,9 @@ import org.sparkzorder.predicate.ReaderFilters
 import org.sparkzorder.table.SparkFormat
 
 /**
- * Spark's own strategy for file scans, with three changes for those of our indexes: files that cannot hold a matching row
- * are left out, the scan node shows it, and a node above the filter learns which files had a row. The filters are those
- * that Spark's strategy pushes down to row groups.
+ * Spark's own strategy for file scans, with three changes for those of our indexes: files that cannot hold a matching
+ * row are left out, the scan node shows it, and a node above the filter learns which files had a row. The filters are
+ * those that Spark's strategy pushes down to row groups.
  */
 object SkippingStrategy extends SparkStrategy {
 
@@ -49,8 +49,8 @@ object SkippingStrategy extends SparkStrategy {
   }
 
   /**
-   * Whether the reader may leave out rows by the scan's filters. If it missed rows of files that were chosen since all rows
-   * pass, no other file would make up for it.
+   * Whether the reader may leave out rows by the scan's filters. If it missed rows of files that were chosen since all
+   * rows pass, no other file would make up for it.
    */
   private def mayFilter(scan: FileSourceScanExec, index: ReportingIndex): Boolean = {
     def isOrc = SparkFormat.of(scan.relation).contains("orc")

@@ -6,15 +6,15 @@ import scala.collection.mutable
  * Chooses the contents that a stream reads, so that each row arrives once.
  *
  * The rows of an exchange are delivered either through its outputs or through its inputs. This is decided when the
- * stream meets one of them for the first time, and never changes. If the stream has read any row of the inputs, it reads
- * all inputs, wherever they are now, and no output. Otherwise it reads the outputs, and later ignores inputs that RESTORE
- * brings back.
+ * stream meets one of them for the first time, and never changes. If the stream has read any row of the inputs, it
+ * reads all inputs, wherever they are now, and no output. Otherwise it reads the outputs, and later ignores inputs that
+ * RESTORE brings back.
  *
  * The result depends on the order of files in the stream's log, and on the records of operations that were published
  * before the stream saw their files. So a restarted stream comes to the same result.
  *
- * @param isWanted whether the stream reads a file of this name at all, since it may choose files by a pattern. Rows that
- *   it does not want count as read
+ * @param isWanted whether the stream reads a file of this name at all, since it may choose files by a pattern. Rows
+ *   that it does not want count as read
  */
 private[stream] final class Deliveries(isWanted: String => Boolean = _ => true) {
   import Deliveries._

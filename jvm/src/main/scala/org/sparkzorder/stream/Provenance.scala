@@ -60,10 +60,10 @@ private[stream] final case class FolderChange(
  * Where rows come from, by the records of a folder's operations.
  *
  * A *content* is what was written to a file, wherever the file was moved later. The content of an output is named after
- * the output's file, since no other file has this name. Any other content is named after the first name of its file, with
- * the file's time and length: each load may use a name such as `part-0` again once an operation has freed it. A file with
- * another time but the same length, where a content was left, is still that content: it was touched, or came back from a
- * backup.
+ * the output's file, since no other file has this name. Any other content is named after the first name of its file,
+ * with the file's time and length: each load may use a name such as `part-0` again once an operation has freed it. A
+ * file with another time but the same length, where a content was left, is still that content: it was touched, or came
+ * back from a backup.
  *
  * @param changes oldest first
  * @param forgottenUntil no operation was later of which the record is gone
@@ -213,4 +213,21 @@ private[sparkzorder] object Provenance {
     val path = content.takeWhile(_ != At)
     FileLocation(path, path)
   }
+}
+
+/** A file in the log of a stream: its path without scheme, and its modification time when the stream saw it. */
+private[stream] final case class Logged(path: String, time: Long)
+
+/**
+ * Finds the content of each file in a stream's log.
+ *
+ * @param there what is under a path now
+ */
+private[stream] final class LoggedContents(provenance: Provenance, there: String => Option[Stamp]) {
+  private val contents = mutable.HashMap.empty[Logged, String]
+
+  /** The contents of a batch. Originals come before the files that were made from them. */
+  def of(batch: Seq[Logged]): Seq[String] = batch.map(of).sortBy(c => (provenance.rank(c), c))
+
+  def of(f: Logged): String = contents.getOrElseUpdate(f, provenance.ofLog(f.path, f.time, there(f.path)))
 }

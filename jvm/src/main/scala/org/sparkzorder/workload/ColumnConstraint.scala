@@ -14,8 +14,8 @@ object ColumnConstraint {
   final case class Between(low: Option[Value], high: Option[Value]) extends ColumnConstraint
 
   /**
-   * The constraint on each column that a row must meet to satisfy the filter. `<` counts as `<=`,
-   * and a column that is not restricted is left out.
+   * The constraint on each column that a row must meet to satisfy the filter. `<` counts as `<=`, and a column that is
+   * not restricted is left out.
    */
   def of(filter: StatsPredicate): Map[Column, ColumnConstraint] = box(filter).getOrElse(Map.empty)
 
@@ -70,8 +70,7 @@ object ColumnConstraint {
   private[workload] val MaxValues = 64
 
   /**
-   * The part of a constraint that is recorded: its form, and the ranks of its values. None if it
-   * allows every value.
+   * The part of a constraint that is recorded: its form, and the ranks of its values. None if it allows every value.
    */
   def observed(use: Form => ColumnUse, asked: ColumnConstraint, axis: RankAxis): Option[ObservedUse] = asked match {
     case Between(None, None) => None
@@ -88,4 +87,44 @@ object ColumnConstraint {
     case LongValue(v)  => axis.rank(v)
     case b: BytesValue => axis.rank(b.bytes)
   }
+}
+
+/**
+ * Ranks in place of those of values that no statistics rank. They are spread evenly, as the multiples of the golden
+ * ratio are modulo 1. So no part of the column counts as asked for more than others, and nothing is told of the values.
+ *
+ * A range with two ends gets a quarter of the rows, see P. Selinger et al., Access Path Selection in a Relational
+ * Database Management System, SIGMOD 1979, table 1.
+ *
+ * For example, the first three values get 0.62, 0.24 and 0.85.
+ */
+final class AssumedRanks {
+  import AssumedRanks._
+
+  private var count = 0L
+
+  /** None if the constraint allows every value. */
+  def observed(use: Form => ColumnUse, asked: ColumnConstraint): Option[ObservedUse] = asked match {
+    case ColumnConstraint.Values(values) =>
+      val ranks = Seq.fill(math.min(values.size, ColumnConstraint.MaxValues))(next())
+      Some(ObservedUse(use(if (values.size == 1) Form.Equal else Form.In), ranks.sorted, Nil))
+    case ColumnConstraint.Between(Some(_), Some(_)) =>
+      val low = next() * (1 - OfRange)
+      Some(ObservedUse(use(Form.Range), Seq(low), Seq(low + OfRange)))
+    case ColumnConstraint.Between(low, high) =>
+      Option.when(low.orElse(high).isDefined) {
+        val end = Seq(next())
+        ObservedUse(use(Form.Range), if (low.isDefined) end else Nil, if (high.isDefined) end else Nil)
+      }
+  }
+
+  private def next(): Double = {
+    count += 1
+    (count * GoldenRatio) % 1
+  }
+}
+
+private object AssumedRanks {
+  private val GoldenRatio = (math.sqrt(5) - 1) / 2
+  private val OfRange = 0.25
 }

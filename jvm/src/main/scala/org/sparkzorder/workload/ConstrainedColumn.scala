@@ -10,8 +10,8 @@ import org.sparkzorder.stats.OrderedValue
  * @param values the distribution of the sampled values
  * @param ofRow for each sampled row, the ordinal of its value; -1 for null
  * @param ranks the ranks of the sampled values from 0 to 1, ascending
- * @param holding the share of the files that a lookup of one value reads at most, wherever its rows are: less than 1 where
- *   the index has the values of each file, and a value has fewer rows than there are files
+ * @param holding the share of the files that a lookup of one value reads at most, wherever its rows are: less than 1
+ *   where the index has the values of each file, and a value has fewer rows than there are files
  */
 final class ConstrainedColumn(
     val path: Seq[String],
@@ -24,9 +24,8 @@ final class ConstrainedColumn(
   def withHolding(share: Double): ConstrainedColumn = new ConstrainedColumn(path, values, ofRow, ranks, share)
 
   /**
-   * Shares recorded positions among the sampled values. The count of a step goes to the values in
-   * this step, in proportion to their rows. If no value is in the step, the nearest value gets the
-   * count.
+   * Shares recorded positions among the sampled values. The count of a step goes to the values in this step, in
+   * proportion to their rows. If no value is in the step, the nearest value gets the count.
    */
   def measure(positions: Positions): Array[Double] = {
     val measure = new Array[Double](values.distinct)
@@ -43,8 +42,8 @@ final class ConstrainedColumn(
   }
 
   /**
-   * The ordinals of the least and the greatest sampled value within bounds. If there is none, both
-   * are that of the value next to them. (-1, -1) for a file without a value.
+   * The ordinals of the least and the greatest sampled value within bounds. If there is none, both are that of the
+   * value next to them. (-1, -1) for a file without a value.
    */
   def ordinals(bounds: FileBounds): (Int, Int) = bounds match {
     case FileBounds.AllNull         => (-1, -1)
@@ -93,8 +92,8 @@ object ConstrainedColumn {
   }
 
   /**
-   * How often queries of all kinds ask for each sampled value. A query counts as one in all: its
-   * values share this one, and so do the two ends of a range.
+   * How often queries of all kinds ask for each sampled value. A query counts as one in all: its values share this one,
+   * and so do the two ends of a range.
    */
   def queries(column: ConstrainedColumn, sketch: WorkloadSketch): Array[Double] = {
     val all = new Array[Double](column.values.distinct)
@@ -109,10 +108,7 @@ object ConstrainedColumn {
     all
   }
 
-  /**
-   * The column's distribution, with `share` of its room given to values by how often queries ask
-   * for them.
-   */
+  /** The column's distribution, with `share` of its room given to values by how often queries ask for them. */
   def mixed(column: ConstrainedColumn, sketch: WorkloadSketch, share: Double): ValueDistribution =
     QueryDensity.mixed(column.values, queries(column, sketch), share)
 }

@@ -7,12 +7,11 @@ import org.sparkzorder.layout.LayoutSpec
  * The chosen layout.
  *
  * @param touched about which share of the files a query touches with it
- * @param naive the share with all columns that queries ask for, at equal weights, along a Z-order
- *   curve
+ * @param naive the share with all columns that queries ask for, at equal weights, along a Z-order curve
  * @param current the share with the layout that the table has, if that is known
  * @param kept whether the chosen layout is the one that the table has
- * @param runnerUp the best of the other layouts that were tried, if there were any; one that differs
- *   only in weights is not another
+ * @param runnerUp the best of the other layouts that were tried, if there were any; one that differs only in weights is
+ *   not another
  */
 final case class Choice(
     trial: Trial,
@@ -27,25 +26,18 @@ final case class Choice(
 final case class RunnerUp(trial: Trial, touched: Double)
 
 /**
- * Chooses columns, weights and curve so that the recorded queries touch few files of the sample. It
- * goes step by step:
+ * Chooses columns, weights and curve so that the recorded queries touch few files of the sample. It goes step by step:
  *  - First the column that helps most, then the next one, as long as one helps.
- *  - Then the weights. Each is tried with two and four times as much, and with a half and a quarter.
- *    Two is not enough, as a single bit of the curve may change nothing.
+ *  - Then the weights. Each is tried with two and four times as much, and with a half and a quarter. Two is not enough,
+ *    as a single bit of the curve may change nothing.
  *  - Then the other curves.
  */
 object LayoutChooser {
 
-  /**
-   * The share of the touched files that a further column, weight or curve must save. Less may be
-   * chance.
-   */
+  /** The share of the touched files that a further column, weight or curve must save. Less may be chance. */
   private val WorthWhile = 0.02
 
-  /**
-   * The share of the touched files that another layout must save, since it makes OPTIMIZE rewrite
-   * all files.
-   */
+  /** The share of the touched files that another layout must save, since it makes OPTIMIZE rewrite all files. */
   private val WorthRewriting = 0.1
 
   /** How often all weights are tried again. */

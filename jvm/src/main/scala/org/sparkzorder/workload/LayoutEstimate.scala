@@ -11,14 +11,13 @@ import org.sparkzorder.layout._
 final case class Trial(curve: String, columns: Seq[(ConstrainedColumn, Double)])
 
 /**
- * Estimates which share of the files the recorded queries would touch. It lays out the sample as
- * the table would be laid out, and takes the bounds of each file from its sampled rows.
+ * Estimates which share of the files the recorded queries would touch. It lays out the sample as the table would be
+ * laid out, and takes the bounds of each file from its sampled rows.
  *
  * @param columns the columns that queries ask for; what they ask for other columns is ignored
  * @param files how many files the sample is cut into
  * @param aligned whether files end where the curve leaves a cell
- * @param share the share of the curve that is given to values by how often queries ask for them,
- *   see [[QueryDensity]]
+ * @param share the share of the curve that is given to values by how often queries ask for them, see [[QueryDensity]]
  */
 final class LayoutEstimate(
     columns: IndexedSeq[ConstrainedColumn],
@@ -37,9 +36,9 @@ final class LayoutEstimate(
   def queries: Double = ofQueries.queries
 
   /**
-   * The mean share of the files that a query touches, from 0 to 1. By chance there may be a few
-   * more or fewer files than asked for. With F files and D columns the share goes with F^(-1/D), so
-   * it is converted to the number asked for.
+   * The mean share of the files that a query touches, from 0 to 1. By chance there may be a few more or fewer files
+   * than asked for. With F files and D columns the share goes with F^(-1/D), so it is converted to the number asked
+   * for.
    */
   def touched(trial: Trial): Double = {
     val found = filesOf(trial)

@@ -4,19 +4,19 @@ import java.util.Arrays
 
 import org.sparkzorder.compat.ByteArrays
 import org.sparkzorder.layout.FileBounds
-import org.sparkzorder.stats.OrderedValue
+import org.sparkzorder.predicate.Column
+import org.sparkzorder.stats._
 
 /**
- * The rank of a value in its column: the share of the rows that are below the value, from 0 to 1.
- * It is computed from the files' bounds, as if the rows of a file were spread evenly from its least
- * to its greatest value. The rank is monotone in the value.
+ * The rank of a value in its column: the share of the rows that are below the value, from 0 to 1. It is computed from
+ * the files' bounds, as if the rows of a file were spread evenly from its least to its greatest value. The rank is
+ * monotone in the value.
  *
- * For example, two files have 10 rows each, with values from 0 to 100 and from 50 to 150. Then 0
- * has the rank 0, 50 has 1/4 and 75 has 1/2.
+ * For example, two files have 10 rows each, with values from 0 to 100 and from 50 to 150. Then 0 has the rank 0, 50 has
+ * 1/4 and 75 has 1/2.
  *
  * @param points the bounds as numbers, ascending
- * @param below for each point, the share of the rows below it, with half of the rows that are equal
- *   to it
+ * @param below for each point, the share of the rows below it, with half of the rows that are equal to it
  */
 final class RankAxis private (points: Array[Double], below: Array[Double], pointOf: Any => Double) {
 
@@ -39,15 +39,11 @@ final class RankAxis private (points: Array[Double], below: Array[Double], point
 
 object RankAxis {
 
-  /**
-   * At most about so many files are used: more would not change a rank by a step, of which there
-   * are 128.
-   */
+  /** At most about so many files are used: more would not change a rank by a step, of which there are 128. */
   private val MaxFiles = 2048
 
   /**
-   * @param files for each file, the bounds of a column and the number of rows in which it is not
-   *   null
+   * @param files for each file, the bounds of a column and the number of rows in which it is not null
    * @param floating whether longs are encoded floating-point numbers
    * @return None when no file has bounds
    */
@@ -122,4 +118,34 @@ object RankAxis {
   /** A byte string as a binary fraction, without the first bytes that all have in common. */
   private def fraction(v: Array[Byte], common: Int): Double =
     (0 until 6).foldLeft(0d)((sum, i) => sum * 256 + (if (common + i < v.length) v(common + i) & 0xff else 0))
+}
+
+/**
+ * The axes of a table's columns, made of the table's statistics.
+ *
+ * A column has an axis only if the statistics have its bounds in every file that has a value of it. So if a file hides
+ * its values by encryption, or the column is kept out of the statistics, ranks do not reveal them either.
+ */
+object ColumnAxes {
+
+  def of(statistics: StatsTable, column: Column): Option[RankAxis] =
+    statistics.column(column.path, column.dataType).flatMap { c =>
+      val files = (0 until statistics.files).map(i => bounds(c, i, statistics.rows(i)))
+      if (files.exists { case (b, rows) => b == FileBounds.Unknown && rows > 0 }) None
+      else RankAxis.of(files, OrderedValue.hasNaN(column.dataType))
+    }
+
+  private def bounds(c: StatsColumn, i: Int, rows: Long): (FileBounds, Long) = {
+    val nulls = c.nullCounts(i)
+    val of =
+      if (!c.bounded.get(i)) {
+        val nan = if (c.nanCounts == null) 0L else math.max(c.nanCounts(i), 0L)
+        if (math.max(nulls, 0L) + nan >= rows) FileBounds.AllNull else FileBounds.Unknown
+      } else
+        c match {
+          case l: LongStatsColumn  => FileBounds.Longs(l.min(i), l.max(i))
+          case b: BytesStatsColumn => FileBounds.Bytes(b.min(i), b.max(i))
+        }
+    of -> (rows - math.max(nulls, 0L))
+  }
 }

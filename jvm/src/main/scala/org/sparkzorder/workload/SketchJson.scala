@@ -12,8 +12,8 @@ import org.sparkzorder.layout.JoinSpec
 final class SketchFormatException(reason: String, cause: Throwable = null) extends IOException(reason, cause)
 
 /**
- * A sketch as JSON. Positions are a list of a step and its count, then the next step and its count,
- * and so on. Everything that is read is checked.
+ * A sketch as JSON. Positions are a list of a step and its count, then the next step and its count, and so on.
+ * Everything that is read is checked.
  */
 object SketchJson {
 
@@ -26,9 +26,7 @@ object SketchJson {
   private val VersionWithJoins = 2
   private val MaxName = 1024
 
-  /**
-   * At most [[MaxBytes]]. If there are too many kinds, those with the fewest queries are left out.
-   */
+  /** At most [[MaxBytes]]. If there are too many kinds, those with the fewest queries are left out. */
   def write(sketch: WorkloadSketch): Array[Byte] = {
     val short = WorkloadSketch(sketch.kinds.filter { case (kind, _) => kind.forall(isShort) })
     Iterator.iterate(short.kinds.size)(_ * 3 / 4).map(n => bytes(short.most(n))).find(_.length <= MaxBytes).get

@@ -9,8 +9,8 @@ package org.sparkzorder.workload
 final class SampledBounds(val files: Int, val low: IndexedSeq[Array[Int]], val high: IndexedSeq[Array[Int]])
 
 /**
- * Estimates which files the recorded queries touch. Queries are recorded column by column. So if a
- * query names values for several columns, these are taken to be independent.
+ * Estimates which files the recorded queries touch. Queries are recorded column by column. So if a query names values
+ * for several columns, these are taken to be independent.
  *
  * @param columns the columns that queries ask for; what they ask for other columns is ignored
  */
@@ -66,8 +66,7 @@ final class TouchEstimate(columns: IndexedSeq[ConstrainedColumn], sketch: Worklo
     def of(low: Int, high: Int): Double =
       if (low < 0) 0d
       else form match {
-        // A range misses the file if it ends below the file's values, or begins above them. Both at
-        // once is impossible.
+        // A range misses the file if it ends below the file's values, or begins above them. Both at once is impossible.
         case Form.Range =>
           val below = endsBelow(low)
           val above = startsBelow.last - startsBelow(high + 1)

@@ -3,13 +3,7 @@ package org.sparkzorder.workload
 import java.io.IOException
 import java.security.PrivilegedExceptionAction
 import java.util.UUID
-import java.util.concurrent.{
-  ConcurrentLinkedQueue,
-  Executors,
-  RejectedExecutionException,
-  ScheduledExecutorService,
-  TimeUnit
-}
+import java.util.concurrent._
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicLong}
 
 import scala.collection.mutable
@@ -24,6 +18,7 @@ import org.sparkzorder.commit.TableFolder
 import org.sparkzorder.commit.side.{WorkloadFile, WorkloadFiles}
 import org.sparkzorder.compat.Threads
 import org.sparkzorder.index.IndexSnapshot
+import org.sparkzorder.layout.JoinSpec
 import org.sparkzorder.predicate.{Column, StatsPredicate}
 
 /**
@@ -44,9 +39,9 @@ final case class Observation(
 )
 
 /**
- * Records which values the queries of this process ask tables for. A query only enqueues its
- * translated filter. Another thread turns the values into ranks. It writes one small file for each
- * table, some seconds later or when the process ends.
+ * Records which values the queries of this process ask tables for. A query only enqueues its translated filter. Another
+ * thread turns the values into ranks. It writes one small file for each table, some seconds later or when the process
+ * ends.
  */
 object WorkloadRecorder {
 
@@ -84,8 +79,8 @@ object WorkloadRecorder {
     // Hadoop closes the file systems in a hook of lower priority, so after this one.
     ShutdownHookManager.get.addShutdownHook(() => flush(), 50, 5, TimeUnit.SECONDS)
     Executors.newSingleThreadScheduledExecutor { (work: Runnable) =>
-      // The thread outlives the session whose query is recorded first, so it must not refer to
-      // anything of this session.
+      // The thread outlives the session whose query is recorded first, so it must not refer to anything of this
+      // session.
       val thread = Threads.separate(work, "zorder-workload")
       thread.setContextClassLoader(getClass.getClassLoader)
       thread.setDaemon(true)
@@ -195,10 +190,7 @@ object WorkloadRecorder {
 
   private def ownOf(o: Observation): Own = tables.getOrElseUpdate(o.folder.root, new Own)
 
-  /**
-   * Recording must never make a query fail. So every failure is counted, and logged once for each
-   * table.
-   */
+  /** Recording must never make a query fail. So every failure is counted, and logged once for each table. */
   private def guarded(folder: TableFolder)(work: => Unit): Unit =
     try work
     catch {
@@ -213,3 +205,17 @@ object WorkloadRecorder {
         }
     }
 }
+
+/**
+ * The filter of a dimension that a query joins with a table. By its attributes a layout can place the table's rows.
+ *
+ * @param filter over the dimension's columns
+ * @param statistics of the dimension, which rank the values; None if it has no index
+ * @param isExcluded whether nothing may be recorded about a column of the dimension
+ */
+final case class JoinedFilter(
+    join: JoinSpec,
+    filter: StatsPredicate,
+    statistics: Option[IndexSnapshot],
+    isExcluded: Seq[String] => Boolean
+)

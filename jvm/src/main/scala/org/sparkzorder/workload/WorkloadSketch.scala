@@ -39,8 +39,7 @@ final case class ObservedUse(use: ColumnUse, starts: Seq[Double], ends: Seq[Doub
 /**
  * The ranks that all queries of one kind name for one column.
  *
- * @param starts the positions of values, or of lower ends of ranges; ranges without one are not
- *   counted
+ * @param starts the positions of values, or of lower ends of ranges; ranges without one are not counted
  * @param ends the positions of upper ends of ranges
  */
 final case class UseSketch(starts: Positions, ends: Positions) {
@@ -59,9 +58,9 @@ final case class KindSketch(queries: Long, uses: Vector[UseSketch]) {
 }
 
 /**
- * The values that queries asked a table for, without the values themselves. Queries are of the same
- * kind if they ask for the same columns in the same forms. For each kind there is the number of
- * queries, and the positions of the values.
+ * The values that queries asked a table for, without the values themselves. Queries are of the same kind if they ask
+ * for the same columns in the same forms. For each kind there is the number of queries, and the positions of the
+ * values.
  *
  * @param kinds the columns of a kind are in the order of their paths, and each is there once
  */
@@ -100,10 +99,7 @@ final case class WorkloadSketch(kinds: Map[Vector[ColumnUse], KindSketch]) {
         else sum ++ WorkloadSketch(Map(kept.map(kind(_)) -> KindSketch(sketch.queries, kept.map(sketch.uses(_)))))
       }
 
-  /**
-   * The n kinds with the most queries. The choice does not depend on the order in which queries
-   * came.
-   */
+  /** The n kinds with the most queries. The choice does not depend on the order in which queries came. */
   def most(n: Int): WorkloadSketch =
     if (kinds.size <= n) this else WorkloadSketch(ranked.take(n).toMap)
 
@@ -111,9 +107,7 @@ final case class WorkloadSketch(kinds: Map[Vector[ColumnUse], KindSketch]) {
   def ranked: Seq[(Vector[ColumnUse], KindSketch)] =
     kinds.toSeq.sortBy { case (kind, sketch) => (-sketch.queries, kind.map(u => (u.path, u.form.name)).toString) }
 
-  /**
-   * The columns with the number of queries that ask for them, those with the most queries first.
-   */
+  /** The columns with the number of queries that ask for them, those with the most queries first. */
   def columns: Seq[(Seq[String], Long)] = counted(u => Seq(u.path))(_.mkString("\u0000"))
 
   /** The joins with dimensions by whose attributes queries filter, those with the most queries first. */
@@ -130,4 +124,66 @@ object WorkloadSketch {
   val MaxColumns = 8
 
   val empty: WorkloadSketch = WorkloadSketch(Map.empty)
+}
+
+/**
+ * The ranks of values in their column, as counts over [[Positions.Bins]] equal steps from the least value (rank 0) to
+ * the greatest (rank 1). Only the step of a value is kept.
+ */
+final class Positions private (private val counts: Array[Long]) {
+
+  def total: Long = counts.sum
+
+  def isEmpty: Boolean = counts.forall(_ == 0)
+
+  def count(bin: Int): Long = counts(bin)
+
+  /** The steps with a count above 0, ascending. */
+  def bins: IndexedSeq[Int] = counts.indices.filter(counts(_) != 0)
+
+  /** @param rank from 0 to 1 */
+  def add(rank: Double): Positions = {
+    val sum = counts.clone()
+    val bin = Positions.binOf(rank)
+    sum(bin) = Positions.sum(sum(bin), 1)
+    new Positions(sum)
+  }
+
+  def ++(other: Positions): Positions =
+    new Positions(Array.tabulate(Positions.Bins)(i => Positions.sum(counts(i), other.counts(i))))
+
+  override def equals(other: Any): Boolean = other match {
+    case that: Positions => java.util.Arrays.equals(counts, that.counts)
+    case _               => false
+  }
+  override def hashCode: Int = java.util.Arrays.hashCode(counts)
+  override def toString: String = bins.map(b => s"$b: ${counts(b)}").mkString("Positions(", ", ", ")")
+}
+
+object Positions {
+  val Bins = 128
+
+  /** The largest count. It is so small that sums of counts fit a long easily. */
+  val MaxCount: Long = 1L << 40
+
+  val empty: Positions = new Positions(new Array[Long](Bins))
+
+  def of(ranks: Seq[Double]): Positions = ranks.foldLeft(empty)(_.add(_))
+
+  /**
+   * @param counts the counts of some steps; others are 0
+   * @throws IllegalArgumentException when a step or a count is out of range
+   */
+  def of(counts: Map[Int, Long]): Positions = {
+    val all = new Array[Long](Bins)
+    counts.foreach { case (bin, n) =>
+      require(bin >= 0 && bin < Bins && n >= 0 && n <= MaxCount, s"$n values in step $bin")
+      all(bin) = n
+    }
+    new Positions(all)
+  }
+
+  def binOf(rank: Double): Int = math.max(0, math.min(Bins - 1, (rank * Bins).toInt))
+
+  private[workload] def sum(a: Long, b: Long): Long = math.min(a + b, MaxCount)
 }

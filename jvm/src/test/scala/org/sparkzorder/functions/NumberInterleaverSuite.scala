@@ -12,27 +12,6 @@ import org.sparkzorder.stats.RandomValues
 
 class NumberInterleaverSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  private val number = for (width <- Gen.choose(1, 8); value <- Gen.long) yield (width, value)
-
-  test("interleaved numbers are the same as their interleaved bytes") {
-    forAll(Gen.nonEmptyListOf(number), minSuccessful(1000)) { numbers =>
-      val (widths, values) = numbers.toArray.unzip
-      val bytes = numbers.map { case (w, v) => OrderedBytes.ofLong(v >> (64 - 8 * w), w) }
-      val found = new NumberInterleaver(widths)(values.map(_ ^ Long.MinValue))
-      assert(found.toSeq == InterleaveBits.interleave(bytes.toArray).toSeq)
-    }
-  }
-
-  test("numbers of one width, also more of them than the tables are for") {
-    forAll(Gen.choose(1, 12), Gen.choose(1, 8), Gen.long) { (n: Int, width: Int, seed: Long) =>
-      val random = new scala.util.Random(seed)
-      val values = Array.fill(n)(random.nextLong())
-      val bytes = values.map(v => OrderedBytes.ofLong(v >> (64 - 8 * width), width))
-      assert(new NumberInterleaver(Array.fill(n)(width))(values.map(_ ^ Long.MinValue)).toSeq ==
-        InterleaveBits.interleave(bytes).toSeq)
-    }
-  }
-
   test("a limited result is the first bytes of the whole") {
     val input = Gen.listOf(Gen.choose(-128, 127).map(_.toByte)).map(_.take(6).toArray)
     forAll(Gen.listOf(input), Gen.choose(0, 40)) { (inputs: List[Array[Byte]], limit: Int) =>

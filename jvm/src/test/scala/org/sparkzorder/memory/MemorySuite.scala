@@ -116,11 +116,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     def isRead: Boolean = scans(query).head.relation.location match {
       case index: SkippingFileIndex =>
         index.listFiles(Nil, Nil)
-        !index.filesWithoutRows(
-          scans(query).head.relation,
-          Nil,
-          Nil
-        ).without.exists(_.path.getName == target.getFileName.toString)
+        !index.filesWithoutRows(Nil, Nil).without.exists(_.path.getName == target.getFileName.toString)
       case _ => true
     }
     assert(!isRead)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.{CodegenSupport, FilterExec, LeafExecNode,
 import org.apache.spark.sql.execution.datasources.{FilePartition, HadoopFsRelation, PartitionedFile}
 
 import org.sparkzorder.memory.{FilterKey, ReaderSettings}
-import org.sparkzorder.scan.{FileRevalidation, LeftOut}
+import org.sparkzorder.scan.FileRevalidation
 
 /**
  * The filter right above a scan of files, which learns in which files there are rows that pass it. For Spark's rules it
@@ -45,7 +45,7 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     val above = parent
-    parent = new PassedRows(above, output)
+    parent = new MatchHook(above, output)
     try super.doConsume(ctx, input, row)
     finally parent = above
   }
@@ -70,15 +70,14 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
       val scan = new PendingScan(filter, outcomes, partitions, relation.partitionSchema, began, changed)
       scanned = Some(scan)
       PendingScans.add(scan)
-      new TalliedRDD(input, outcomes, ReaderSettings.ofTask, isFiltered)
+      new TrackedPartitionRDD(input, outcomes, ReaderSettings.ofTask, isFiltered)
     }
   }
 
   private def changed(files: Seq[PartitionedFile]): Set[Path] = {
     val statuses = files.map(f => new FileStatus(f.fileSize, false, 0, 0, f.modificationTime, f.toPath))
-    val folders = statuses.groupBy(_.getPath.getParent).toSeq.map { case (folder, of) => LeftOut(folder, of, of.size) }
     def failed(folder: Path, e: Exception): Unit = logWarning(s"Nothing is learned about files of $folder", e)
-    FileRevalidation.of(relation.sparkSession, failed).fold(Set.empty[Path])(_.changed(folders))
+    FileRevalidation.of(relation.sparkSession, failed).fold(Set.empty[Path])(_.changedOf(statuses).map(_.getPath).toSet)
   }
 }
 
@@ -88,7 +87,7 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
  *
  * @param above the node that gets the rows
  */
-private final case class PassedRows(above: CodegenSupport, output: Seq[Attribute])
+private final case class MatchHook(above: CodegenSupport, output: Seq[Attribute])
     extends LeafExecNode
     with CodegenSupport {
   parent = above
@@ -99,7 +98,7 @@ private final case class PassedRows(above: CodegenSupport, output: Seq[Attribute
   override protected def doExecute(): RDD[InternalRow] = throw new UnsupportedOperationException
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
-    val name = classOf[FileTally].getName
+    val name = classOf[MatchTracker].getName
     val tally =
       ctx.addMutableState(name, "tally", v => s"$v = $name.listeningTo(inputs[0]);", forceInline = true)
     s"""

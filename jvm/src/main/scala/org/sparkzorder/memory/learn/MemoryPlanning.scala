@@ -1,5 +1,8 @@
 package org.sparkzorder.memory.learn
 
+import scala.util.Try
+
+import org.apache.spark.SparkContext
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.catalyst.expressions.{Expression, PredicateHelper}
 import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec, ProjectExec, SparkPlan}
@@ -13,8 +16,8 @@ import org.sparkzorder.memory.{FilterKey, ReaderSettings, RememberedFiles, Table
 private[sparkzorder] object MemoryPlanning extends PredicateHelper {
 
   /**
-   * Whether the memory may be asked about a scan. A cluster may have the jar by other ways than Spark's. Then a user says
-   * so by turning the memory on.
+   * Whether the memory may be asked about a scan. A cluster may have the jar by other ways than Spark's. Then a user
+   * says so by turning the memory on.
    */
   def isOn(relation: HadoopFsRelation): Boolean =
     SQLConf.get.getConf(ZOrderConf.memoryEnabled) && relation.bucketSpec.isEmpty &&
@@ -50,4 +53,21 @@ private[sparkzorder] object MemoryPlanning extends PredicateHelper {
   private def learns(relation: HadoopFsRelation): Boolean = session(relation).sessionState.columnarRules.isEmpty
 
   private def session(relation: HadoopFsRelation) = relation.sparkSession.asInstanceOf[classic.SparkSession]
+}
+
+/** Whether tasks can load this project's classes. Skipping by the index needs them on the driver only. */
+private[learn] object ExecutorJar {
+
+  private lazy val own: Option[String] =
+    Try(getClass.getProtectionDomain.getCodeSource.getLocation.getPath).toOption.map(nameOf)
+
+  /** Whether Spark gives the jar to the executors, or runs without any. */
+  def isThere(context: SparkContext): Boolean =
+    context.isLocal || own.exists(jar => jar.nonEmpty && jarsOf(context).exists(nameOf(_) == jar))
+
+  /** On YARN, `--jars` goes this way. */
+  private def jarsOf(context: SparkContext): Seq[String] =
+    context.listJars() ++ context.getConf.get("spark.yarn.dist.jars", "").split(',')
+
+  private def nameOf(path: String): String = path.substring(path.lastIndexOf('/') + 1)
 }

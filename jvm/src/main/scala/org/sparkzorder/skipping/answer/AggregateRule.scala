@@ -10,9 +10,9 @@ import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.skipping.{AnsweredScan, ScanExplanation}
 
 /**
- * Answers `count`, `min` and `max` from the index, for files in which a filter is true of every row. The others are read.
- * Without groups, the answers are values beside the aggregate of those. With groups, a union below a last aggregate puts
- * the parts together. If no file is left, the plan is local rows.
+ * Answers `count`, `min` and `max` from the index, for files in which a filter is true of every row. The others are
+ * read. Without groups, the answers are values beside the aggregate of those. With groups, a union below a last
+ * aggregate puts the parts together. If no file is left, the plan is local rows.
  */
 object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
 
@@ -30,8 +30,8 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
   }
 
   /**
-   * The columns of the answers: the groups' and then the slots'. A group keeps its id. So no alias is needed, which Spark
-   * would remove from one of two equal aggregates. Their exchange would not be reused then.
+   * The columns of the answers: the groups' and then the slots'. A group keeps its id. So no alias is needed, which
+   * Spark would remove from one of two equal aggregates. Their exchange would not be reused then.
    */
   private def columns(asked: AnswerableAggregate): (Seq[AttributeReference], Seq[AttributeReference]) = {
     val groups = asked.groups.zip(asked.aggregate.groupingExpressions).map { case (i, grouping) =>
@@ -80,7 +80,7 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
       (slot, asked.functions(i)) match {
         case (_: Count, read)                 => Add(read, value)
         case (_, read) if value.value == null => read
-        case (e: Extreme, read) if e.isMin    => Least(Seq(read, value))
+        case (e: MinOrMax, read) if e.isMin    => Least(Seq(read, value))
         case (_, read)                        => Greatest(Seq(read, value))
       }
     })
@@ -106,7 +106,7 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
       val column = unionSlots(i)
       slot match {
         case _: Count   => Coalesce(Seq(new Sum(column).toAggregateExpression(), Literal(0L)))
-        case e: Extreme => (if (e.isMin) Min(column) else Max(column)).toAggregateExpression()
+        case e: MinOrMax => (if (e.isMin) Min(column) else Max(column)).toAggregateExpression()
       }
     })
     Aggregate(unionGroups, named, union)
@@ -114,7 +114,7 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
 
   /** A named expression of the aggregate with other columns for its groups and functions, under the same id. */
   private def replaced(asked: AnswerableAggregate, groups: Seq[Attribute], named: NamedExpression)(
-      of: (Int, Slot) => Expression
+      of: (Int, AggregateValue) => Expression
   ): NamedExpression = {
     val grouping = asked.aggregate.groupingExpressions
     // What comes in place of a function is not looked at again.

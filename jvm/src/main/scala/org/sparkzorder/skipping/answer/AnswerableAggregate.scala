@@ -23,7 +23,7 @@ private[answer] final case class AnswerableAggregate(
     scan: AnswerableScan,
     groups: Seq[Int],
     functions: Seq[AggregateExpression],
-    slots: Seq[Slot]
+    slots: Seq[AggregateValue]
 )
 
 private[answer] object AnswerableAggregate {
@@ -52,7 +52,7 @@ private[answer] object AnswerableAggregate {
     private def isForeign(e: Expression): Boolean =
       SubqueryExpression.hasSubquery(e) || e.isInstanceOf[PythonFuncExpression] || !e.deterministic
 
-    private def slot(f: AggregateExpression): Option[Slot] =
+    private def slot(f: AggregateExpression): Option[AggregateValue] =
       if (f.isDistinct || f.mode != Complete) None
       else {
         val where = f.filter.map(c => translated(ofScan(c)))
@@ -66,7 +66,7 @@ private[answer] object AnswerableAggregate {
 
     private def translated(e: Expression): StatsPredicate = scan.translated(e)
 
-    private def count(e: Expression, where: Option[StatsPredicate]): Slot = {
+    private def count(e: Expression, where: Option[StatsPredicate]): AggregateValue = {
       val valued = e match {
         // count_if(p) is count(if(NOT p, null, p)).
         case If(condition, Literal(null, _), value) => And(Negated(IsTrue(translated(condition))), notNull(value))
@@ -83,10 +83,10 @@ private[answer] object AnswerableAggregate {
       case other             => translated(IsNotNull(other))
     }
 
-    private def extreme(e: Expression, isMin: Boolean, where: Option[StatsPredicate]): Option[Slot] = e match {
-      case a: AttributeReference if Slot.hasExactBounds(a.dataType) =>
+    private def extreme(e: Expression, isMin: Boolean, where: Option[StatsPredicate]): Option[AggregateValue] = e match {
+      case a: AttributeReference if AggregateValue.hasExactBounds(a.dataType) =>
         val of = scan.partitionColumn(a).map(scala.Right(_)).orElse(scan.dataColumn(a).map(scala.Left(_)))
-        of.map(Extreme(_, isMin, where.getOrElse(Const.True), a.dataType))
+        of.map(MinOrMax(_, isMin, where.getOrElse(Const.True), a.dataType))
       case _ => None
     }
   }

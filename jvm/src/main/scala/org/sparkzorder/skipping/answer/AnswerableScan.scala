@@ -1,14 +1,13 @@
 package org.sparkzorder.skipping.answer
 
-import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DecimalType
 
 import org.sparkzorder.compat._
-import org.sparkzorder.predicate.{And, Column, Const, StatsPredicate}
-import org.sparkzorder.scan.{FileRevalidation, LeftOut}
+import org.sparkzorder.predicate.{Column, Filters, StatsPredicate}
+import org.sparkzorder.scan.FileRevalidation
 import org.sparkzorder.skipping.{ColumnsByName, PlannedFileIndex, ScanFilters, ScanPredicates, SkippingErrors}
 
 /**
@@ -25,25 +24,22 @@ private[skipping] final case class AnswerableScan(
 ) {
   val (onPartitions, onData) = ScanFilters.byPartition(filters, scan, relation)
 
-  def translated(e: Expression): StatsPredicate = ScanPredicates.translate(relation, None, e)
+  def translated(e: Expression): StatsPredicate = ScanPredicates.translated(relation, planned.views, Seq(e)).head
 
   /** The predicate of the conjuncts about data. */
-  lazy val predicate: StatsPredicate = onData.map(translated).reduceOption(And(_, _)).getOrElse(Const.True)
+  lazy val predicate: StatsPredicate = Filters.conjunction(onData.map(translated))
 
   /** The index that lists the files which are not left out. */
-  def location: FileIndex = planned.location(scan, filters)
+  lazy val location: FileIndex = planned.location(scan, filters)
 
   /** Whether an operation has come further, so that a listing of now may have other files. */
   def isMoved: Boolean =
     // Spark lists the partitions of a catalog's table after the look at the table.
     planned.base.isInstanceOf[CatalogFileIndex] && planned.views.exists(_.isMoved)
 
-  /** Those of some files of a listing that are not any more as they were listed. */
-  def changed(files: Seq[FileStatus]): Set[Path] =
+  def areAsListed(files: Seq[FileStatusWithMetadata]): Boolean =
     FileRevalidation.of(relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
-      .fold(Set.empty[Path])(_.changed(files.groupBy(_.getPath.getParent).toSeq.map { case (folder, of) =>
-        LeftOut(folder, of, of.size)
-      }))
+      .forall(_.changedOf(files.map(_.fileStatus)).isEmpty)
 
   /** An expression above the scan over the scan's own columns. */
   def ofScan(list: Seq[NamedExpression])(e: Expression): Expression = {

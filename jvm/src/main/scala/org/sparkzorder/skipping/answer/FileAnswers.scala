@@ -10,8 +10,8 @@ import org.sparkzorder.skipping.SkippingReport
 /**
  * The answers of the index to an aggregate.
  *
- * @param rows the values of the grouping columns, and then of the slots. There is one for each group of the files that the
- *   index answers for
+ * @param rows the values of the grouping columns, and then of the slots. There is one for each group of the files that
+ *   the index answers for
  * @param remaining the files that must be read
  */
 private[answer] final case class FileAnswers(
@@ -35,28 +35,28 @@ private[answer] object FileAnswers {
   /** None if the index answers for too few files to be worth another operator. */
   def of(asked: AnswerableAggregate): Option[FileAnswers] = {
     val begin = System.nanoTime()
-    val facts = new IndexFacts(asked.scan)
+    val facts = new FileFacts(asked.scan)
     if (!facts.mayAnswer) None
     else {
       val listed = facts.listed
       // The files that are read must be of the same state as those that the index answers for.
-      def isOfNow = asked.scan.changed(listed.flatMap(_.files.map(_.fileStatus))).isEmpty
-      if (asked.scan.isMoved || !isOfNow) None else answered(asked, facts, listed, begin)
+      if (asked.scan.isMoved || !asked.scan.areAsListed(listed.flatMap(_.files))) None
+      else answered(asked, facts, listed, begin)
     }
   }
 
   private def answered(
       asked: AnswerableAggregate,
-      facts: IndexFacts,
+      facts: FileFacts,
       listed: Seq[PartitionDirectory],
       begin: Long
   ): Option[FileAnswers] = {
-    val slots = asked.slots.map(Slot.values(_, facts.table))
+    val slots = asked.slots.map(AggregateValue.values(_, facts.table))
     def factOf(ordinal: Int, partition: InternalRow): Option[FileFact] =
       if (!facts.isSure(ordinal)) None
       else {
         val values = slots.map(_(ordinal, partition))
-        if (values.contains(Slot.Unknown)) None else Some(FileFact(facts.table.rows(ordinal) > 0, values))
+        if (values.contains(AggregateValue.Unknown)) None else Some(FileFact(facts.table.rows(ordinal) > 0, values))
       }
     val found = listed.zip(facts.ordinals).map { case (d, ordinals) => ordinals.map(factOf(_, d.values)) }
     val groups = mutable.LinkedHashMap.empty[Seq[Any], Seq[Any]]
@@ -71,22 +71,15 @@ private[answer] object FileAnswers {
       d.copy(files = read.map(_._1))
     }
     val left = remaining.iterator.map(_.files.size).sum
-    def report = RemainingFiles.report(
-      asked.scan,
-      listed,
-      remaining,
-      asked.functions.map(_.sql).mkString(", "),
-      s"the index answers for $answers files",
-      (System.nanoTime() - begin) / 1e6
-    )
+    val (what, why) = (asked.functions.map(_.sql).mkString(", "), s"the index answers for $answers files")
     if (answers == 0 || answers * 4 < left || groups.size > MostGroups) None
     else Some(FileAnswers(
       groups.toSeq.map { case (key, values) => key ++ values },
       remaining.filter(_.files.nonEmpty),
-      report.copy(leftOut = report.leftOut.copy(answers = answers))
+      RemainingFiles.report(asked.scan, listed, remaining, what, why, begin, answers)
     ))
   }
 
-  private def merged(slots: Seq[Slot], a: Seq[Any], b: Seq[Any]): Seq[Any] =
+  private def merged(slots: Seq[AggregateValue], a: Seq[Any], b: Seq[Any]): Seq[Any] =
     slots.indices.map(i => slots(i).merge(a(i), b(i)))
 }

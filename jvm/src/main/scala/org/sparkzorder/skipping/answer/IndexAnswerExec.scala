@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan, SparkStrategy}
 
-import org.sparkzorder.skipping.{AnsweredNode, AnsweredScan}
+import org.sparkzorder.skipping.{AnsweredNode, AnsweredScan, SkippingReport}
 
 /** Rows that the index has answered. Like Spark's scan of local rows it runs no job if nothing is above it. */
 final case class IndexAnswerExec(
@@ -25,11 +25,10 @@ final case class IndexAnswerExec(
   override def executeCollect(): Array[InternalRow] = unsafe
   override def executeTake(limit: Int): Array[InternalRow] = unsafe.take(limit)
   override def executeTail(limit: Int): Array[InternalRow] = unsafe.takeRight(limit)
-  // Two equal answers need not have taken the same time.
+  // Two equal answers need not have been found in the same way.
   override protected def doCanonicalize(): SparkPlan = super.doCanonicalize() match {
-    case exec: IndexAnswerExec =>
-      exec.copy(answered = answered.copy(report = answered.report.copy(pruningMs = 0, conjuncts = Nil)))
-    case other => other
+    case exec: IndexAnswerExec => exec.copy(answered = answered.copy(report = SkippingReport.none))
+    case other                 => other
   }
 
   override def simpleString(maxFields: Int): String =

@@ -3,11 +3,11 @@ package org.sparkzorder.skipping.answer
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.predicate.{Reason, ReasonCode}
-import org.sparkzorder.skipping.{ConjunctReport, LeftOutBy, ReportingIndex, SkippingFileIndex, SkippingReport}
+import org.sparkzorder.skipping.{ConjunctReport, ReportingIndex, SkippingFileIndex, SkippingReport, StageCount}
 
 /**
  * The files that a scan must read, of those that the index knows. They are never listed again: a file that has been
@@ -67,10 +67,28 @@ private[skipping] final class RemainingFiles(
 private[skipping] object RemainingFiles {
 
   /**
+   * The files that are enough for a query; None if these are all, or if a file is not any more as it was listed.
+   *
+   * @param same the files that must be as they were listed
+   * @param what the part of the query that needs no other files
+   * @param begin when the choice began, as of `System.nanoTime`
+   */
+  def chosen(
+      scan: AnswerableScan,
+      listed: Seq[PartitionDirectory],
+      files: Seq[PartitionDirectory],
+      same: Seq[FileStatusWithMetadata],
+      what: String,
+      why: String,
+      begin: Long
+  ): Option[RemainingFiles] =
+    if (number(files) == number(listed) || scan.isMoved || !scan.areAsListed(same)) None
+    else Some(new RemainingFiles(scan, files, report(scan, listed, files, what, why, begin, 0), areChosen = true))
+
+  /**
    * What EXPLAIN SKIPPING says of a choice of the files of a listing.
    *
-   * @param what the part of the query that needs no other files
-   * @param millis that it took
+   * @param answers files that the index has answered for
    */
   def report(
       scan: AnswerableScan,
@@ -78,22 +96,30 @@ private[skipping] object RemainingFiles {
       files: Seq[PartitionDirectory],
       what: String,
       why: String,
-      millis: Double
+      begin: Long,
+      answers: Long
   ): SkippingReport = {
-    def number(of: Seq[PartitionDirectory]) = of.iterator.map(_.files.size.toLong).sum
-    def bytes(of: Seq[PartitionDirectory]) = of.iterator.flatMap(_.files).map(_.getLen).sum
     val before = scan.location match {
       case skipping: SkippingFileIndex => skipping.report
       case _                           => None
     }
-    val known = before.getOrElse(
-      SkippingReport(number(listed), number(listed), bytes(listed), bytes(listed), 0, LeftOutBy(0, 0, 0, 0), Nil)
-    )
-    known.copy(
-      filesKept = number(files),
-      bytesKept = bytes(files),
-      pruningMs = millis,
-      conjuncts = known.conjuncts :+ ConjunctReport(what, Some(number(files)), Some(Reason(ReasonCode.Answered, why)))
+    def conjunct = ConjunctReport(what, Some(number(files)), Some(Reason(ReasonCode.Answered, why)))
+    new SkippingReport(
+      before.fold(number(listed))(_.filesTotal),
+      number(files),
+      before.fold(bytes(listed))(_.bytesTotal),
+      bytes(files),
+      (System.nanoTime() - begin) / 1e6,
+      before.fold(Seq.empty[StageCount])(_.stages) :+ StageCount(
+        StageCount.Answers,
+        number(files) + answers,
+        number(files)
+      ),
+      before.fold(Seq.empty[ConjunctReport])(_.conjuncts) :+ conjunct
     )
   }
+
+  private def number(of: Seq[PartitionDirectory]) = of.iterator.map(_.files.size.toLong).sum
+
+  private def bytes(of: Seq[PartitionDirectory]) = of.iterator.flatMap(_.files).map(_.getLen).sum
 }

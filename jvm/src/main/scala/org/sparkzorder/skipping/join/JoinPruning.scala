@@ -12,22 +12,22 @@ import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.shim.{DynamicPruning, SparkShim}
-import org.sparkzorder.skipping.{JoinNotes, PlannedFileIndex}
+import org.sparkzorder.skipping.{JoinFilters, PlannedFileIndex}
 
 /**
  * The filters that the joins of a plan give to its scans.
  *
  * A join with equal keys drops a row of one side whose key no row of the other side has, if it is an inner join, or a
  * left semi join and the row is of its left side. Then a file without such a key gives no row to the join's result. The
- * filter goes down to the scan through nodes to which the row gives rows of its own, or none, or that treat rows of equal
- * keys alone. Spark's own filters go the same ways.
+ * filter goes down to the scan through nodes to which the row gives rows of its own, or none, or that treat rows of
+ * equal keys alone. Spark's own filters go the same ways.
  *
- * @param ofTwins see [[ScanTwins]]
+ * @param ofTwins see [[DuplicateScans]]
  */
 private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters => JoinPruning.Filters, conf: SQLConf)
     extends AliasHelper with JoinSelectionHelper {
   import JoinPruning._
-  import ScanTwins.{next, Place}
+  import DuplicateScans.{next, Place}
 
   /** The plan with these filters. */
   def pruned: LogicalPlan = {
@@ -126,10 +126,11 @@ private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters 
             val placed = filters.getOrElse(leaf, Set.empty)
             val isAllowed = allowed(leaf).forall(_(known))
             if (!PlannedFileIndex.of(l).exists(_.mayPrune(l, key))) {
-              JoinNotes.add(l, key, "the index has no bounds for this key")
+              JoinFilters.note(l, key, "the index has no bounds for this key")
               None
             } else if (placed(known) || !isAllowed) {
-              if (!isAllowed) JoinNotes.add(l, key, "the query reads the table twice in this way, and may read it once")
+              if (!isAllowed)
+                JoinFilters.note(l, key, "the query reads the table twice in this way, and may read it once")
               None
             } else {
               filters(leaf) = placed + known
@@ -141,7 +142,7 @@ private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters 
 
     private def say(side: LogicalPlan, place: Place, keys: Seq[Expression], why: String): Unit = keys.foreach { k =>
       down(side, place, asWritten(k)) { (l, _, key) =>
-        JoinNotes.add(l, key, why)
+        JoinFilters.note(l, key, why)
         None
       }
     }
@@ -149,40 +150,35 @@ private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters 
     /** A plan with a filter right above the scan that has the columns of a key; None if it cannot go there. */
     private def down(at: LogicalPlan, place: Place, key: Expression)(
         make: (LogicalRelation, Place, Expression) => Option[LogicalPlan]
-    ): Option[LogicalPlan] = at match {
-      case l: LogicalRelation if PlannedFileIndex.of(l).isDefined => make(l, place, key)
-      case p: Project if p.projectList.forall(_.deterministic)    =>
-        val replaced = replaceAlias(key, getAliasMap(p))
-        down(p.child, next(p, place, 0), replaced)(make).map(c => p.withNewChildren(Seq(c)))
-      case f: Filter if f.condition.deterministic =>
-        down(f.child, next(f, place, 0), key)(make).map(c => f.withNewChildren(Seq(c)))
-      // The rows of a group, or of a window's partition, have one key.
-      case a: Aggregate if a.groupingExpressions.nonEmpty && a.aggregateExpressions.forall(_.deterministic) =>
-        val replaced = replaceAlias(key, getAliasMap(a))
-        if (!replaced.references.subsetOf(AttributeSet(a.groupingExpressions.collect { case g: Attribute => g }))) None
-        else down(a.child, next(a, place, 0), replaced)(make).map(c => a.withNewChildren(Seq(c)))
-      case w: Window if w.windowExpressions.forall(_.deterministic) =>
-        if (!key.references.subsetOf(AttributeSet(w.partitionSpec.collect { case p: Attribute => p }))) None
-        else down(w.child, next(w, place, 0), key)(make).map(c => w.withNewChildren(Seq(c)))
-      case g: Generate if g.generator.deterministic && key.references.subsetOf(g.child.outputSet) =>
-        down(g.child, next(g, place, 0), key)(make).map(c => g.withNewChildren(Seq(c)))
-      case u: Union if u.output.map(_.exprId).distinct.size == u.output.size =>
-        val made = u.children.zipWithIndex.map { case (c, i) =>
-          val names = AttributeMap(u.output.zip(c.output))
-          down(c, next(u, place, i), key.transform { case a: Attribute => names.getOrElse(a, a) })(make)
-        }
-        if (made.forall(_.isEmpty)) None
-        else Some(u.withNewChildren(made.zip(u.children).map { case (m, c) => m.getOrElse(c) }))
-      case j: Join if j.condition.forall(_.deterministic) =>
-        val broadcast = broadcastSide(j)
-        def into(i: Int) = down(j.children(i), next(j, place, i), key)(make)
-        if (broadcast != Some(BuildLeft) && key.references.subsetOf(j.left.outputSet) && keepsLeftApart(j.joinType))
-          into(0).map(c => j.withNewChildren(Seq(c, j.right)))
-        else if (
-          broadcast != Some(BuildRight) && key.references.subsetOf(j.right.outputSet) && keepsRightApart(j.joinType)
-        ) into(1).map(c => j.withNewChildren(Seq(j.left, c)))
-        else None
-      case _ => None
+    ): Option[LogicalPlan] = {
+      def into(i: Int, key: Expression) = down(at.children(i), next(at, place, i), key)(make)
+      def inside(i: Int, key: Expression) = into(i, key).map(c => at.withNewChildren(at.children.updated(i, c)))
+      def isOf(columns: Seq[Expression], key: Expression) =
+        key.references.subsetOf(AttributeSet(columns.collect { case a: Attribute => a }))
+      at match {
+        case l: LogicalRelation if PlannedFileIndex.of(l).isDefined => make(l, place, key)
+        case p: Project if p.projectList.forall(_.deterministic)    => inside(0, replaceAlias(key, getAliasMap(p)))
+        case f: Filter if f.condition.deterministic                 => inside(0, key)
+        // The rows of a group, or of a window's partition, have one key.
+        case a: Aggregate if a.groupingExpressions.nonEmpty && a.aggregateExpressions.forall(_.deterministic) =>
+          Some(replaceAlias(key, getAliasMap(a))).filter(isOf(a.groupingExpressions, _)).flatMap(inside(0, _))
+        case w: Window if w.windowExpressions.forall(_.deterministic) && isOf(w.partitionSpec, key) => inside(0, key)
+        case g: Generate if g.generator.deterministic && isOf(g.child.output, key)                  => inside(0, key)
+        case u: Union if u.output.map(_.exprId).distinct.size == u.output.size                      =>
+          val made = u.children.zipWithIndex.map { case (c, i) =>
+            val names = AttributeMap(u.output.zip(c.output))
+            into(i, key.transform { case a: Attribute => names.getOrElse(a, a) })
+          }
+          if (made.forall(_.isEmpty)) None
+          else Some(u.withNewChildren(made.zip(u.children).map { case (m, c) => m.getOrElse(c) }))
+        case j: Join if j.condition.forall(_.deterministic) =>
+          val broadcast = broadcastSide(j)
+          if (!broadcast.contains(BuildLeft) && isOf(j.left.output, key) && keepsLeftApart(j.joinType)) inside(0, key)
+          else if (!broadcast.contains(BuildRight) && isOf(j.right.output, key) && keepsRightApart(j.joinType))
+            inside(1, key)
+          else None
+        case _ => None
+      }
     }
   }
 }
@@ -198,7 +194,7 @@ private object JoinPruning {
   /** A filter without the ids of a plan: the scan's key, and the keys of the other side. */
   final case class Known(key: Expression, broadcast: LogicalPlan, keys: Seq[Expression], i: Int)
 
-  type Filters = Map[ScanTwins.Place, Set[Known]]
+  type Filters = Map[DuplicateScans.Place, Set[Known]]
 
   private def named(joinType: JoinType): String = joinType match {
     case _: ExistenceJoin => "EXISTENCE"

@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.expressions.{DynamicPruningSubquery, ScalarSubquery}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Subquery}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.{JOIN, PLAN_EXPRESSION}
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 
 import org.sparkzorder.conf.ZOrderConf
@@ -20,11 +21,12 @@ object JoinPruningRule extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     // Spark still merges subqueries that are alike. They get their filters as a part of the query.
-    case _: Subquery                                      => plan
-    case _ if !isOn || plan.isStreaming || isPruned(plan) => plan
-    case _                                                =>
+    case _: Subquery                                          => plan
+    case _ if !plan.containsAnyPattern(JOIN, PLAN_EXPRESSION) => plan
+    case _ if !isOn || plan.isStreaming || isPruned(plan)     => plan
+    case _                                                    =>
       try {
-        val scans = ScanTwins.count(plan)
+        val scans = DuplicateScans.count(plan)
         if (scans.isEmpty) plan else everywhere(plan, scans)
       } catch {
         case NonFatal(e) =>
@@ -45,7 +47,7 @@ object JoinPruningRule extends Rule[LogicalPlan] {
 
   /** Subqueries come first. Then a filter's copy of a side has the same ones. */
   private def everywhere(plan: LogicalPlan, scans: Map[LogicalPlan, Int]): LogicalPlan =
-    new JoinPruning(inSubqueries(plan, scans), ScanTwins.ofTwins(plan, scans)(_), conf).pruned
+    new JoinPruning(inSubqueries(plan, scans), DuplicateScans.ofTwins(plan, scans)(_), conf).pruned
 
   private def inSubqueries(plan: LogicalPlan, scans: Map[LogicalPlan, Int]): LogicalPlan =
     plan.transformAllExpressions {

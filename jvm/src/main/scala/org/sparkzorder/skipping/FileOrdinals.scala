@@ -1,8 +1,9 @@
 package org.sparkzorder.skipping
 
-import java.lang.ref.{ReferenceQueue, SoftReference, WeakReference}
+import java.util.BitSet
 import java.util.concurrent.ConcurrentHashMap
 
+import com.google.common.cache.CacheBuilder
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata}
 
@@ -33,26 +34,31 @@ private[skipping] final class ListedFiles(val files: Array[FileStatus], val ordi
     i == files.length
   }
 
+  /** The files at some places. */
+  def only(places: BitSet): ListedFiles = {
+    val kept = places.stream.toArray
+    new ListedFiles(kept.map(files(_)), kept.map(ordinals(_)))
+  }
+
   /** A selection of these files in the same order; None if `those` has other files. */
   def part(those: Array[FileStatus]): Option[ListedFiles] = {
-    val found = new Array[Int](those.length)
-    var (i, at) = (0, 0)
-    while (i < those.length && at < files.length) {
-      if (files(at) eq those(i)) {
-        found(i) = ordinals(at)
+    val places = new BitSet(files.length)
+    var i = 0
+    files.indices.foreach { at =>
+      if (i < those.length && (files(at) eq those(i))) {
+        places.set(at)
         i += 1
       }
-      at += 1
     }
-    if (i == those.length) Some(new ListedFiles(those, found)) else None
+    if (i == those.length) Some(only(places)) else None
   }
 }
 
 /**
- * The ordinals in an index of the files of a listing. They are found once for each listing, not by each query: a listing
- * gives the same file objects in the same order until it is made anew.
+ * The ordinals in an index of the files of a listing. They are found once for each listing, not by each query: a
+ * listing gives the same file objects in the same order until it is made anew.
  */
-private[skipping] final class ListedOrdinals(
+private[skipping] final class FileOrdinals(
     names: RelativePath,
     val snapshot: IndexSnapshot,
     hasOutside: Boolean = false
@@ -91,41 +97,26 @@ private[skipping] final class ListedOrdinals(
     }
 
   private def ordinalsOf(files: Array[FileStatus]): Array[Int] = {
-    val ordinals = new Array[Int](files.length)
     // Files of one operation are listed in the order of the index, so the next ordinal is tried first.
     var next = 0
-    var i = 0
-    while (i < files.length) {
-      val file = files(i)
-      val start = names.start(file.getPath)
-      ordinals(i) =
+    files.map { file =>
+      val (path, start) = (file.getPath, names.start(file.getPath))
+      val ordinal =
         if (start >= 0)
-          snapshot.ordinalOf(file.getPath.toUri.getPath, start, file.getLen, file.getModificationTime, next)
-        else if (hasOutside)
-          snapshot.ordinalOf(file.getPath.toString, 0, file.getLen, file.getModificationTime, next)
+          snapshot.ordinalOf(path.toUri.getPath, start, file.getLen, file.getModificationTime, next)
+        else if (hasOutside) snapshot.ordinalOf(path.toString, 0, file.getLen, file.getModificationTime, next)
         else -1
-      if (ordinals(i) >= 0) next = ordinals(i) + 1
-      i += 1
+      if (ordinal >= 0) next = ordinal + 1
+      ordinal
     }
-    ordinals
   }
 }
 
-private[skipping] object ListedOrdinals {
+private[skipping] object FileOrdinals {
 
-  /** A table in a listing. Listings are compared by identity: two of one folder are equal, whatever their age. */
-  private final class Key(listing: FileIndex, val root: Path, queue: ReferenceQueue[FileIndex])
-      extends WeakReference[FileIndex](listing, queue) {
-    override val hashCode: Int = 31 * System.identityHashCode(listing) + root.hashCode
-
-    override def equals(other: Any): Boolean = other match {
-      case that: Key => (this eq that) || (get != null && (get eq that.get) && root == that.root)
-      case _         => false
-    }
-  }
-
-  private val gone = new ReferenceQueue[FileIndex]
-  private val all = new ConcurrentHashMap[Key, SoftReference[ListedOrdinals]]
+  // By identity: two listings of one folder are equal, whatever their age.
+  private val all =
+    CacheBuilder.newBuilder().weakKeys().softValues().build[FileIndex, ConcurrentHashMap[Path, FileOrdinals]]()
 
   /**
    * Kept until the listing is garbage, the index changes, or memory is short.
@@ -133,13 +124,11 @@ private[skipping] object ListedOrdinals {
    * @param hasOutside whether files outside of the root may be the table's. The index of a folder says nothing about
    *   files of another folder that the query reads as well
    */
-  def of(listing: FileIndex, root: Path, snapshot: IndexSnapshot, hasOutside: Boolean = false): ListedOrdinals = {
-    Iterator.continually(gone.poll()).takeWhile(_ != null).foreach(all.remove(_))
-    val found = Option(all.get(new Key(listing, root, null))).flatMap(r => Option(r.get)).filter(_.snapshot eq snapshot)
-    found.getOrElse {
-      val made = new ListedOrdinals(new RelativePath(root), snapshot, hasOutside)
-      all.put(new Key(listing, root, gone), new SoftReference(made))
-      made
-    }
-  }
+  def of(listing: FileIndex, root: Path, snapshot: IndexSnapshot, hasOutside: Boolean = false): FileOrdinals =
+    all.get(listing, () => new ConcurrentHashMap[Path, FileOrdinals]).compute(
+      root,
+      (_, found) =>
+        if (found != null && (found.snapshot eq snapshot)) found
+        else new FileOrdinals(new RelativePath(root), snapshot, hasOutside)
+    )
 }

@@ -5,18 +5,11 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.execution.datasources.PartitionDirectory
 
 import org.sparkzorder.predicate.{Column, Comparison, Evaluation, IsNull, Operator, Or, Outcomes, StatsPredicate, Value}
-import org.sparkzorder.skipping.{ListedOrdinals, ListedTable, ScanPredicates}
-import org.sparkzorder.stats.{
-  BytesStatsColumn,
-  LongStatsColumn,
-  OrderedValue,
-  StatsTable,
-  StatsWithDefaults,
-  StatsWithPartitions
-}
+import org.sparkzorder.skipping.{FileOrdinals, ScanPredicates, ScannedTable}
+import org.sparkzorder.stats._
 
 /** What the index knows about the files of a scan, by their ordinals in the index. */
-private[skipping] final class IndexFacts(scan: AnswerableScan) {
+private[skipping] final class FileFacts(scan: AnswerableScan) {
   private val view = scan.planned.views.head
   private val snapshot = view.snapshot.get
   private val ofFiles = StatsWithDefaults.of(snapshot, scan.relation.dataSchema)
@@ -24,18 +17,16 @@ private[skipping] final class IndexFacts(scan: AnswerableScan) {
   /** The files that are not left out. */
   lazy val listed: Seq[PartitionDirectory] = scan.location.listFiles(scan.onPartitions, scan.onData)
 
-  private lazy val listedFiles =
-    ListedOrdinals.of(scan.planned.base, view.root, snapshot, scan.scan.catalogTable.isDefined)
-      .of(listed.map(_.files))
+  private lazy val scanned = {
+    val known = FileOrdinals.of(scan.planned.base, view.root, snapshot, scan.scan.catalogTable.isDefined)
+    ScannedTable(listed, Seq(known), scan.relation)
+  }
 
   /** The ordinals of the listed files; negative for files that the index does not know. */
-  lazy val ordinals: Seq[Seq[Int]] = listedFiles.map(_.ordinals.toSeq)
+  lazy val ordinals: Seq[Seq[Int]] = scanned.ordinals.head
 
-  lazy val table: StatsTable = new StatsWithPartitions(
-    ofFiles,
-    scan.relation.partitionSchema,
-    ListedTable.partitionsOf(listed.map(_.values).zip(listedFiles), snapshot.files)
-  )
+  lazy val table: StatsTable =
+    new StatsWithPartitions(ofFiles, scan.relation.partitionSchema, scanned.partitions.head)
 
   private def known = if (ScanPredicates.isAboutPartitions(scan.relation, scan.predicate)) table else ofFiles
 
@@ -49,7 +40,7 @@ private[skipping] final class IndexFacts(scan: AnswerableScan) {
     ordinal >= 0 && table.rows(ordinal) >= 0 && (outcomes(ordinal) & ~Outcomes.True) == 0
 
   /** The rows of files that show which files may hold the first rows in an order. */
-  final class WitnessesOf(column: AttributeReference, order: Witnesses.Order) {
+  final class CandidatesOf(column: AttributeReference, order: TopKCandidates.Order) {
     private val near = scan.dataColumn(column).map(new RowsAtBound(known, _, isLeast = order.ascending))
     private lazy val nearOutcomes = near.map(Evaluation.outcomes(scan.predicate, _))
 
@@ -57,35 +48,35 @@ private[skipping] final class IndexFacts(scan: AnswerableScan) {
     def mayBe: Boolean = mayAnswer || nearOutcomes.exists(_.contains(Outcomes.True.toByte))
 
     /**
-     * One row is at the near bound, if that is a value of the file, and passes the filter if all rows with this value do.
-     * The others are not behind the far bound, and pass if all rows of the file do.
+     * One row is at the near bound, if that is a value of the file, and passes the filter if all rows with this value
+     * do. The others are not behind the far bound, and pass if all rows of the file do.
      *
      * @param partition the values of the file's partition
      */
-    def of(file: Int, ordinal: Int, partition: InternalRow): Seq[Witness] =
+    def of(file: Int, ordinal: Int, partition: InternalRow): Seq[TopKCandidate] =
       if (ordinal < 0) Nil
       else {
-        val far = if (isSure(ordinal)) farWitness(file, ordinal, partition, column, order) else None
+        val far = if (isSure(ordinal)) farCandidate(file, ordinal, partition, column, order) else None
         val first = for {
           rows <- near
           value <- rows.value(ordinal)
           if nearOutcomes.exists(_(ordinal) == Outcomes.True)
-        } yield Witness(file, 1, Some(value))
+        } yield TopKCandidate(file, 1, Some(value))
         first.toSeq ++ far.map(f => f.copy(rows = f.rows - first.size))
       }
   }
 
-  private def farWitness(
+  private def farCandidate(
       file: Int,
       ordinal: Int,
       partition: InternalRow,
       column: AttributeReference,
-      order: Witnesses.Order
-  ): Option[Witness] = {
+      order: TopKCandidates.Order
+  ): Option[TopKCandidate] = {
     val rows = table.rows(ordinal)
     val ofPartition = scan.partitionColumn(column).map(partition.get(_, column.dataType)).map { value =>
       val bound = Option(value).map(Value.of(column.dataType, _))
-      Witnesses.of(file, rows, if (value == null) rows else 0, nans = if (isNaN(value)) rows else 0, bound, order)
+      TopKCandidates.of(file, rows, if (value == null) rows else 0, nans = if (isNaN(value)) rows else 0, bound, order)
     }
     def ofData = for (c <- scan.dataColumn(column); s <- table.column(c.path, c.dataType)) yield {
       val bound = s match {
@@ -94,7 +85,7 @@ private[skipping] final class IndexFacts(scan: AnswerableScan) {
         case b: BytesStatsColumn          => Some(if (order.ascending) b.max(ordinal) else b.min(ordinal))
       }
       val nans = if (!OrderedValue.hasNaN(c.dataType)) 0L else if (s.nanCounts == null) -1L else s.nanCounts(ordinal)
-      Witnesses.of(file, rows, s.nullCounts(ordinal), nans, bound.map(Witnesses.value), order)
+      TopKCandidates.of(file, rows, s.nullCounts(ordinal), nans, bound.map(TopKCandidates.value), order)
     }
     ofPartition.orElse(ofData).flatten
   }
@@ -108,7 +99,7 @@ private[skipping] final class IndexFacts(scan: AnswerableScan) {
   def notAfter(
       value: Option[Value],
       column: AttributeReference,
-      order: Witnesses.Order
+      order: TopKCandidates.Order
   ): (Int, InternalRow) => Boolean =
     scan.partitionColumn(column) match {
       case Some(i) => (_, partition) =>

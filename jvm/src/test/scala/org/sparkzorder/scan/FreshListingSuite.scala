@@ -22,8 +22,8 @@ import org.sparkzorder.commit.{
 import org.sparkzorder.commit.lock.LockSettings
 import org.sparkzorder.commit.log.RecordJson
 
-class WholeListingSuite extends AnyFunSuite {
-  import WholeListingSuite._
+class FreshListingSuite extends AnyFunSuite {
+  import FreshListingSuite._
 
   test("a partition that the newest records do not name is listed anew by the first query of it only") {
     val table = new Table
@@ -89,11 +89,11 @@ class WholeListingSuite extends AnyFunSuite {
     table.optimize("p=0")
     val e = intercept[HalfPublishedException](table.relisted("p=0"))
     assert(e.getMessage.contains("it changed again and again while it was listed"))
-    assert(table.refreshes == CorrectedListing.MostLooks + 1)
+    assert(table.refreshes == ExchangeAwareListing.MostLooks + 1)
   }
 }
 
-private object WholeListingSuite {
+private object FreshListingSuite {
 
   /** A table of the catalog with two partitions, and Spark's cache of their files. */
   private final class Table {
@@ -153,7 +153,7 @@ private object WholeListingSuite {
     def relisted(isFiltered: Boolean)(partitions: String*): Int = {
       refreshes = 0
       val listing = new Listing(new Index(partitions))
-      new WholeListing(listing, Seq(folder), LockSettings(), isOne = false, isFiltered).settled()
+      new FreshListing(listing, Seq(folder), LockSettings(), isOne = false, isFiltered).settled()
       refreshes
     }
 

@@ -8,7 +8,7 @@ import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.commit.MemoryFs
 import org.sparkzorder.commit.MemoryOps
 
-class SeenListingsSuite extends AnyFunSuite {
+class VerifiedListingsSuite extends AnyFunSuite {
   private val folder = TableFolder(new Path("mem:/t"), new MemoryOps(new MemoryFs))
 
   private def meta(name: String) = FileMeta(new Path(folder.side, name), 1L, 1L, isDirectory = false)
@@ -18,7 +18,7 @@ class SeenListingsSuite extends AnyFunSuite {
     new TableState.SideFolder(folder, versions.map(v => meta(f"_v$v%010d-1ms.json")))
 
   test("operations that were forgotten since a listing was checked are known to be missing") {
-    val seen = SeenOperations.of(state(1 to 20))
+    val seen = VerifiedOperations.of(state(1 to 20))
     def unseen(now: TableState.SideFolder) = seen.unseen(now).map(_.version)
     val next = state(5 to 22)
     assert(!seen.mayLack(next) && unseen(next) == Seq(22L, 21L))
@@ -31,6 +31,6 @@ class SeenListingsSuite extends AnyFunSuite {
   }
 
   test("a listing that was never checked may lack operations that are forgotten") {
-    assert(SeenOperations.none.mayLack(state(5 to 20)) && !SeenOperations.none.mayLack(state(1 to 20)))
+    assert(VerifiedOperations.none.mayLack(state(5 to 20)) && !VerifiedOperations.none.mayLack(state(1 to 20)))
   }
 }

@@ -10,10 +10,10 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.sparkzorder.skipping.{JoinFilters, PlannedFileIndex}
 
 /**
- * The scans of a plan that have a twin: an equal scan in the same query. Both may be below exchanges of which Spark makes
- * one. So they only get filters that both have.
+ * The scans of a plan that have a twin: an equal scan in the same query. Both may be below exchanges of which Spark
+ * makes one. So they only get filters that both have.
  */
-private object ScanTwins {
+private object DuplicateScans {
 
   /**
    * @param plan one of a query's plans

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFile}
 import org.scalatest.funsuite.AnyFunSuite
 
-class FileTallySuite extends AnyFunSuite {
+class MatchTrackerSuite extends AnyFunSuite {
 
   private val names = Seq("a", "b", "c")
   private val partition = FilePartition(
@@ -30,7 +30,7 @@ class FileTallySuite extends AnyFunSuite {
       left(name) = now.tail
       now.head
     }
-    val tally = new FileTally(partition, look, rows => reported = Some(rows))
+    val tally = new MatchTracker(partition, look, rows => reported = Some(rows))
     val input = new Iterator[AnyRef] {
       override def hasNext: Boolean = {
         // One call goes through all files without rows.

@@ -8,7 +8,7 @@ import org.sparkzorder.predicate.{Column, Evaluation, Outcomes, StatsPredicate}
 import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, StatsTable}
 
 /** What an aggregate function gives for the rows of a file. */
-private[answer] sealed trait Slot {
+private[answer] sealed trait AggregateValue {
   def dataType: DataType
 
   /** Of a group without rows. */
@@ -24,7 +24,7 @@ private[answer] sealed trait Slot {
  * @param where the rows that count
  * @param column set if these are the rows in which the column is not null
  */
-private[answer] final case class Count(where: StatsPredicate, column: Option[Column]) extends Slot {
+private[answer] final case class Count(where: StatsPredicate, column: Option[Column]) extends AggregateValue {
   override def dataType: DataType = LongType
   override def empty: Any = 0L
   override def merge(a: Any, b: Any): Any = a.asInstanceOf[Long] + b.asInstanceOf[Long]
@@ -36,19 +36,19 @@ private[answer] final case class Count(where: StatsPredicate, column: Option[Col
  * @param of a column of the files, or the ordinal of one of the partitions
  * @param where the rows that count
  */
-private[answer] final case class Extreme(
+private[answer] final case class MinOrMax(
     of: Either[Column, Int],
     isMin: Boolean,
     where: StatsPredicate,
     dataType: DataType
-) extends Slot {
+) extends AggregateValue {
   private lazy val order = TypeUtils.getInterpretedOrdering(dataType)
   override def empty: Any = null
   override def merge(a: Any, b: Any): Any =
     if (a == null) b else if (b == null) a else if (order.lteq(a, b) == isMin) a else b
 }
 
-private[answer] object Slot {
+private[answer] object AggregateValue {
 
   /** The value is not known without reading the file. */
   object Unknown
@@ -56,14 +56,14 @@ private[answer] object Slot {
   /** The value of a slot for a file, by the file's ordinal in the index and its partition's values. */
   type Values = (Int, InternalRow) => Any
 
-  def values(slot: Slot, table: StatsTable): Values = slot match {
+  def values(slot: AggregateValue, table: StatsTable): Values = slot match {
     case Count(_, Some(column)) =>
       table.column(column.path, column.dataType).fold[Values]((_, _) => Unknown) { c => (i, _) =>
         if (c.nullCounts(i) < 0) Unknown else table.rows(i) - c.nullCounts(i)
       }
     case Count(where, None)            => counting(where, table, 0L)((i, _) => table.rows(i))
-    case Extreme(Left(c), isMin, p, _) => counting(p, table, null)(bound(c, isMin, table))
-    case Extreme(Right(i), _, p, dt)   => counting(p, table, null)((_, values) => values.get(i, dt))
+    case MinOrMax(Left(c), isMin, p, _) => counting(p, table, null)(bound(c, isMin, table))
+    case MinOrMax(Right(i), _, p, dt)   => counting(p, table, null)((_, values) => values.get(i, dt))
   }
 
   /** @param empty the value of a file in which no row counts */
@@ -76,8 +76,8 @@ private[answer] object Slot {
   }
 
   /**
-   * A bound is a value of the file for all types of [[hasExactBounds]]. That is not so for strings, which writers cut. Of
-   * floating point the bound says nothing about NaN and the sign of a zero.
+   * A bound is a value of the file for all types of [[hasExactBounds]]. That is not so for strings, which writers cut.
+   * Of floating point the bound says nothing about NaN and the sign of a zero.
    */
   private def bound(column: Column, isMin: Boolean, table: StatsTable): Values =
     table.column(column.path, column.dataType).fold[Values]((_, _) => Unknown) { c =>

@@ -18,29 +18,29 @@ private[scan] final case class SettledTable(folder: TableFolder, state: Readable
 /**
  * Sees to it that a listing is whole.
  *
- * A listing that was made before or during the publishing of an operation shows files that are gone, or lacks files that
- * came. It is made anew, until nothing is published meanwhile.
+ * A listing that was made before or during the publishing of an operation shows files that are gone, or lacks files
+ * that came. It is made anew, until nothing is published meanwhile.
  *
  * @param tables that the scan reads from
  * @param isOne whether all folders were listed at one time. Spark keeps the listing of each partition of a catalog's
  *   table by itself
  * @param isFiltered whether options of the query choose files
  */
-private[scan] final class WholeListing(
+private[scan] final class FreshListing(
     listing: Listing,
     tables: Seq[TableFolder],
     settings: LockSettings,
     isOne: Boolean,
     isFiltered: Boolean
 ) extends Logging {
-  import WholeListing._
+  import FreshListing._
 
   /**
    * The tables, each in a state in which it may be read.
    *
    * @throws org.sparkzorder.commit.HalfPublishedException when one operation follows the other all the time
    */
-  def settled(): Seq[SettledTable] = settled(CorrectedListing.MostLooks)
+  def settled(): Seq[SettledTable] = settled(ExchangeAwareListing.MostLooks)
 
   @tailrec private def settled(left: Int): Seq[SettledTable] = {
     val now = Recovery.settled(tables, Recovery.QueryWaitMillis, settings).map((SettledTable.apply _).tupled)
@@ -51,7 +51,7 @@ private[scan] final class WholeListing(
     if (!mustRelist || !isMovedSince(now)) {
       remember(now, if (mustRelist) folders else before)
       now
-    } else if (left == 0) throw CorrectedListing.unsettled(now.head.folder.root)
+    } else if (left == 0) throw ExchangeAwareListing.unsettled(now.head.folder.root)
     else {
       // The listing began after the look at the table. So only the operations since must be looked at.
       quiet(now).foreach { case (root, operations, _) => seenWhole.put(listing.of, root, operations) }
@@ -70,9 +70,9 @@ private[scan] final class WholeListing(
     }
 
   /** Tables in which nothing is half done, with the operations up to which they are looked at. */
-  private def quiet(settled: Seq[SettledTable]): Seq[(Path, SeenOperations, TableState)] =
-    settled.filter(_.state.around.isEmpty).map(t => (t.folder.root, SeenOperations.of(t.state.state), t.state.state))
-      .filter(_._2 != SeenOperations.none)
+  private def quiet(settled: Seq[SettledTable]): Seq[(Path, VerifiedOperations, TableState)] =
+    settled.filter(_.state.around.isEmpty).map(t => (t.folder.root, VerifiedOperations.of(t.state.state), t.state.state))
+      .filter(_._2 != VerifiedOperations.none)
 
   /** What the listing shows, when it is first asked for: by folder if each may be of another time. */
   private def folders: () => Seq[ListedFolder] = {
@@ -87,8 +87,8 @@ private[scan] final class WholeListing(
   }
 
   /**
-   * Whether the listing must be made anew. It counts as stale if many operations do not say how old it is, and if it may
-   * be older than all records.
+   * Whether the listing must be made anew. It counts as stale if many operations do not say how old it is, and if it
+   * may be older than all records.
    */
   private def isStale(folders: => Seq[ListedFolder], state: TableState): Boolean = state match {
     case side: TableState.SideFolder =>
@@ -127,22 +127,22 @@ private[scan] final class WholeListing(
   }
 }
 
-private[scan] object WholeListing {
-  private val seenWhole = new SeenListings
-  private val seenFolders = new SeenFolders
+private[scan] object FreshListing {
+  private val seenWhole = new VerifiedListings
+  private val seenFolders = new VerifiedFolders
 
   /** Whether an operation was published since the tables were settled. */
   def isMovedSince(settled: Seq[SettledTable]): Boolean =
     settled.exists(before => isMoved(before.state, TableState.look(before.folder.root, before.folder.ops)))
 
   /**
-   * Whether an operation was published or began publishing since. Files of operations that were read around
-   * are named one by one.
+   * Whether an operation was published or began publishing since. Files of operations that were read around are named
+   * one by one.
    */
   private def isMoved(before: ReadableState, after: TableState): Boolean = after match {
     case now: TableState.SideFolder =>
       versions(now) != (if (before.around.isDefined) versions(before.state) else Nil) ||
-      SeenOperations.of(now) != SeenOperations.of(before.state)
+      VerifiedOperations.of(now) != VerifiedOperations.of(before.state)
     case TableState.NoSideFolder => false
   }
 

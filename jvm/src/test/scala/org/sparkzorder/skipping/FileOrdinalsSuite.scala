@@ -10,7 +10,7 @@ import org.sparkzorder.index.{IndexContents, IndexSnapshot, Indexes}
 import org.sparkzorder.stats.{FileId, FileStats}
 import org.sparkzorder.table.RelativePath
 
-class ListedOrdinalsSuite extends AnyFunSuite {
+class FileOrdinalsSuite extends AnyFunSuite {
   private val root = new Path("file:/t")
   private val names = new RelativePath(root)
 
@@ -22,7 +22,7 @@ class ListedOrdinalsSuite extends AnyFunSuite {
   private def status(i: Int, length: Int, folder: Path = root): FileStatus =
     new FileStatus(length.toLong, false, 1, 1L, 1L, new Path(folder, s"f$i"))
 
-  private def listed(known: ListedOrdinals, files: Seq[FileStatus]): ListedFiles =
+  private def listed(known: FileOrdinals, files: Seq[FileStatus]): ListedFiles =
     known.of(Seq(files.map(FileStatusWithMetadata(_)))).head
 
   private final class NoFiles extends FileIndex {
@@ -37,7 +37,7 @@ class ListedOrdinalsSuite extends AnyFunSuite {
   }
 
   test("the same ordinals whatever was learnt and in whatever order files are asked for") {
-    val known = new ListedOrdinals(names, snapshot(10))
+    val known = new FileOrdinals(names, snapshot(10))
     // Two that the index does not know: one of another length, one of another folder.
     val files = (0 until 10).map(i => status(i, i)) :+ status(3, 99) :+ status(4, 4, new Path("file:/u"))
     val expected = (0 until 10) :+ -1 :+ -1
@@ -55,7 +55,7 @@ class ListedOrdinalsSuite extends AnyFunSuite {
   }
 
   test("files that were listed before are not looked for again, nor are some of them, folder by folder") {
-    val known = new ListedOrdinals(names, snapshot(10))
+    val known = new FileOrdinals(names, snapshot(10))
     val folders = Seq(root, new Path(root, "p=1")).map(f => (0 until 10).map(i => status(i, i, f)))
     val first = folders.map(listed(known, _))
     folders.zip(first).foreach { case (files, l) =>
@@ -86,11 +86,11 @@ class ListedOrdinalsSuite extends AnyFunSuite {
 
   test("what is learnt is of one listing, one table and one index") {
     val (one, other, listing) = (snapshot(2), snapshot(2), new NoFiles)
-    val known = ListedOrdinals.of(listing, root, one)
-    assert(ListedOrdinals.of(listing, root, one) eq known)
-    assert(!(ListedOrdinals.of(new NoFiles, root, one) eq known))
-    assert(!(ListedOrdinals.of(listing, new Path("file:/u"), one) eq known))
-    assert(!(ListedOrdinals.of(listing, root, other) eq known))
-    assert(ListedOrdinals.of(listing, root, other).snapshot eq other)
+    val known = FileOrdinals.of(listing, root, one)
+    assert(FileOrdinals.of(listing, root, one) eq known)
+    assert(!(FileOrdinals.of(new NoFiles, root, one) eq known))
+    assert(!(FileOrdinals.of(listing, new Path("file:/u"), one) eq known))
+    assert(!(FileOrdinals.of(listing, root, other) eq known))
+    assert(FileOrdinals.of(listing, root, other).snapshot eq other)
   }
 }
