@@ -7,18 +7,20 @@ import org.apache.commons.io.FileUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
-/** A session of a suite's own, and a folder that goes away with it. */
+/** A session of a suite's own with the extension, and a folder that goes away with it. */
 trait LocalSpark extends BeforeAndAfterAll { this: Suite =>
   protected var spark: SparkSession = _
   protected val dir: File = Files.createTempDirectory("zorder-suite").toFile
 
-  protected def settings: Map[String, String] = Map.empty
+  protected def master: String = "local[2]"
+
+  protected def settings: Map[String, String] = Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
     val builder = org.apache.spark.sql.SparkSession
       .builder()
-      .master("local[2]")
+      .master(master)
       .config("spark.ui.enabled", "false")
       .config("spark.sql.shuffle.partitions", "4")
       .config("spark.sql.warehouse.dir", new File(dir, "warehouse").toString)
@@ -31,5 +33,12 @@ trait LocalSpark extends BeforeAndAfterAll { this: Suite =>
     spark.stop()
     FileUtils.deleteDirectory(dir)
     super.afterAll()
+  }
+
+  protected def withSettings[T](settings: (String, String)*)(work: => T): T = {
+    val before = settings.map { case (key, _) => key -> spark.conf.getAll.get(key) }
+    settings.foreach { case (key, value) => spark.conf.set(key, value) }
+    try work
+    finally before.foreach { case (key, value) => value.fold(spark.conf.unset(key))(spark.conf.set(key, _)) }
   }
 }

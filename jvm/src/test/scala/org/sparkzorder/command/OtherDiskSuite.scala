@@ -8,10 +8,7 @@ import org.sparkzorder.LocalSpark
 
 /** A table has one of its partitions on another file system. */
 class OtherDiskSuite extends AnyFunSuite with LocalSpark {
-  override protected def settings: Map[String, String] = Map(
-    "spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension",
-    OtherDisk.setting
-  )
+  override protected def settings: Map[String, String] = super.settings + OtherDisk.setting
 
   private def condition(statement: String): String =
     try {

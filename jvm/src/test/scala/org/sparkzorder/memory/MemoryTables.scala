@@ -17,11 +17,7 @@ import org.sparkzorder.memory.learn.{LearningFilterExec, PendingScans}
 /** Folders of files, and what queries over them read. */
 trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite =>
 
-  override protected def settings: Map[String, String] =
-    Map(
-      "spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension",
-      "spark.zorder.memory.enabled" -> "true"
-    )
+  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "true")
 
   /** A scan that could not be learned from is a bug, though no answer is wrong. */
   override protected def afterAll(): Unit = {
@@ -85,13 +81,6 @@ trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite
   }
 
   protected def table(folder: String, format: String = "parquet"): DataFrame = spark.read.format(format).load(folder)
-
-  protected def withSettings[T](settings: (String, String)*)(work: => T): T = {
-    val before = settings.map { case (key, _) => key -> spark.conf.getAll.get(key) }
-    settings.foreach { case (key, value) => spark.conf.set(key, value) }
-    try work
-    finally before.foreach { case (key, value) => value.fold(spark.conf.unset(key))(spark.conf.set(key, _)) }
-  }
 
   /** Asserts that a query reads so many files first and second, and finds the same rows as without memory. */
   protected def assertReads(first: Long, second: Long)(query: => DataFrame): Unit = {

@@ -11,9 +11,6 @@ import org.sparkzorder.LocalSpark
 /** Spark keeps the files of each partition of a catalog's table from when it first listed them. */
 class CachedPartitionsSuite extends AnyFunSuite with LocalSpark {
 
-  override protected def settings: Map[String, String] =
-    Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
-
   private val hour = 3600L * 1000
 
   /** As if the operation of a version had ended an hour earlier. */

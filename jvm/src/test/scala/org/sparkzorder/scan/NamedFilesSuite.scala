@@ -63,10 +63,7 @@ object NamedFilesSuite {
 
 class NamedFilesSuite extends AnyFunSuite with LocalSpark {
 
-  override protected def settings: Map[String, String] = Map(
-    "spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension",
-    "spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName
-  )
+  override protected def settings: Map[String, String] = super.settings + ("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
 
   private def asked(work: => Unit): Seq[String] = {
     AskedFs.paths.clear()
