@@ -24,28 +24,8 @@ class StringTestsSuite extends AnyFunSuite {
 
   /** Characters with more than one original in the other case, of several bytes, and broken ones. */
   private val characters: Seq[Seq[Byte]] =
-    Seq(
-      "a",
-      "A",
-      "b",
-      "k",
-      "K",
-      "\u212a",
-      "s",
-      "S",
-      "\u017f",
-      "\u00df",
-      "\ufb01",
-      "f",
-      "F",
-      "i",
-      "I",
-      "\u0131",
-      "\u0130"
-    )
-      .map(_.getBytes("UTF-8").toSeq) ++
-      Seq(" ", " ", "%", "0", "7", "\u00e9", "\ud83d\ude00", "\u03a3").map(_.getBytes("UTF-8").toSeq) :+
-      Seq(0xe4.toByte)
+    ("aAbkK\u212asS\u017f\u00df\ufb01fFiI\u0131\u0130  %07\u00e9\u03a3".map(_.toString) :+ "\ud83d\ude00")
+      .map(_.getBytes("UTF-8").toSeq) :+ Seq(0xe4.toByte)
 
   private def string(): UTF8String = UTF8String.fromBytes(Seq.fill(random.nextInt(6))(one(characters)).flatten.toArray)
 

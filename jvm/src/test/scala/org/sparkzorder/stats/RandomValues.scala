@@ -8,12 +8,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 /**
  * Makes random types, and random values of them in Catalyst's form, including many special values.
  */
-final class RandomValues(seed: Long) {
+class RandomValues(seed: Long) {
   val random = new Random(seed)
 
   def pick[T](of: T*): T = of(random.nextInt(of.length))
@@ -89,10 +89,11 @@ final class RandomValues(seed: Long) {
       ArrayBasedMapData(keys, keys.map(_ => value(m.valueType)))
     case s: StructType => row(s)
     case _: TimeType   => Math.floorMod(long(), 86400000000000L)
+    case CalendarIntervalType => new CalendarInterval(random.nextInt(), random.nextInt(), random.nextLong())
     case _             => long()
   }
 
-  private def several(dt: DataType): Array[Any] = Array.fill[Any](random.nextInt(4))(value(dt))
+  protected def several(dt: DataType): Array[Any] = Array.fill[Any](random.nextInt(4))(value(dt))
 
   private def long(): Long =
     pick(
