@@ -187,15 +187,9 @@ class NamesSuite extends AnyFunSuite {
 
   test("checksums, attributes of macOS, and names that only look alike are not tied") {
     val free = Seq(
-      ".part-00000-c000.snappy.parquet.crc",
-      "._part-00000-c000.snappy.parquet",
-      "_SUCCESS",
-      "_metadata",
-      "_common_metadata",
-      "_zorder",
-      "_KEY_MATERIAL_FOR_11.parquet.json",
-      "_KEY_MATERIAL_FOR_part-00001-c000.snappy.parquet.json",
-      "part-00000-c000.snappy.parquet",
+      ".part-00000-c000.snappy.parquet.crc", "._part-00000-c000.snappy.parquet", "_SUCCESS", "_metadata",
+      "_common_metadata", "_zorder", "_KEY_MATERIAL_FOR_11.parquet.json",
+      "_KEY_MATERIAL_FOR_part-00001-c000.snappy.parquet.json", "part-00000-c000.snappy.parquet",
       "part-00000-c000.snappy.parquet.bak"
     )
     free.foreach(entry => assert(owner(entry).isEmpty, entry))

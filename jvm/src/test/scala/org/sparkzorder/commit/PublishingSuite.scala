@@ -64,7 +64,9 @@ class PublishingSuite extends AnyFunSuite with LocalTables {
       optimize(dir, first, moves)
       assert(interrupted.get && Thread.interrupted())
       assert(History.read(TableFolder(path(dir), ops)).size == 1)
-      assert(!all(dir.resolve("_zorder")).exists(f => f.toString.contains("lock-") || f.toString.endsWith(".publishing")))
+      assert(!all(dir.resolve("_zorder")).exists(f =>
+        f.toString.contains("lock-") || f.toString.endsWith(".publishing")
+      ))
       assert(data(dir).size == 20 && data(dir).forall(_.getFileName.toString.startsWith("new-")))
     }
   }

@@ -21,23 +21,24 @@ import org.sparkzorder.commit.storage.HadoopFileOps
 class StandstillSuite extends AnyFunSuite with LocalTables {
   import StandstillSuite._
 
-  private def withPublisher(pauseMillis: Long)(test: (TableFolder, Process, LocalPath) => Unit): Unit = withRoot { dir =>
-    val java = LocalPath.of(System.getProperty("java.home"), "bin", "java").toString
-    val main = classOf[StandstillSuite].getName
-    val process = new ProcessBuilder(
-      Seq(java, "-cp", System.getProperty("java.class.path"), main, dir.toString, pauseMillis.toString).asJava
-    ).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
-    try {
-      val folder = TableFolder(path(dir), ops)
-      val deadline = System.currentTimeMillis() + 60000L
-      while (moved(dir) < 2 && System.currentTimeMillis() < deadline) Thread.sleep(5)
-      assert(moved(dir) >= 2)
-      test(folder, process, dir)
-    } finally {
-      process.destroyForcibly().waitFor()
-      ()
+  private def withPublisher(pauseMillis: Long)(test: (TableFolder, Process, LocalPath) => Unit): Unit =
+    withRoot { dir =>
+      val java = LocalPath.of(System.getProperty("java.home"), "bin", "java").toString
+      val main = classOf[StandstillSuite].getName
+      val process = new ProcessBuilder(
+        Seq(java, "-cp", System.getProperty("java.class.path"), main, dir.toString, pauseMillis.toString).asJava
+      ).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
+      try {
+        val folder = TableFolder(path(dir), ops)
+        val deadline = System.currentTimeMillis() + 60000L
+        while (moved(dir) < 2 && System.currentTimeMillis() < deadline) Thread.sleep(5)
+        assert(moved(dir) >= 2)
+        test(folder, process, dir)
+      } finally {
+        process.destroyForcibly().waitFor()
+        ()
+      }
     }
-  }
 
   private def signal(process: Process, name: String): Unit = {
     assert(new ProcessBuilder("kill", s"-$name", process.pid.toString).start().waitFor() == 0)
