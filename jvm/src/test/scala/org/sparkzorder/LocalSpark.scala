@@ -1,9 +1,12 @@
 package org.sparkzorder
 
 import java.io.File
-import java.nio.file.Files
+import java.nio.file.{Files, Path, Paths}
+import java.util.concurrent.{CountDownLatch, TimeUnit}
+import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.commons.io.FileUtils
+import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.classic.SparkSession
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
@@ -41,4 +44,31 @@ trait LocalSpark extends BeforeAndAfterAll { this: Suite =>
     try work
     finally before.foreach { case (key, value) => value.fold(spark.conf.unset(key))(spark.conf.set(key, _)) }
   }
+
+  /** How many jobs some work starts. */
+  protected def jobs(work: => Any): Int = {
+    val (started, last) = (new AtomicInteger, new CountDownLatch(1))
+    val listener = new SparkListener {
+      override def onJobStart(start: SparkListenerJobStart): Unit =
+        if (start.properties.getProperty("last") != null) last.countDown() else { started.incrementAndGet(); () }
+    }
+    spark.sparkContext.addSparkListener(listener)
+    try {
+      work
+      // Listeners get events in order: after that of a last job they have got all.
+      spark.sparkContext.setLocalProperty("last", "yes")
+      spark.sparkContext.parallelize(Seq(1), 1).count()
+      assert(last.await(20, TimeUnit.SECONDS))
+      started.get
+    } finally {
+      spark.sparkContext.setLocalProperty("last", null)
+      spark.sparkContext.removeSparkListener(listener)
+    }
+  }
+}
+
+/** Files of the repository. Tests run in some folder below its root. */
+object Repository {
+  val root: Path = Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).takeWhile(_ != null)
+    .find(folder => Files.exists(folder.resolve("build.sbt"))).get
 }

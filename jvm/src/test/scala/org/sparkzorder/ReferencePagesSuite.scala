@@ -1,6 +1,6 @@
 package org.sparkzorder
 
-import java.nio.file.{Files, Paths}
+import java.nio.file.Files
 import java.util.regex.{Matcher, Pattern}
 
 import org.apache.spark.sql.catalyst.expressions.Literal
@@ -19,8 +19,7 @@ import org.sparkzorder.statement.{OptimizeStatement, Predicate}
 class ReferencePagesSuite extends AnyFunSuite {
   import ReferencePages._
 
-  private val root = Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).takeWhile(_ != null)
-    .find(folder => Files.exists(folder.resolve("build.sbt"))).get
+  import Repository.root
 
   /** @param parts what comes right before a part of the file, a pattern of the part, and what the code makes of it */
   private def isCurrent(file: String, parts: (String, String, String)*): Unit = {
@@ -53,9 +52,17 @@ class ReferencePagesSuite extends AnyFunSuite {
   test("Python has the options that the code has") {
     isCurrent(
       "python/src/spark_zorder/options.py",
-      ("OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (\n", "(    .*\\n)+", OptionTable.all.map(pythonOption).mkString),
+      (
+        "OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (\n",
+        "(    .*\\n)+",
+        OptionTable.all.map(pythonOption).mkString
+      ),
       ("    \"OptimizeOptions\",\n    {\n", "(        .*\\n)+", OptionTable.all.map(pythonEntry).mkString),
-      ("    \"RestoreOptions\",\n", "    \\{.*\\},\\n", s"    {${pythonEntry(OptionTable.lostFiles).trim.stripSuffix(",")}},\n")
+      (
+        "    \"RestoreOptions\",\n",
+        "    \\{.*\\},\\n",
+        s"    {${pythonEntry(OptionTable.lostFiles).trim.stripSuffix(",")}},\n"
+      )
     )
   }
 

@@ -1,14 +1,14 @@
 package org.sparkzorder.skipping
 
 import java.io.File
-import java.nio.file.{Files, Paths}
+import java.nio.file.Files
 import java.util.regex.{Matcher, Pattern}
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
+import org.sparkzorder.{InRest, Repository}
 import org.sparkzorder.memory.MemoryTables
 
 /**
@@ -20,8 +20,7 @@ class ConditionFormsSuite extends AnyFunSuite with MemoryTables {
   override protected def settings: Map[String, String] = super.settings ++
     Map("spark.zorder.memory.enabled" -> "false", "spark.sql.session.timeZone" -> "UTC")
 
-  private val page = Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).takeWhile(_ != null)
-    .map(_.resolve("docs/conditions.md")).find(Files.exists(_)).get
+  private val page = Repository.root.resolve("docs/conditions.md")
 
   /** The conditions of the page, with what it says of each: a number of files, or why it leaves none out. */
   private val (forms, unused) = {
@@ -32,16 +31,10 @@ class ConditionFormsSuite extends AnyFunSuite with MemoryTables {
 
   /** Of a table of 16 files of 500 rows, all of whose columns rise with `id`. */
   private val columns = Seq(
-    "id",
-    "CAST(id AS INT) AS i",
-    "id + id % 7 AS a",
-    "id / 4.0D AS x",
-    "CAST(id / 8 AS DECIMAL(12, 2)) AS dec",
-    "format_string('k%04d', id) AS s",
-    "TIMESTAMP'2024-01-01 00:00:00' + make_dt_interval(0, id) AS ts",
+    "id", "CAST(id AS INT) AS i", "id + id % 7 AS a", "id / 4.0D AS x", "CAST(id / 8 AS DECIMAL(12, 2)) AS dec",
+    "format_string('k%04d', id) AS s", "TIMESTAMP'2024-01-01 00:00:00' + make_dt_interval(0, id) AS ts",
     "CAST(TIMESTAMP'2024-01-01 00:00:00' + make_dt_interval(0, id) AS DATE) AS d",
-    "named_struct('n', CAST(id AS INT), 't', format_string('t%04d', id)) AS st",
-    "IF(id % 3 = 0, NULL, id) AS n"
+    "named_struct('n', CAST(id AS INT), 't', format_string('t%04d', id)) AS st", "IF(id % 3 = 0, NULL, id) AS n"
   )
 
   private lazy val rows = spark.range(0, 8000, 1, 16).selectExpr(columns: _*)
@@ -127,7 +120,10 @@ class ConditionFormsSuite extends AnyFunSuite with MemoryTables {
       Files.writeString(
         page,
         used.foldLeft(Files.readString(page)) { case (text, (condition, files)) =>
-          text.replaceFirst(Pattern.quote(of(condition)) + " \\d+ ", Matcher.quoteReplacement(s"${of(condition)} $files "))
+          text.replaceFirst(
+            Pattern.quote(of(condition)) + " \\d+ ",
+            Matcher.quoteReplacement(s"${of(condition)} $files ")
+          )
         }
       )
       ()

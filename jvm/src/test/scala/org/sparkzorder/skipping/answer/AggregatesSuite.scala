@@ -1,12 +1,10 @@
 package org.sparkzorder.skipping.answer
 
 import java.nio.file.{Files, Paths, StandardCopyOption}
-import java.util.concurrent.atomic.AtomicInteger
 
 import scala.jdk.CollectionConverters._
 import scala.util.Random
 
-import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.{classic, DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, EqualTo, Literal}
 import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
@@ -44,25 +42,6 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     val path = folder(format, partitionedBy)
     spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
     path
-  }
-
-  private def jobs(work: => Unit): Int = {
-    val started = new AtomicInteger
-    val listener = new SparkListener {
-      override def onJobStart(start: SparkListenerJobStart): Unit = { started.incrementAndGet(); () }
-    }
-    val marker = new AtomicInteger
-    spark.sparkContext.addSparkListener(listener)
-    try {
-      work
-      // The queue of events is empty once a later event has come.
-      val before = started.get
-      spark.sparkContext.parallelize(Seq(1), 1).count()
-      val end = System.nanoTime() + 20000000000L
-      while (started.get == before && System.nanoTime() < end) Thread.sleep(5)
-      marker.set(started.get - 1)
-    } finally spark.sparkContext.removeSparkListener(listener)
-    marker.get
   }
 
   test("a whole table is answered without a job") {
@@ -265,13 +244,9 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
   test("what bounds do not know is read", InRest) {
     val path = s"$dir/odd"
     spark.range(0, 400, 1, 4).selectExpr(
-      "id",
-      "if(id >= 100 AND id < 200, NULL, id) AS gap",
-      "if(id < 100, NULL, id % 3) AS holes",
+      "id", "if(id >= 100 AND id < 200, NULL, id) AS gap", "if(id < 100, NULL, id % 3) AS holes",
       "CASE WHEN id = 7 THEN double('NaN') WHEN id >= 300 THEN -0.0D ELSE double(id) END AS d",
-      "timestamp_seconds(id) AS ts",
-      "cast(id AS DECIMAL(30, 2)) AS wide",
-      "cast(id AS STRING) AS s"
+      "timestamp_seconds(id) AS ts", "cast(id AS DECIMAL(30, 2)) AS wide", "cast(id AS STRING) AS s"
     ).write.parquet(path)
     age(path)
     spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
@@ -371,37 +346,17 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
       spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
       table(path, format).createOrReplaceTempView("r")
       val conditions = Seq(
-        "id > {n}",
-        "a < {m}",
-        "a IS NULL",
-        "d >= DATE'2024-02-01'",
-        "f > 0",
-        "even",
-        "s >= '3'",
-        "p = 1",
-        "NOT (id BETWEEN {n} AND {m})",
-        "a IN (1, 2, {m})",
-        "f IS NOT NULL OR a = 3"
+        "id > {n}", "a < {m}", "a IS NULL", "d >= DATE'2024-02-01'", "f > 0", "even", "s >= '3'", "p = 1",
+        "NOT (id BETWEEN {n} AND {m})", "a IN (1, 2, {m})", "f IS NOT NULL OR a = 3"
       )
       def condition = {
         val parts = Seq.fill(1 + random.nextInt(2))(conditions(random.nextInt(conditions.size)))
         parts.mkString(if (random.nextBoolean()) " AND " else " OR ").replace("{n}", s"${random.nextInt(600)}")
           .replace("{m}", s"${random.nextInt(90)}")
       }
-      val functions = Seq(
-        "count(*)",
-        "count(a)",
-        "min(a)",
-        "max(d)",
-        "max(f)",
-        "min(even)",
-        "count(f)",
-        "min(id)",
-        "max(p)",
-        "count_if(" + condition + ")",
-        "min(a) FILTER (WHERE " + condition + ")",
-        "count(d) FILTER (WHERE even)"
-      )
+      val functions =
+        Seq(s"count_if($condition)", s"min(a) FILTER (WHERE $condition)", "count(d) FILTER (WHERE even)") ++
+          Seq("count(*)", "count(a)", "min(a)", "max(d)", "max(f)", "min(even)", "count(f)", "min(id)", "max(p)")
       for (_ <- 0 until 15) {
         val list = Seq.fill(1 + random.nextInt(3))(functions(random.nextInt(functions.size)))
         val group = if (round % 2 == 1 && random.nextInt(3) == 0) Some("p") else None

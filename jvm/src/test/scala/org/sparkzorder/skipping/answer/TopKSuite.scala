@@ -125,12 +125,9 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
   private def scattered(name: String, format: String): DataFrame = {
     val path = s"$dir/$name"
     spark.range(0, 2000, 1, 40).selectExpr(
-      "id",
-      "pmod(xxhash64(id), 100000) AS l",
-      "if(id % 7 = 0, NULL, pmod(xxhash64(id, 1), 100000) / 8D) AS x",
+      "id", "pmod(xxhash64(id), 100000) AS l", "if(id % 7 = 0, NULL, pmod(xxhash64(id, 1), 100000) / 8D) AS x",
       "if(id = 77, FLOAT('NaN'), FLOAT(pmod(xxhash64(id, 2), 1000))) AS f",
-      "date_add(DATE'1900-01-01', int(pmod(hash(id, 3), 900000))) AS d",
-      "concat('n', pmod(hash(id, 4), 5000)) AS s",
+      "date_add(DATE'1900-01-01', int(pmod(hash(id, 3), 900000))) AS d", "concat('n', pmod(hash(id, 4), 5000)) AS s",
       "pmod(hash(id), 20) AS k"
     ).write.format(format).save(path)
     age(path)
@@ -172,12 +169,7 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
     for {
       direction <- Seq("ASC", "DESC", "ASC NULLS LAST", "DESC NULLS FIRST")
       filter <- Seq(
-        "",
-        "WHERE x IS NOT NULL",
-        "WHERE x >= 0.0D",
-        "WHERE x = 0",
-        "WHERE x < 7",
-        "WHERE NOT isnan(x)",
+        "", "WHERE x IS NOT NULL", "WHERE x >= 0.0D", "WHERE x = 0", "WHERE x < 7", "WHERE NOT isnan(x)",
         "WHERE x <=> 7D"
       )
       limit <- Seq("1", "2", "3 OFFSET 1", "12")
