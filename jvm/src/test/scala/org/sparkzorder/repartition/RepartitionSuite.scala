@@ -22,6 +22,7 @@ import org.sparkzorder.LocalSpark
 import org.sparkzorder.implicits._
 
 class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPlanHelper {
+
   /** There are so few rows that the sample is all of them. */
   private def grid: DataFrame =
     spark.range(0, 1024, 1, 3).selectExpr("id", "id * 2741 % 32 as a", "id * 2741 % 1024 div 32 as b")
@@ -111,18 +112,11 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
 
   test("keys may have any type that has an order, with nulls, and may be fields of structs", InRest) {
     val rows = spark.range(0, 1000, 1, 3).selectExpr(
-      "id",
-      "cast(id % 100 as tinyint) b",
-      "cast(id % 77 as decimal(9, 2)) d9",
-      "cast(id * 31 % 997 - 500 as decimal(38, 10)) d38",
-      "if(id % 11 = 0, null, concat('name', id * 13 % 211)) str",
-      "cast(concat('x', id % 53) as binary) bin",
-      "date_add(date'2020-01-01', cast(id % 99 as int)) d",
-      "timestamp_seconds(id * 977) ts",
-      "id % 3 = 0 flag",
-      "cast(id % 13 as float) f",
-      "named_struct('x', id % 10, 'y', concat('A', id)) s",
-      "concat('B', id % 20) collate UNICODE_CI ci"
+      "id", "cast(id % 100 as tinyint) b", "cast(id % 77 as decimal(9, 2)) d9",
+      "cast(id * 31 % 997 - 500 as decimal(38, 10)) d38", "if(id % 11 = 0, null, concat('name', id * 13 % 211)) str",
+      "cast(concat('x', id % 53) as binary) bin", "date_add(date'2020-01-01', cast(id % 99 as int)) d",
+      "timestamp_seconds(id * 977) ts", "id % 3 = 0 flag", "cast(id % 13 as float) f",
+      "named_struct('x', id % 10, 'y', concat('A', id)) s", "concat('B', id % 20) collate UNICODE_CI ci"
     )
     val expected = bag(rows.collect().toSeq)
     for (

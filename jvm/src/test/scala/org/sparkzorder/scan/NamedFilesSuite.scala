@@ -39,31 +39,17 @@ object NamedFilesSuite {
 
   /** Names that listings treat in another way than those of data. */
   val Odd: Seq[String] = Seq(
-    "_metadata",
-    "_common_metadata",
-    "_metadata.parquet",
-    ".part-0.parquet.crc",
-    "x.parquet._COPYING_",
-    "_hidden.parquet",
-    ".hidden.parquet",
-    "_temporary/0/part-9.parquet",
-    ".staging/part-9.parquet",
-    "_k=1.parquet",
-    "_q=1/part-9.parquet",
-    "_started_123",
-    "k=1.parquet",
-    "a:b.parquet",
-    "a b%20c.parquet",
-    "sub/part-9.parquet",
-    "p=2/_SUCCESS",
-    "p=2/.part-0.parquet.crc",
-    "p=1/_metadata"
+    "_metadata", "_common_metadata", "_metadata.parquet", ".part-0.parquet.crc", "x.parquet._COPYING_",
+    "_hidden.parquet", ".hidden.parquet", "_temporary/0/part-9.parquet", ".staging/part-9.parquet", "_k=1.parquet",
+    "_q=1/part-9.parquet", "_started_123", "k=1.parquet", "a:b.parquet", "a b%20c.parquet", "sub/part-9.parquet",
+    "p=2/_SUCCESS", "p=2/.part-0.parquet.crc", "p=1/_metadata"
   )
 }
 
 class NamedFilesSuite extends AnyFunSuite with LocalSpark {
 
-  override protected def settings: Map[String, String] = super.settings + ("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
+  override protected def settings: Map[String, String] =
+    super.settings + ("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
 
   private def asked(work: => Unit): Seq[String] = {
     AskedFs.paths.clear()

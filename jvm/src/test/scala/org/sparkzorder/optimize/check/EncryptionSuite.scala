@@ -50,11 +50,8 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
 
   private def write(name: String, options: Map[String, String]): String = {
     val path = s"$dir/$name"
-    spark.range(0, 300, 1, 3).selectExpr(
-      "id",
-      "'token' || id as secret",
-      "named_struct('deep', id * 1000, 'open', id) as s"
-    ).write.options(options).parquet(path)
+    val columns = Seq("id", "'token' || id as secret", "named_struct('deep', id * 1000, 'open', id) as s")
+    spark.range(0, 300, 1, 3).selectExpr(columns: _*).write.options(options).parquet(path)
     path
   }
 
@@ -68,19 +65,11 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
     spark.sql(s"EXPLAIN SKIPPING SELECT * FROM parquet.`$path` WHERE $where").head().getAs[Long]("files_kept")
 
   private def encryptions(path: String): Seq[Encryption] = {
-    val session = spark.sessionState
-    val folder = new Path(path)
-    folder.getFileSystem(session.newHadoopConf()).listStatus(folder).toSeq.filter(_.getPath.getName.endsWith("parquet"))
-      .map { f =>
-        val schema = spark.read.parquet(path).schema
-        FooterReaders.read(
-          f,
-          DataFormat.Parquet,
-          session.newHadoopConf(),
-          schema,
-          FooterSettings.of(session.conf)
-        ).encryption
-      }
+    val (session, folder) = (spark.sessionState, new Path(path))
+    val (conf, settings) = (session.newHadoopConf(), FooterSettings.of(session.conf))
+    folder.getFileSystem(conf).listStatus(folder).toSeq.filter(_.getPath.getName.endsWith("parquet")).map { f =>
+      FooterReaders.read(f, DataFormat.Parquet, conf, spark.read.parquet(path).schema, settings).encryption
+    }
   }
 
   private def names(path: String): Seq[String] = Files.list(JPath.of(path)).iterator.asScala.map(_.getFileName.toString)

@@ -49,14 +49,7 @@ class OptimizeOptionsSuite extends AnyFunSuite {
 
   test("sizes are shown with the largest unit in which they are whole") {
     assert(Seq(0L, 1L, 1023L, 1024L, 1536L, 256L << 20, 100L << 30, Long.MaxValue).map(ByteSizes.show) == Seq(
-      "0 bytes",
-      "1 byte",
-      "1023 bytes",
-      "1 KiB",
-      "1536 bytes",
-      "256 MiB",
-      "100 GiB",
-      "9223372036854775807 bytes"
+      "0 bytes", "1 byte", "1023 bytes", "1 KiB", "1536 bytes", "256 MiB", "100 GiB", "9223372036854775807 bytes"
     ))
     Seq("256 MiB", "1536 bytes").foreach(text => assert(ByteSizes.parse(text).map(ByteSizes.show).contains(text)))
   }

@@ -26,7 +26,8 @@ private final class CountedOptions(options: Seq[(String, String)]) extends Seq[(
 /** How often a statement asks for what it should know already. */
 class StatementContextSuite extends AnyFunSuite with LocalSpark {
 
-  override protected def settings: Map[String, String] = super.settings + ("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
+  override protected def settings: Map[String, String] =
+    super.settings + ("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
 
   private def statement(sql: String): OptimizeStatement =
     spark.sessionState.sqlParser.parsePlan(sql).asInstanceOf[OptimizeCommand].statement

@@ -34,12 +34,9 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
   private def table(name: String, format: String, options: Map[String, String] = Map.empty, more: String = ""): File = {
     val folder = new File(dir, name)
     spark.range(0, 300, 1, 3).selectExpr(Seq(
-      "id k",
-      "if(id % 7 = 0, null, map(concat('m', id % 3), id, 'z', null)) m",
-      "array(id, null, id + 1) a",
+      "id k", "if(id % 7 = 0, null, map(concat('m', id % 3), id, 'z', null)) m", "array(id, null, id + 1) a",
       "if(id % 5 = 0, null, named_struct('d', cast(if(id % 2 = 0, '-0.0', 'NaN') as double), 's', 'x')) s",
-      "cast(if(id % 2 = 0, '-0.0', 'NaN') as float) f",
-      "date'2020-01-01' + cast(id as int) dt"
+      "cast(if(id % 2 = 0, '-0.0', 'NaN') as float) f", "date'2020-01-01' + cast(id as int) dt"
     ) ++ Option(more).filter(_.nonEmpty): _*).write.format(format).options(options).save(folder.toString)
     folder
   }

@@ -206,11 +206,7 @@ class RewriteJobSuite extends AnyFunSuite with RewriteJobs {
 
   test("a key in a struct, and names that we use ourselves or that have dots and spaces") {
     val df = spark.range(0, 5000, 1, 2).selectExpr(
-      "id as z",
-      "id % 10 as `__zorder_unit`",
-      "id % 7 as `__zorder_file`",
-      "id % 5 as `slot`",
-      "id % 3 as `tie`",
+      "id as z", "id % 10 as `__zorder_unit`", "id % 7 as `__zorder_file`", "id % 5 as `slot`", "id % 3 as `tie`",
       "named_struct('a.b', named_struct('c d', cast(hash(id) as string))) as `s.t u`"
     )
     val source = written(df)

@@ -119,7 +119,10 @@ abstract class OtherParquet extends ParquetFileFormat {
       options: Map[String, String],
       conf: Configuration
   ): Reader =
-    reader(super.buildReaderWithPartitionValues(session, schema, partitions, required, filters, options, conf), required)
+    reader(
+      super.buildReaderWithPartitionValues(session, schema, partitions, required, filters, options, conf),
+      required
+    )
 }
 
 /** A writer that does something before the row of each number, and after its end. */
