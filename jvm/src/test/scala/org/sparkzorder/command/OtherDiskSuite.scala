@@ -3,8 +3,7 @@ package org.sparkzorder.command
 import org.apache.spark.SparkThrowable
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 
 /** A table has one of its partitions on another file system. */
 class OtherDiskSuite extends AnyFunSuite with LocalSpark {

@@ -3,8 +3,7 @@ package org.sparkzorder.command
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 
 /** Another session renames or drops a table as soon as the catalog names its new folder, and the history says so. */
 class RenamedSuite extends AnyFunSuite with LocalSpark {

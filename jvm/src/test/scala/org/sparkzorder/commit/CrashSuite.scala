@@ -48,10 +48,7 @@ class CrashSuite extends AnyFunSuite with Explorer {
   /** Checks after every change what must always hold. */
   private def watch(table: SmallTable): Unit = table.fs.changed = () => {
     table.dirs.foreach { dir =>
-      assert(
-        table.fs.visible.exists(p => FileNames.parent(p.stripPrefix("/t/")) == dir),
-        s"folder '$dir' looks empty"
-      )
+      assert(table.fs.visible.exists(p => FileNames.parent(p.stripPrefix("/t/")) == dir), s"folder '$dir' looks empty")
     }
     if (!table.isPublishing)
       assert(table.fs.visibleRows == table.allRows, "a plain reader outside the publishing moment")

@@ -363,9 +363,7 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
         val file = t.dataIn(t.locations(partitions.head)).head
         val node = t.fs.nodes.remove(file).get
         def back(): Unit = t.fs.nodes(file) = node
-        val end = t.attempt("op-1")(
-          t.restore(t.beside(k)(back()), "op-1", 0, restoresLost = true)
-        )
+        val end = t.attempt("op-1")(t.restore(t.beside(k)(back()), "op-1", 0, restoresLost = true))
         if (k > calls) back()
         t.next()
         withClue(s"put back at call $k of $calls, ended with $end: ")(assert(t.plainRows == t.allRows))

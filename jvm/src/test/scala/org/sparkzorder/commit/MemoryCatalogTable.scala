@@ -6,17 +6,7 @@ import scala.collection.mutable
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.catalog.{
-  CatalogCommitter,
-  CatalogRecovery,
-  CatalogRestore,
-  CatalogVacuum,
-  CatalogView,
-  CopyForward,
-  LeftFolder,
-  LocationHistory,
-  StaleAppends
-}
+import org.sparkzorder.commit.catalog._
 import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.commit.machine.{Operation, Recovery}

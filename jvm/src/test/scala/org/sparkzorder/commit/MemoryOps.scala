@@ -188,9 +188,7 @@ class MemoryOps(
    */
   var yields = false
 
-  private def call[A](what: => String, changes: Boolean = true, half: Option[() => Unit] = None)(
-      effect: => A
-  ): A = {
+  private def call[A](what: => String, changes: Boolean = true, half: Option[() => Unit] = None)(effect: => A): A = {
     if (yields && ThreadLocalRandom.current().nextInt(4) == 0) Thread.`yield`()
     oneAtATime(what, changes, half)(effect)
   }

@@ -72,9 +72,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
       fault: StoreFault = StoreFault.DieBefore,
       of: Seq[Seq[String]] = folders,
       numbers: Seq[Int] = Seq(0)
-  )(
-      judge: (StoreTable, Int) => Any
-  ): Unit =
+  )(judge: (StoreTable, Int) => Any): Unit =
     for (dirs <- of; at <- 1 to requests(dirs); n <- numbers)
       explored(s"folders $dirs, $fault at request $at, and $n: ") {
         val table = new StoreTable(dirs)
@@ -182,10 +180,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
   private def inFirst(table: StoreTable): Set[Int] = table.allRows.filter(_ < 100).toSet
 
   private case object Appends
-      extends Rival(
-        t => t.shared.put(key(t, "part-new.parquet"), Set(1000), 7),
-        t => t.allRows :+ 1000
-      )
+      extends Rival(t => t.shared.put(key(t, "part-new.parquet"), Set(1000), 7), t => t.allRows :+ 1000)
   private case object OverwritesFolder
       extends Rival(
         t => {

@@ -6,11 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class SchemaCheckSuite extends AnyFunSuite {
   private val loose = FooterSettings(caseSensitive = false, fieldIds = false)
 
-  private def footer(
-      schema: StructType,
-      unreadable: Seq[Unreadable] = Nil,
-      format: DataFormat = DataFormat.Parquet
-  ) =
+  private def footer(schema: StructType, unreadable: Seq[Unreadable] = Nil, format: DataFormat = DataFormat.Parquet) =
     FileFooter("/t/f", format, 1, schema, unreadable, None, None, Map(), Map(), Set(), Set(), Map(), positional = false)
 
   private def drift(table: String, file: String, settings: FooterSettings = loose): Option[SchemaDrift] =

@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 import java.nio.file.attribute.FileTime
 
 import scala.jdk.CollectionConverters._
+import scala.util.Random
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan}
@@ -13,6 +14,7 @@ import org.scalatest.Suite
 
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.memory.learn.{LearningFilterExec, PendingScans}
+import org.sparkzorder.skipping.SkippingErrors
 
 /** Folders of files, and what queries over them read. */
 trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite =>
@@ -87,5 +89,45 @@ trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite
     val expected = withSettings("spark.zorder.memory.enabled" -> "false")(run(query)._1)
     assert(run(query) == (expected, first))
     assert(run(query) == (expected, second))
+  }
+}
+
+/** Such tables with an index of all columns, and no memory of filters. */
+trait IndexedTables extends MemoryTables { this: Suite =>
+
+  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
+
+  protected def indexed(format: String = "parquet", partitionedBy: Seq[String] = Nil): String =
+    withIndexOfAll(folder(format, partitionedBy), format)
+
+  protected def withIndexOfAll(path: String, format: String = "parquet"): String = {
+    spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
+    path
+  }
+
+  /** What something says of a query, and of the same query without a feature. Nothing may give up on the way. */
+  protected def withAndWithout[A](feature: String)(of: => A): (A, A) = {
+    val before = SkippingErrors.total
+    val without = withSettings(s"spark.zorder.$feature.enabled" -> "false")(of)
+    val found = of
+    assert(SkippingErrors.total == before)
+    (found, without)
+  }
+
+  /** A table of six files, partitioned by `p` in each other round, with values of which some are special. */
+  protected def randomTable(round: Int, random: Random): DataFrame = {
+    val format = if (round < 4) "parquet" else "orc"
+    val path = s"$dir/random$round"
+    spark.range(0, 600, 1, 6).selectExpr(
+      "id",
+      s"if(pmod(hash(id, $round), 9) = 0 OR id < ${random.nextInt(200)}, NULL, int(id / ${1 + random.nextInt(90)})) AS a",
+      "if(pmod(hash(id), 50) = 0, NULL, date_add(DATE'2024-01-01', int(id / 7))) AS d",
+      s"if(id % 97 = $round, double('NaN'), if(id % 50 = 1, -0.0D, double(300 - id))) AS f",
+      "id % 2 = 0 OR id > 400 AS even",
+      "concat(char(97 + int(id / 80)), if(id % 11 = 0, repeat('\u00e9', 90), ''), id) AS s",
+      "int(id / 150) AS p"
+    ).write.partitionBy(Seq("p").filter(_ => round % 2 == 1): _*).format(format).save(path)
+    age(path)
+    table(withIndexOfAll(path, format), format)
   }
 }

@@ -17,8 +17,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.functions._
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 import org.sparkzorder.implicits._
 
 class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPlanHelper {

@@ -5,8 +5,7 @@ import java.io.File
 import org.apache.spark.sql.classic.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 
 /** Spark keeps the files of each partition of a catalog's table from when it first listed them. */
 class CachedPartitionsSuite extends AnyFunSuite with LocalSpark {

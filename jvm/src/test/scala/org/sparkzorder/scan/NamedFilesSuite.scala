@@ -13,8 +13,7 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 
 /** The local disk as if it were a server: it says what it was asked for. No `RawLocalFileSystem`, beside which we ask Java. */
 final class AskedFs extends FilterFileSystem(new AskedFs.Disk) {

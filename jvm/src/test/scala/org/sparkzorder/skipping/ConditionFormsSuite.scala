@@ -9,16 +9,15 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.{InRest, Repository}
-import org.sparkzorder.memory.MemoryTables
+import org.sparkzorder.memory.IndexedTables
 
 /**
  * Asks for the rows of each condition on the page of conditions, and compares the files that it reads with those that the
  * page says. A new condition needs a row there. With WRITE_GOLDEN=1 this writes the numbers anew.
  */
-class ConditionFormsSuite extends AnyFunSuite with MemoryTables {
+class ConditionFormsSuite extends AnyFunSuite with IndexedTables {
 
-  override protected def settings: Map[String, String] = super.settings ++
-    Map("spark.zorder.memory.enabled" -> "false", "spark.sql.session.timeZone" -> "UTC")
+  override protected def settings: Map[String, String] = super.settings + ("spark.sql.session.timeZone" -> "UTC")
 
   private val page = Repository.root.resolve("docs/conditions.md")
 
@@ -45,27 +44,22 @@ class ConditionFormsSuite extends AnyFunSuite with MemoryTables {
     val parts = rows.selectExpr("*", "CAST(id DIV 2000 AS INT) AS p")
     val to = new File(dir, "partitioned").toString
     parts.write.partitionBy("p").parquet(to)
-    spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$to`")
-    to
+    withIndexOfAll(to)
   }
 
   private def written(frame: DataFrame): String = {
     val to = new File(dir, "flat").toString
     frame.write.parquet(to)
-    spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$to`")
     spark.range(0, 10).selectExpr("id AS k").createOrReplaceTempView("other")
-    to
+    withIndexOfAll(to)
   }
 
   /** The files that a condition reads. Its rows must be those of Spark alone. */
   private def read(frame: => DataFrame, condition: String): Long = {
-    val before = SkippingErrors.total
     frame.createOrReplaceTempView("t")
-    def query = spark.sql(s"SELECT * FROM t WHERE $condition")
-    val (found, files) = run(query)
-    val expected = withSettings("spark.zorder.skipping.enabled" -> "false")(run(query)._1)
+    val ((found, files), (expected, _)) =
+      withAndWithout("skipping")(run(spark.sql(s"SELECT * FROM t WHERE $condition")))
     assert(found == expected && expected.nonEmpty, condition)
-    assert(SkippingErrors.total == before, condition)
     files
   }
 

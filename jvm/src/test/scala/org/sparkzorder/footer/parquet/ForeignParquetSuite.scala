@@ -7,15 +7,7 @@ import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.{InRest, Repository}
-import org.sparkzorder.footer.{
-  DataFormat,
-  EncodedOrder,
-  FileFooter,
-  FooterFixture,
-  SchemaCheck,
-  SessionBound,
-  TimestampKind
-}
+import org.sparkzorder.footer._
 import org.sparkzorder.indexing.IndexBuilder
 import org.sparkzorder.stats.{FileId, FileStats, IndexableColumns}
 
@@ -77,10 +69,7 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     assert(found.forall(c => c.hasBounds && c.nanCount == -1 && c.nullCount == 0))
     files.zip(found).foreach { case (file, c) =>
       val truth = scanned(file, DataFormat.Parquet, schema).columns(columns.head)
-      assert(
-        EncodedOrder.compare(c.min, truth.min) == 0 && EncodedOrder.compare(c.max, truth.max) == 0,
-        file.getPath
-      )
+      assert(EncodedOrder.compare(c.min, truth.min) == 0 && EncodedOrder.compare(c.max, truth.max) == 0, file.getPath)
     }
   }
 

@@ -6,15 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
 import org.sparkzorder.footer.files.{FooterReaders, Footers}
-import org.sparkzorder.footer.{
-  DataFormat,
-  FileFooter,
-  FooterFixture,
-  NotDataFileException,
-  Samples,
-  SessionBound,
-  TimestampKind
-}
+import org.sparkzorder.footer._
 import org.sparkzorder.indexing.FileScan
 import org.sparkzorder.stats.{ColumnStats, IndexableColumns, IndexedColumns}
 

@@ -12,7 +12,7 @@ import org.sparkzorder.InRest
 import org.sparkzorder.errors.ZOrderAnalysisException
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.TableIndex
-import org.sparkzorder.memory.MemoryTables
+import org.sparkzorder.memory.IndexedTables
 import org.sparkzorder.skipping.SkippingErrors
 import org.sparkzorder.statement.TableTarget
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
@@ -21,9 +21,7 @@ import org.sparkzorder.table.{PlainTables, TableSideFolder}
  * Rows that are placed by attributes of dimensions. The table `sales` has 8000 rows in eight files, in which each
  * customer is. Twenty customers, in the order of their keys, have the same city.
  */
-class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
-
-  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
+class JoinLayoutSuite extends AnyFunSuite with IndexedTables {
 
   private val rowsOfSales =
     "SELECT id, if(id % 50 = 0, NULL, cast(id * 7919 % 420 AS INT)) AS customer, cast(id * 31 % 97 AS INT) AS day, " +
@@ -126,9 +124,7 @@ class JoinLayoutSuite extends AnyFunSuite with MemoryTables {
         assert(added(optimize(layout)) == 0, layout)
       }
       optimize(s"$Join ZORDER BY (city, day) OPTIONS ('num-files' = '20', 'mapping' = 'bytes')")
-      withSettings("spark.sql.files.maxRecordsPerFile" -> "150")(
-        optimize(s"FULL $Join ZORDER BY (city, day) $Files")
-      )
+      withSettings("spark.sql.files.maxRecordsPerFile" -> "150")(optimize(s"FULL $Join ZORDER BY (city, day) $Files"))
     }
   }
 

@@ -19,8 +19,7 @@ import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.apache.parquet.schema.Type.Repetition
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 
 /**
  * Files of other writers keep their schema and the entries of their footers, and Spark reads the

@@ -4,8 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 import org.sparkzorder.command.OptimizeCommand
 import org.sparkzorder.optimize.options.OptionsOfTable
 import org.sparkzorder.scan.AskedFs

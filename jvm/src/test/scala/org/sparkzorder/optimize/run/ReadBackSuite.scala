@@ -18,8 +18,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.TestRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{LocalSpark, TestRest}
 import org.sparkzorder.command.{OptimizeCommand, TableLocking}
 import org.sparkzorder.errors.ZOrderRuntimeException
 import org.sparkzorder.optimize.plan.{OptimizePlanner, StatementContext}

@@ -7,13 +7,11 @@ import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-import org.sparkzorder.memory.MemoryTables
+import org.sparkzorder.memory.IndexedTables
 import org.sparkzorder.skipping.SkippingErrors
 
 /** Scans that leave out files by the keys of a join. The table has eight files with 100 ids each. */
-class JoinPruningSuite extends AnyFunSuite with MemoryTables {
-
-  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
+class JoinPruningSuite extends AnyFunSuite with IndexedTables {
 
   private val Off = "spark.zorder.skipping.enabled" -> "false"
 
@@ -37,9 +35,8 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     }.isEmpty)
   }
 
-  private def indexed(format: String = "parquet", partitionedBy: Seq[String] = Nil): String = {
-    val path = folder(format, partitionedBy)
-    spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
+  override protected def indexed(format: String = "parquet", partitionedBy: Seq[String] = Nil): String = {
+    val path = super.indexed(format, partitionedBy)
     table(path, format).createOrReplaceTempView("t")
     path
   }

@@ -100,11 +100,7 @@ class RowHashSuite extends AnyFunSuite {
     val types = Seq[DataType](DoubleType, FloatType, nested)
     def row(d: Double, f: Float) = unsafe(
       types,
-      Seq(
-        d,
-        f,
-        InternalRow(ArrayData.toArrayData(Array(d)), ArrayBasedMapData(Array[Any](1), Array[Any](f)))
-      )
+      Seq(d, f, InternalRow(ArrayData.toArrayData(Array(d)), ArrayBasedMapData(Array[Any](1), Array[Any](f))))
     )
     def bits(d: Long, f: Int) = row(longBitsToDouble(d), intBitsToFloat(f))
     val (exact, oneZero) = (rowHash(schemaOf(types)), new RowHash(schemaOf(types), oneZero = true))

@@ -14,8 +14,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.unsafe.Platform
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.TestRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{LocalSpark, TestRest}
 import org.sparkzorder.write.rows.{PackedRowsExec, RowPacking, UnpackedRowsExec}
 
 /** The shuffle loses, doubles or mixes up rows. OPTIMIZE must end before it publishes anything. */

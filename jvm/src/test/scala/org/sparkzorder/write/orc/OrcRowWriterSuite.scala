@@ -15,8 +15,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 import org.sparkzorder.stats.RandomValues
 import org.sparkzorder.write.preserve.KeptOrcSchema
 
