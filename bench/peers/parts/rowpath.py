@@ -6,7 +6,6 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from peers import wide
-from peers.beside import program
 from peers.engines import Ours
 from peers.parts.optimize import FILES
 from peers.progress import Steps
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from peers.sessions import Setting
 
 LOOKUPS = 15
-SHUFFLE = "org.sparkzorder.write.ShuffleBench"
 WHOLE = "OPTIMIZE: all that, and written"
 # Nearly all values of these columns are distinct. The writer gives up their dictionaries after the first page.
 UNLIKE = ("l_orderkey", "l_extendedprice", "l_comment", "o_totalprice", "o_comment")
@@ -61,24 +59,19 @@ def run(setting: Setting) -> Part:
     sizes = {n: [sum(p.stat().st_size for p in t.folder.glob("*.parquet")) / 1e6] for n, t in tables.items()}
     looked = _looked(spark, source, {n: t.folder for n, t in tables.items()}, bar)
     spark.stop()
-    ways = program(setting.sbt, SHUFFLE, source, wide.KEYS[0], files, setting.rounds)
     part = Part("rowpath", "The path by rows, and other settings of the writer")
     part.settings = {"data": f"the wide table at scale {scale:g}, {files} files", "steps": "each with those before it"}
     cumulative[WHOLE] = whole["ours"]
     figure = Figure("steps", "s", cumulative, compared=False)
     begin, end = figure.median("columns decoded"), figure.median("sorted")
-    trial = Figure("read, shuffled, sorted, and every value looked at", "s", ways)
     copied, groups = _whole(source, tables["ours"].folder)
     part.where = [
         f"decoded columns become sorted rows in {end - begin:.1f} of {figure.median(WHOLE):.1f} s: "
         "another shuffle cannot save more than that",
-        f"shuffled as columns, in a trial without nulls or nesting: {trial.ratio('columns', 'rows'):.2f} of the time "
-        "of rows; the columns never become rows there, but each is spread over all slots",
         f"{copied} of {groups} row groups are within the bounds of one new file, and could be copied as they are",
     ]
     part.figures = [
         figure,
-        trial,
         Figure("OPTIMIZE", "s", whole),
         Figure("files written", "MB", sizes),
         *(Figure(f"lookup by {key}", "ms", times) for key, times in looked.items()),

@@ -1,6 +1,6 @@
 """The options of `OPTIMIZE` and `RESTORE`.
 
-ReferencePagesSuite writes this file from the table of options in the Scala sources: do not edit it.
+ReferencePagesSuite writes the options from the table in the Scala sources: do not edit them.
 """
 
 from __future__ import annotations

@@ -87,17 +87,10 @@ final class Mutation(random: Random) {
     if (old != null && old.isNumber && random.nextInt(3) == 0)
       JsonNodeFactory.instance.numberNode(old.longValue + pick(Seq(-1, 1, 1000)))
     else if (old != null && old.isTextual && random.nextInt(3) == 0) {
-      JsonNodeFactory.instance.textNode(pick(Seq[String => String](
-        "../" + _,
-        "/" + _,
-        _ + "/..",
-        _.replace('/', '\\'),
-        _ + "\u0000",
-        _.reverse,
-        s => s.drop(s.length / 2),
-        "_zorder/" + _,
-        _ * 40
-      ))(old.textValue))
+      val text = old.textValue
+      val paths = Seq("../" + text, "/" + text, text + "/..", text.replace('/', '\\'), "_zorder/" + text)
+      val others = Seq(text + "\u0000", text.reverse, text.drop(text.length / 2), text * 40)
+      JsonNodeFactory.instance.textNode(pick(paths ++ others))
     } else mapper.readTree(pick(hostile))
 }
 
@@ -116,44 +109,15 @@ object Mutation {
 
   private val evil = s"""{"type":"udt","class":"${classOf[LoadedClass].getName}","pyClass":null,"sqlType":"integer"}"""
 
-  private val hostile: Seq[String] = Seq(
-    "null",
-    "true",
-    "0",
-    "-1",
-    "1",
-    "2147483647",
-    "2147483648",
-    "4000000000",
-    "9223372036854775807",
-    "-9223372036854775808",
-    "99999999999999999999999999",
-    "1.5",
-    "1e308",
-    "\"\"",
-    "\"..\"",
-    "\"/outside/kept.parquet\"",
-    "\"../outside/kept.parquet\"",
-    "\"file:/outside/kept.parquet\"",
-    "\"p=1/../../outside/kept.parquet\"",
-    "\"_zorder/trash/_v0000000001-op/../../../outside/kept.parquet\"",
-    "\"\\u0000\"",
-    "\"\\ud800\"",
-    "\"" + "x" * 300 + "\"",
-    "{}",
-    "[]",
-    "[[]]",
-    "[" * 150 + "]" * 150,
-    mapper.writeValueAsString(evil),
-    mapper.writeValueAsString(
-      s"""{"type":"struct","fields":[{"name":"","nullable":true,"type":$evil,"metadata":{}}]}"""
-    ),
-    mapper.writeValueAsString("[" * 5000),
-    evil,
-    "\"decimal(38,38)\"",
-    "\"\\\"decimal(99,-7)\\\"\"",
-    "\"bytes\"",
-    "\"longs\"",
-    "\"nulls\""
-  )
+  private val hostile: Seq[String] = {
+    val numbers = "0 -1 1 2147483647 2147483648 4000000000 9223372036854775807 -9223372036854775808 1.5 1e308 " +
+      "99999999999999999999999999"
+    val outside = Seq("/outside", "../outside", "file:/outside", "p=1/../../outside").map(_ + "/kept.parquet") :+
+      "_zorder/trash/_v0000000001-op/../../../outside/kept.parquet"
+    val texts = Seq("", "..", "\\u0000", "\\ud800", "x" * 300, "decimal(38,38)", "bytes", "longs", "nulls") ++ outside
+    val struct = s"""{"type":"struct","fields":[{"name":"","nullable":true,"type":$evil,"metadata":{}}]}"""
+    val nested = Seq(evil, struct, "[" * 5000, "\"decimal(99,-7)\"").map(mapper.writeValueAsString)
+    "null true {} [] [[]]".split(' ').toSeq ++ numbers.split(' ') ++ texts.map(t => s"\"$t\"") ++ nested ++
+      Seq("[" * 150 + "]" * 150, evil)
+  }
 }

@@ -11,11 +11,7 @@ final class SuiteLines extends Reporter {
   private val counts = new ConcurrentHashMap[String, Counts]
 
   private def add(suite: String, more: Counts): Unit = {
-    counts.merge(
-      suite,
-      more,
-      (a, b) => Counts(a.passed + b.passed, a.failed + b.failed, a.skipped + b.skipped)
-    )
+    counts.merge(suite, more, (a, b) => Counts(a.passed + b.passed, a.failed + b.failed, a.skipped + b.skipped))
     ()
   }
 

@@ -2,17 +2,13 @@ package org.sparkzorder.command
 
 import java.io.IOException
 import java.net.URI
-import java.nio.file.Files
 
-import org.apache.commons.io.FileUtils
 import org.apache.hadoop.fs._
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.util.Progressable
-import org.apache.spark.sql.SparkSession
-import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
+import org.sparkzorder.{InRest, LocalSpark}
 import org.sparkzorder.commit.Meters
 
 /** The local disk, which becomes unreachable after a number of calls. */
@@ -52,27 +48,14 @@ object AwayFs {
   }
 }
 
-class AwaySessionSuite extends AnyFunSuite with BeforeAndAfterAll {
-  private var spark: SparkSession = _
-  private val dir = Files.createTempDirectory("away")
+class AwaySessionSuite extends AnyFunSuite with LocalSpark {
 
-  override def beforeAll(): Unit = {
-    spark = SparkSession.builder().master("local[2]").config("spark.ui.enabled", "false")
-      .config("spark.sql.shuffle.partitions", "2")
-      .config("spark.hadoop.fs.away.impl", classOf[AwayFs].getName)
-      .config("spark.hadoop.fs.away.impl.disable.cache", "true")
-      .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension").getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
-  }
-
-  override def afterAll(): Unit = {
-    spark.stop()
-    FileUtils.deleteDirectory(dir.toFile)
-  }
+  override protected def settings: Map[String, String] = super.settings ++
+    Map("spark.hadoop.fs.away.impl" -> classOf[AwayFs].getName, "spark.hadoop.fs.away.impl.disable.cache" -> "true")
 
   test("if the file system goes away during a statement, no lock stays alive, and the next statement works", InRest) {
-    val target = s"parquet.`away:${dir.resolve("t")}`"
-    spark.range(0, 400, 1, 4).selectExpr("id", "id % 7 AS a").write.parquet(dir.resolve("t").toString)
+    val target = s"parquet.`away:$dir/t`"
+    spark.range(0, 400, 1, 4).selectExpr("id", "id % 7 AS a").write.parquet(s"$dir/t")
     val statements = Seq(
       s"OPTIMIZE $target FULL ZORDER BY (a) OPTIONS ('num-files' = '2')",
       s"CREATE OR REPLACE SKIPPING INDEX ON $target",

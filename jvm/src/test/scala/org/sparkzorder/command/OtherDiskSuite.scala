@@ -3,15 +3,11 @@ package org.sparkzorder.command
 import org.apache.spark.SparkThrowable
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 
 /** A table has one of its partitions on another file system. */
 class OtherDiskSuite extends AnyFunSuite with LocalSpark {
-  override protected def settings: Map[String, String] = Map(
-    "spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension",
-    OtherDisk.setting
-  )
+  override protected def settings: Map[String, String] = super.settings + OtherDisk.setting
 
   private def condition(statement: String): String =
     try {

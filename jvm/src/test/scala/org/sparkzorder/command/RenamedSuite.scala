@@ -3,13 +3,11 @@ package org.sparkzorder.command
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 
 /** Another session renames or drops a table as soon as the catalog names its new folder, and the history says so. */
 class RenamedSuite extends AnyFunSuite with LocalSpark {
-  override protected def settings: Map[String, String] =
-    Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension", OtherDisk.setting)
+  override protected def settings: Map[String, String] = super.settings + OtherDisk.setting
 
   private def after(change: => Unit)(statement: String): Array[Row] = {
     @volatile var changes = 0

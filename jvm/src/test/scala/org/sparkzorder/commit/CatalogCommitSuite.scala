@@ -13,15 +13,24 @@ import org.sparkzorder.commit.log.TableState
  */
 class CatalogCommitSuite extends AnyFunSuite {
 
-  private val shapes =
-    Seq(Seq(CatalogPartition.Table), Seq(CatalogPartition(Seq("p" -> "1")), CatalogPartition(Seq("p" -> "2"))))
+  private val Whole = CatalogPartition.Table
+  private def part(value: String) = CatalogPartition(Seq("p" -> value))
+
+  private val shapes = Seq(Seq(Whole), Seq(part("1"), part("2")))
   private val faults = Seq(Fault.DieBefore, Fault.DieAfter, Fault.ThrowBefore, Fault.ThrowAfter)
   private val MostCalls = 400
 
   private def optimizedOnce(partitions: Seq[CatalogPartition]): MemoryCatalogTable = {
     val table = new MemoryCatalogTable(partitions)
-    table.optimize(new MemoryOps(table.fs), "op-0")
+    table.optimize(id = "op-0")
     table
+  }
+
+  /** An operation whose call to the catalog does not return, so that others take it for dead. */
+  private def hangs(table: MemoryCatalogTable, id: String = "op-1"): table.Catalog = {
+    val hung = table.optimize(id = id, hangs = true)
+    table.liveness.running -= id
+    hung
   }
 
   /** Calls `body` for each call of a statement until it no longer comes to that call. */
@@ -50,11 +59,11 @@ class CatalogCommitSuite extends AnyFunSuite {
       atEachCall { at =>
         val table = optimizedOnce(partitions)
         watched(table)
-        val ops = new MemoryOps(table.fs, at, fault)
+        val ops = table.faulty(at, fault)
         table.attempt("op-1")(statement(table, ops, "op-1"))
         // A recovery may fail as well.
         atEachCall { again =>
-          val copy = new MemoryOps(table.fs, again, fault)
+          val copy = table.faulty(again, fault)
           table.attempt("op-2")(statement(table, copy, "op-2"))
           states += 1
           if (again > 12) 0 else copy.calls
@@ -85,12 +94,12 @@ class CatalogCommitSuite extends AnyFunSuite {
         val all = (table.allRows ++ (if (ops.calls >= at) Seq(9000, 9001) else Nil)).sorted
         table.next()
         assert(table.plainRows == all, "after the next statement")
-        table.optimize(new MemoryOps(table.fs), "op-3")
+        table.optimize(id = "op-3")
         assert(table.plainRows == all, "after the next OPTIMIZE")
-        if (name != "VACUUM") table.restore(new MemoryOps(table.fs), "op-4", 0)
+        if (name != "VACUUM") table.restore(id = "op-4", to = 0)
         assert(table.plainRows == all, "after a RESTORE")
-        table.vacuum(new MemoryOps(table.fs), "op-5")
-        table.vacuum(new MemoryOps(table.fs), "op-6")
+        table.vacuum(id = "op-5")
+        table.vacuum(id = "op-6")
         assert(table.plainRows == all, "after a VACUUM")
         ops.calls
       }
@@ -118,19 +127,17 @@ class CatalogCommitSuite extends AnyFunSuite {
     test(s"a call to the catalog of ${partitions.size} places hangs and lands after others have gone on", InRest) {
       for (goesOn <- Seq("nothing", "next", "optimize", "optimize and append", "restore", "vacuum")) {
         val table = optimizedOnce(partitions)
-        val hung = table.optimize(new MemoryOps(table.fs), "op-1", hangs = true)
-        table.liveness.running -= "op-1"
+        val hung = hangs(table)
         assert(hung.hanging.nonEmpty)
         var all = table.allRows
-        def go(id: String): MemoryOps = new MemoryOps(table.fs)
         goesOn match {
           case "nothing"             => ()
           case "next"                => table.next()
-          case "restore"             => table.restore(go("op-2"), "op-2", 0)
-          case "vacuum"              => table.vacuum(go("op-2"), "op-2")
-          case "optimize"            => table.optimize(go("op-2"), "op-2")
+          case "restore"             => table.restore(id = "op-2", to = 0)
+          case "vacuum"              => table.vacuum(id = "op-2")
+          case "optimize"            => table.optimize(id = "op-2")
           case "optimize and append" =>
-            table.optimize(go("op-2"), "op-2")
+            table.optimize(id = "op-2")
             table.append(table.locations(partitions.head), "more", Set(9000))
             all = (all :+ 9000).sorted
         }
@@ -150,7 +157,7 @@ class CatalogCommitSuite extends AnyFunSuite {
     var explored = 0
     for (at <- 1 to 60) {
       val table = new MemoryCatalogTable(shapes.head)
-      table.attempt("op-1")(table.optimize(new MemoryOps(table.fs, at, Fault.DieAfter), "op-1"))
+      table.attempt("op-1")(table.optimize(table.faulty(at, Fault.DieAfter), "op-1"))
       def made = table.fs.below("/t__zorder").filter(table.fs.file(_).isDefined)
       val isRecorded = table.fs.children("/t/_zorder").exists(FileNames.name(_).startsWith("_v"))
       if (made.nonEmpty && !isRecorded) withClue(s"death at call $at: ") {
@@ -166,32 +173,31 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("a location that was set back is left alone, as after an ANALYZE that began before") {
-    val table = optimizedOnce(Seq(CatalogPartition.Table))
-    val now = table.locations(CatalogPartition.Table)
+    val table = optimizedOnce(Seq(Whole))
+    val now = table.locations(Whole)
     table.append(now, "more", Set(9000))
-    table.locations(CatalogPartition.Table) = table.first(CatalogPartition.Table)
-    val ops = new MemoryOps(table.fs)
+    table.locations(Whole) = table.first(Whole)
     val (back, again) = table.setBack.head
-    assert((back.folder, back.head) == ((table.first(CatalogPartition.Table).toString, now.toString)))
+    assert((back.folder, back.head) == ((table.first(Whole).toString, now.toString)))
     assert(back.last.version == 1 && again.size == 3)
-    refused(table)(table.vacuum(ops, "op-1"))
-    refused(table)(table.optimize(ops, "op-2"))
-    refused(table)(table.restore(ops, "op-3", 0))
+    refused(table)(table.vacuum(id = "op-1"))
+    refused(table)(table.optimize(id = "op-2"))
+    refused(table)(table.restore(id = "op-3", to = 0))
     assert(table.dataIn(now).size == 3)
-    table.locations(CatalogPartition.Table) = now
-    table.optimize(ops, "op-4")
+    table.locations(Whole) = now
+    table.optimize(id = "op-4")
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
   }
 
   test("a location that was set back begins anew once the folder to which its rows had moved has none") {
-    val table = optimizedOnce(Seq(CatalogPartition.Table))
-    val (first, second) = (table.first(CatalogPartition.Table), table.locations(CatalogPartition.Table))
-    table.vacuum(new MemoryOps(table.fs), "op-1")
-    table.locations(CatalogPartition.Table) = first
+    val table = optimizedOnce(Seq(Whole))
+    val (first, second) = (table.first(Whole), table.locations(Whole))
+    table.vacuum(id = "op-1")
+    table.locations(Whole) = first
     table.append(first, "new", Set(9000))
-    refused(table)(table.optimize(new MemoryOps(table.fs), "op-2"))
+    refused(table)(table.optimize(id = "op-2"))
     table.dataIn(second).foreach(table.fs.nodes.remove)
-    table.optimize(new MemoryOps(table.fs), "op-3")
+    table.optimize(id = "op-3")
     assert(table.plainRows == Seq(9000) && table.setBack.isEmpty)
     table.append(first, "late", Set(9001))
     table.next()
@@ -199,25 +205,25 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("rows that had moved do not come back with a partition that is added again at its first folder") {
-    val partition = CatalogPartition(Seq("p" -> "1"))
+    val partition = part("1")
     val table = optimizedOnce(Seq(partition))
     val (first, second) = (table.first(partition), table.locations(partition))
     // DROP PARTITION, its folder is deleted, ADD PARTITION, INSERT.
     table.dataIn(second).foreach(table.fs.nodes.remove)
     table.locations(partition) = first
     table.append(first, "new", Set(9000))
-    refused(table)(table.optimize(new MemoryOps(table.fs), "op-1"))
-    refused(table)(table.vacuum(new MemoryOps(table.fs), "op-2"))
+    refused(table)(table.optimize(id = "op-1"))
+    refused(table)(table.vacuum(id = "op-2"))
     val (_, again) = table.setBack.head
     again.foreach(m => table.fs.nodes.remove(m.path.toUri.getPath))
-    table.optimize(new MemoryOps(table.fs), "op-3")
+    table.optimize(id = "op-3")
     assert(table.plainRows == Seq(9000) && table.setBack.isEmpty)
   }
 
   test("a file that was copied forward does not come back either, as another partition's row") {
-    val (one, other) = (CatalogPartition(Seq("p" -> "1")), CatalogPartition(Seq("p" -> "9")))
+    val (one, other) = (part("1"), part("9"))
     val table = optimizedOnce(Seq(one))
-    table.vacuum(new MemoryOps(table.fs), "op-1")
+    table.vacuum(id = "op-1")
     table.append(table.first(one), "late", Set(9000))
     table.next()
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
@@ -236,8 +242,8 @@ class CatalogCommitSuite extends AnyFunSuite {
         table.fs.nodes.remove(s"${table.first.values.head.toUri.getPath}/part-1.parquet")
         ()
       }
-      val ops = new MemoryOps(table.fs, other = { case `at` => delete() })
-      val end = table.attempt("op-1")(table.restore(ops, "op-1", 0))
+      val ops = table.beside(at)(delete())
+      val end = table.attempt("op-1")(table.restore(id = "op-1", to = 0))
       // The last looks, one for each place, come right before the lock is looked at, and the call.
       val move = ops.trace.indexWhere(_.contains("catalog: move")) + 1
       if (table.plainRows != table.allRows) assert(at >= move - partitions.size, s"at $at, ended with $end")
@@ -246,11 +252,10 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("a first operation that was given up is watched") {
-    val table = new MemoryCatalogTable(Seq(CatalogPartition.Table))
-    val (first, folder) = (table.first(CatalogPartition.Table), table.folder(new MemoryOps(table.fs)))
+    val table = new MemoryCatalogTable(Seq(Whole))
+    val (first, folder) = (table.first(Whole), table.folder(table.ops))
     def isWatched = LocationHistory.isUsedBy(TableState.look(folder.root, folder.ops))
-    val hung = table.optimize(new MemoryOps(table.fs), "op-0", hangs = true)
-    table.liveness.running -= "op-0"
+    val hung = hangs(table)
     table.next()
     table.append(first, "more", Set(9000))
     hung.hanging.foreach(table.land)
@@ -260,12 +265,12 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("RESTORE does not take an original for a copy that was rewritten since") {
-    val table = optimizedOnce(Seq(CatalogPartition.Table))
-    table.append(table.first(CatalogPartition.Table), "late", Set(9000, 9001))
+    val table = optimizedOnce(Seq(Whole))
+    table.append(table.first(Whole), "late", Set(9000, 9001))
     table.next()
-    val copy = table.dataIn(table.locations(CatalogPartition.Table)).find(_.contains("-carried-")).get
+    val copy = table.dataIn(table.locations(Whole)).find(_.contains("-carried-")).get
     table.fs.put(copy, Set(9000), 60L)
-    assert(table.attempt("op-1")(table.restore(new MemoryOps(table.fs), "op-1", 0)).isDefined)
+    assert(table.attempt("op-1")(table.restore(id = "op-1", to = 0)).isDefined)
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
   }
 
@@ -274,21 +279,21 @@ class CatalogCommitSuite extends AnyFunSuite {
 
   test("a stale overwrite of the first folder is noticed, before and after a VACUUM") {
     for (vacuums <- Seq(false, true)) {
-      val table = optimizedOnce(Seq(CatalogPartition(Seq("p" -> "1"))))
-      if (vacuums) table.vacuum(new MemoryOps(table.fs), "op-1")
+      val table = optimizedOnce(Seq(part("1")))
+      if (vacuums) table.vacuum(id = "op-1")
       table.overwrite(table.first.values.head, "stale", Set(9000))
       assert(isUnclear(table) && table.plainRows == table.allRows)
     }
   }
 
   test("files of an earlier folder that another program compacts are not doubled") {
-    val table = optimizedOnce(Seq(CatalogPartition(Seq("p" -> "1"))))
+    val table = optimizedOnce(Seq(part("1")))
     compact(table, table.first.values.head)
     assert(isUnclear(table) && table.plainRows == table.allRows)
   }
 
   test("of a partition that was overwritten it is not known whether a stale append came before") {
-    val table = optimizedOnce(Seq(CatalogPartition(Seq("p" -> "1"))))
+    val table = optimizedOnce(Seq(part("1")))
     table.overwrite(table.locations.values.head, "new", Set(9000))
     table.next()
     assert(table.plainRows == Seq(9000))
@@ -297,57 +302,55 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("RESTORE goes back and forth with appends between, and brings nothing back that was deleted") {
-    val table = optimizedOnce(Seq(CatalogPartition.Table))
-    val ops = new MemoryOps(table.fs)
-    table.append(table.locations(CatalogPartition.Table), "a", Set(9000))
-    table.restore(ops, "op-1", 0)
+    val table = optimizedOnce(Seq(Whole))
+    table.append(table.locations(Whole), "a", Set(9000))
+    table.restore(id = "op-1", to = 0)
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
-    table.append(table.locations(CatalogPartition.Table), "b", Set(9001))
-    table.restore(ops, "op-2", 1)
+    table.append(table.locations(Whole), "b", Set(9001))
+    table.restore(id = "op-2", to = 1)
     assert(table.plainRows == (table.allRows ++ Seq(9000, 9001)).sorted)
     // The file that was brought here is deleted. Its original is in an earlier folder.
     val brought =
-      table.dataIn(table.locations(CatalogPartition.Table)).filter(p => table.fs.file(p).get.rows == Set(9001))
+      table.dataIn(table.locations(Whole)).filter(p => table.fs.file(p).get.rows == Set(9001))
     brought.foreach(table.fs.nodes.remove)
     table.next()
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
     // Going back would bring it back.
-    val e = intercept[NotRestorableException](table.restore(ops, "op-3", 0))
+    val e = intercept[NotRestorableException](table.restore(id = "op-3", to = 0))
     assert(e.obstacle == RestoreObstacle.Lost)
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
-    table.restore(ops, "op-4", 0, restoresLost = true)
+    table.restore(id = "op-4", to = 0, restoresLost = true)
     assert(table.plainRows == (table.allRows ++ Seq(9000, 9001)).sorted)
   }
 
   test("a stale append counts once, also if its copy is rewritten or deleted") {
-    val table = optimizedOnce(Seq(CatalogPartition.Table))
-    def current = table.locations(CatalogPartition.Table)
-    table.append(table.first(CatalogPartition.Table), "late", Set(9000))
+    val table = optimizedOnce(Seq(Whole))
+    def current = table.locations(Whole)
+    table.append(table.first(Whole), "late", Set(9000))
     table.next()
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
-    table.optimize(new MemoryOps(table.fs), "op-1")
+    table.optimize(id = "op-1")
     table.next()
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
-    table.append(table.first(CatalogPartition.Table), "later", Set(9001))
+    table.append(table.first(Whole), "later", Set(9001))
     table.next()
     table.dataIn(current).filter(p => table.fs.file(p).get.rows == Set(9001)).foreach(table.fs.nodes.remove)
     table.next()
-    table.optimize(new MemoryOps(table.fs), "op-2")
+    table.optimize(id = "op-2")
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
   }
 
   test("VACUUM deletes no file of another writer before its rows are in the present folder") {
-    val table = optimizedOnce(Seq(CatalogPartition.Table))
+    val table = optimizedOnce(Seq(Whole))
     val late = "late"
-    table.append(table.first(CatalogPartition.Table), late, Set(9000))
-    table.vacuum(new MemoryOps(table.fs), "op-1")
+    table.append(table.first(Whole), late, Set(9000))
+    table.vacuum(id = "op-1")
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
-    assert(table.dataIn(table.first(CatalogPartition.Table)).isEmpty)
+    assert(table.dataIn(table.first(Whole)).isEmpty)
   }
 
   test("an earlier folder becomes the location of another partition, whose rows stay its own") {
-    def partition(value: String) = CatalogPartition(Seq("p" -> value))
-    val (one, two, other) = (partition("1"), partition("2"), partition("7"))
+    val (one, two, other) = (part("1"), part("2"), part("7"))
     val table = optimizedOnce(Seq(one, two))
     table.locations(other) = table.first(one)
     table.append(table.first(one), "new", Set(9000))
@@ -362,18 +365,18 @@ class CatalogCommitSuite extends AnyFunSuite {
     table.overwrite(table.first(one), "newer", Set(9002))
     rows = table.plainRows
     check("after an overwrite")
-    table.optimize(new MemoryOps(table.fs), "op-1")
+    table.optimize(id = "op-1")
     assert(table.plainRows == rows)
     // The other partition leaves the folder as well, and others still write there: to the partition that left it last.
     table.append(table.first(one), "stray", Set(9003))
     rows = (rows :+ 9003).sorted
     check("after it left")
-    table.vacuum(new MemoryOps(table.fs), "op-2")
+    table.vacuum(id = "op-2")
     check("after VACUUM")
   }
 
   test("of a partition with a new name it is not known whether an append to its first folder was meant for it") {
-    val (old, renamed) = (CatalogPartition(Seq("p" -> "1")), CatalogPartition(Seq("p" -> "9")))
+    val (old, renamed) = (part("1"), part("9"))
     val table = optimizedOnce(Seq(old))
     table.locations(renamed) = table.locations(old)
     table.locations.remove(old)
@@ -383,22 +386,20 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("an overwrite of the folder of an operation that was given up is not undone") {
-    val table = optimizedOnce(Seq(CatalogPartition.Table))
-    val hung = table.optimize(new MemoryOps(table.fs), "op-1", hangs = true)
-    table.liveness.running -= "op-1"
+    val table = optimizedOnce(Seq(Whole))
+    val hung = hangs(table)
     table.next()
     hung.hanging.foreach(table.land)
-    table.overwrite(table.locations(CatalogPartition.Table), "new", Set(9000))
+    table.overwrite(table.locations(Whole), "new", Set(9000))
     refused(table)(table.next("op-2"))
     assert(table.plainRows == Seq(9000))
   }
 
   test("a new folder stays while a record cannot be read that may be of its operation") {
-    val table = optimizedOnce(Seq(CatalogPartition.Table))
-    val hung = table.optimize(new MemoryOps(table.fs), "op-1", hangs = true)
-    table.liveness.running -= "op-1"
+    val table = optimizedOnce(Seq(Whole))
+    val hung = hangs(table)
     hung.hanging.foreach(table.land)
-    table.append(table.locations(CatalogPartition.Table), "more", Set(9000))
+    table.append(table.locations(Whole), "more", Set(9000))
     val record = table.fs.below("/t/_zorder").find(_.endsWith(".moving")).get
     table.fs.nodes(record) = table.fs.file(record).get.copy(bytes = "torn".getBytes)
     assert(table.attempt("op-2")(table.next("op-2")).isDefined)
@@ -413,11 +414,11 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("VACUUM of one partition's folder does not excuse missing files in another's") {
-    val (one, two) = (CatalogPartition(Seq("p" -> "1")), CatalogPartition(Seq("p" -> "2")))
+    val (one, two) = (part("1"), part("2"))
     val table = optimizedOnce(Seq(one, two))
     // While the catalog does not know the partition, VACUUM leaves its first folder as it is.
     val location = table.locations.remove(two).get
-    table.vacuum(new MemoryOps(table.fs), "op-1")
+    table.vacuum(id = "op-1")
     table.locations(two) = location
     assert(table.dataIn(table.first(one)).isEmpty && table.dataIn(table.first(two)).size == 3)
     compact(table, table.first(two))
@@ -428,7 +429,7 @@ class CatalogCommitSuite extends AnyFunSuite {
     for (partitions <- shapes) atEachCall { at =>
       val table = optimizedOnce(partitions)
       table.append(table.first(partitions.head), "late", Set(9000))
-      val ops = new MemoryOps(table.fs, at, Fault.DieBefore)
+      val ops = table.faulty(at, Fault.DieBefore)
       table.attempt("op-1")(table.vacuum(ops, "op-1"))
       table.dataIn(table.first(partitions.head)).find(_.endsWith("late.parquet")).foreach { late =>
         new MemoryOps(table.fs).touch(new Path(s"mem:$late"))
@@ -440,10 +441,10 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("a stale append that is changed after it was copied, and its copy rewritten, is refused") {
-    val table = optimizedOnce(Seq(CatalogPartition.Table))
-    table.append(table.first(CatalogPartition.Table), "late", Set(9000))
-    table.optimize(new MemoryOps(table.fs), "op-1")
-    new MemoryOps(table.fs).touch(new Path(table.first(CatalogPartition.Table), "late.parquet"))
+    val table = optimizedOnce(Seq(Whole))
+    table.append(table.first(Whole), "late", Set(9000))
+    table.optimize(id = "op-1")
+    new MemoryOps(table.fs).touch(new Path(table.first(Whole), "late.parquet"))
     assert(isUnclear(table) && table.plainRows == (table.allRows :+ 9000).sorted)
   }
 
@@ -451,10 +452,9 @@ class CatalogCommitSuite extends AnyFunSuite {
 
   /** A table with an operation that was given up, and the folder of that operation. */
   private def givenUp(age: Long): (MemoryCatalogTable, Path) = {
-    val table = optimizedOnce(Seq(CatalogPartition.Table))
+    val table = optimizedOnce(Seq(Whole))
     table.age = age
-    val hung = table.optimize(new MemoryOps(table.fs), "op-1", hangs = true)
-    table.liveness.running -= "op-1"
+    val hung = hangs(table)
     table.next()
     (table, hung.hanging.head.to)
   }
@@ -462,7 +462,7 @@ class CatalogCommitSuite extends AnyFunSuite {
   test("an append to a folder that was given up counts until VACUUM has removed it") {
     for (age <- Seq(0L, TwoDays); vacuums <- 0 to 2) {
       val (table, folder) = givenUp(age)
-      (1 to vacuums).foreach(n => table.vacuum(new MemoryOps(table.fs), s"op-2$n"))
+      (1 to vacuums).foreach(n => table.vacuum(id = s"op-2$n"))
       assert(table.dataIn(folder).isEmpty == (age > 0 && vacuums > 0))
       table.append(folder, "late", Set(9000))
       if (age > 0 && vacuums > 0) assert(isUnclear(table) && table.plainRows == table.allRows)
@@ -470,7 +470,7 @@ class CatalogCommitSuite extends AnyFunSuite {
         table.next("op-3")
         assert(table.plainRows == (table.allRows :+ 9000).sorted)
         table.append(folder, "later", Set(9001))
-        table.vacuum(new MemoryOps(table.fs), "op-4")
+        table.vacuum(id = "op-4")
         table.append(folder, "latest", Set(9002))
         if (age > 0) assert(isUnclear(table))
         else {
@@ -491,11 +491,11 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("RESTORE goes back over no record that is damaged or gone") {
-    val (one, two) = (CatalogPartition(Seq("p" -> "1")), CatalogPartition(Seq("p" -> "2")))
+    val (one, two) = (part("1"), part("2"))
     def only(table: MemoryCatalogTable, partition: CatalogPartition, id: String): Unit = {
       val other = if (partition == one) two else one
       val location = table.locations.remove(other).get
-      table.optimize(new MemoryOps(table.fs), id)
+      table.optimize(table.ops, id)
       table.locations(other) = location
     }
     for (isGone <- Seq(false, true)) {
@@ -506,16 +506,16 @@ class CatalogCommitSuite extends AnyFunSuite {
       val record = table.fs.below("/t/_zorder").find(_.startsWith("/t/_zorder/_v0000000002")).get
       if (isGone) table.fs.nodes.remove(record)
       else table.fs.nodes(record) = table.fs.file(record).get.copy(bytes = "torn".getBytes)
-      assert(table.attempt("op-3")(table.restore(new MemoryOps(table.fs), "op-3", 1)).isDefined)
+      assert(table.attempt("op-3")(table.restore(id = "op-3", to = 1)).isDefined)
       assert(table.locations.toMap == at && table.plainRows == table.allRows)
     }
   }
 
   test("an operation that was undone leaves no gap over which RESTORE would not go") {
     val (table, _) = givenUp(0L)
-    table.optimize(new MemoryOps(table.fs), "op-2")
+    table.optimize(id = "op-2")
     table.fs.below("/t/_zorder").filter(_.endsWith(".undone")).foreach(table.fs.nodes.remove)
-    table.restore(new MemoryOps(table.fs), "op-3", 0)
+    table.restore(id = "op-3", to = 0)
     assert(table.locations == table.first && table.plainRows == table.allRows)
   }
 }

@@ -57,11 +57,11 @@ private object CatalogHistoriesSuite {
             1 + random.nextInt(MostCalls),
             if (random.nextBoolean()) Fault.DieBefore else Fault.DieAfter
           )
-        else new MemoryOps(table.fs)
+        else table.ops
       val failed: Option[Throwable] = random.nextInt(10) match {
         case 0 | 1 | 2 => did("OPTIMIZE")(table.attempt(id)(table.optimize(ops, id, keeps = random.nextBoolean())))
         case 3 | 4     =>
-          val newest = History.read(table.folder(new MemoryOps(table.fs))).headOption.fold(0L)(_.record.version)
+          val newest = History.read(table.folder(table.ops)).headOption.fold(0L)(_.record.version)
           val to = random.nextLong(newest + 1)
           did(s"RESTORE $to")(table.attempt(id)(table.restore(ops, id, to)))
         case 5 => did("VACUUM")(table.attempt(id)(table.vacuum(ops, id)))

@@ -2,7 +2,7 @@ package org.sparkzorder.commit
 
 import java.util.concurrent.atomic.AtomicLong
 
-import org.scalatest.{Args, BeforeAndAfterAll, Outcome, Status, TestSuite}
+import org.scalatest.{Args, Assertions, BeforeAndAfterAll, Outcome, Status, TestSuite}
 
 import org.sparkzorder.Mutation
 
@@ -61,6 +61,9 @@ trait Explores extends TestSuite with BeforeAndAfterAll {
     }
   }
 
+  /** One state, with a clue. */
+  protected def explored[A](clue: String)(state: => A): A = explore(withClue(clue)(state))
+
   // A failure outside of `explore` counts as a violation as well.
   override protected def withFixture(test: NoArgTest): Outcome = {
     val before = violations
@@ -78,5 +81,58 @@ trait Explores extends TestSuite with BeforeAndAfterAll {
   override protected def afterAll(): Unit = {
     println(s"$suiteName: ${Explored.summary(states, violations)}")
     super.afterAll()
+  }
+}
+
+/** Goes through the calls of a statement, and has what is left of each table judged. */
+trait Explorer extends Explores with Assertions {
+  protected val Deaths: Seq[Fault] = Seq(Fault.DieBefore, Fault.DieAfter)
+
+  protected type Judge = (SmallTable, Option[Throwable]) => Any
+
+  /** One state: what a statement with such calls leaves, and the exception with which it ended. */
+  protected def state(scene: Scene, table: SmallTable, ops: MemoryOps, clue: => String)(judge: Judge): Unit = {
+    val end = scene.run(table, ops)
+    withClue(s"$clue, ended with $end: ") {
+      explore(judge(table, end))
+      ()
+    }
+  }
+
+  /** The statement goes wrong at each of its calls, in each of these ways. */
+  protected def failing(scene: Scene, faults: Seq[Fault], prepare: SmallTable => Unit = _ => ())(judge: Judge): Unit =
+    for (k <- 1 to scene.calls; fault <- faults) {
+      val table = scene.table()
+      prepare(table)
+      val ops = table.faulty(k, fault)
+      state(scene, table, ops, s"$fault at call $k ${ops.trace.lift(k - 1)}")(judge)
+    }
+
+  /** Somebody else acts right before each call. */
+  protected def meeting(scene: Scene, prepare: SmallTable => Unit = _ => ())(act: SmallTable => Any)(
+      judge: Judge
+  ): Unit =
+    for (k <- 1 to scene.calls) {
+      val table = scene.table()
+      prepare(table)
+      val ops = table.beside(k)(act(table))
+      state(scene, table, ops, s"before call $k ${ops.trace.lift(k - 1)}")(judge)
+    }
+
+  /** The next query recovers, and the rows are one of these, also after the next statement. */
+  protected def assertSettles(table: SmallTable, legal: Seq[Int]*): Unit = {
+    assert(table.recover().isEmpty)
+    assert(legal.contains(table.fs.visibleRows))
+    table.nextStatement()
+    assert(legal.contains(table.fs.visibleRows))
+    ()
+  }
+
+  /** No version is there twice, and the statistics are right. */
+  protected def assertHistory(table: SmallTable): Unit = {
+    val versions = table.history.map(_.record.version)
+    assert(versions == versions.distinct)
+    assert(!table.indexLies)
+    ()
   }
 }

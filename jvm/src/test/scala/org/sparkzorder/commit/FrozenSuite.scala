@@ -10,36 +10,20 @@ import org.sparkzorder.commit.upkeep.Uninstall
  * Then it wakes up.
  */
 @TestRest
-class FrozenSuite extends AnyFunSuite with Explores {
+class FrozenSuite extends AnyFunSuite with Explorer {
   import FrozenSuite._
 
-  for (
-    statement <- Seq(Statement.optimize, Statement.restore); dirs <- Seq(Seq("p=1", "p=2"), Seq("")); others <- all
-  ) {
-    test(s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: meanwhile ${others.name}") {
-      val first = statement.prepared(dirs)
-      for (k <- 1 to statement.calls(dirs)) {
-        val table = new SmallTable(dirs)
-        table.fs.copyOf(first)
-        var legal = Seq(table.allRows)
-        val ops = new MemoryOps(
-          table.fs,
-          other = { case `k` =>
-            table.liveness.running.clear()
-            legal = others.act(table)
-          }
-        )
-        val end = table.attempt("op-1")(statement.run(table, ops))
-        withClue(s"before call $k ${ops.trace.lift(k - 1)}, ended with $end: ")(explore {
-          table.liveness.running.clear()
-          assert(table.recover(new MemoryOps(table.fs)).isEmpty)
-          assert(legal.contains(table.fs.visibleRows))
-          table.nextStatement()
-          assert(legal.contains(table.fs.visibleRows))
-        })
+  for (scene <- Seq(Statement.optimize, Statement.restore).flatMap(_.onBoth); others <- all)
+    test(s"${scene.name}: meanwhile ${others.name}") {
+      var legal: Seq[Seq[Int]] = Nil
+      meeting(scene) { table =>
+        table.liveness.running.clear()
+        legal = others.act(table)
+      } { (table, _) =>
+        table.liveness.running.clear()
+        assertSettles(table, legal: _*)
       }
     }
-  }
 }
 
 private object FrozenSuite {
@@ -50,7 +34,7 @@ private object FrozenSuite {
   private def recover(table: SmallTable): Unit = assert(table.recoverAndDecide().isEmpty)
 
   private def restore(table: SmallTable): Unit = {
-    table.attempt("op-7")(table.restore(new MemoryOps(table.fs), 0, "op-7"))
+    table.attempt("op-7")(table.restore(to = 0, id = "op-7"))
     ()
   }
 
@@ -61,7 +45,7 @@ private object FrozenSuite {
       "others recover, optimize, and restore",
       t => {
         recover(t)
-        t.attempt(new MemoryOps(t.fs), "op-8")
+        t.attempt(t.ops, "op-8")
         restore(t)
         Seq(t.allRows)
       }
@@ -75,7 +59,7 @@ private object FrozenSuite {
       "others recover and uninstall, and a new file is deleted",
       t => {
         recover(t)
-        new Uninstall(TableFolder(t.root, new MemoryOps(t.fs)), t.settings).run()
+        new Uninstall(t.folder, t.settings).run()
         deleted(t, "new-op-1")
       }
     )

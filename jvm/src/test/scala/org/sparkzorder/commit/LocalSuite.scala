@@ -1,36 +1,22 @@
 package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
-import java.nio.file.{Files, Path => LocalPath}
-import java.util.Comparator
+import java.nio.file.{Files, Path => LocalPath, Paths}
 
-import scala.jdk.CollectionConverters._
-import scala.util.Using
-
-import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
 import org.sparkzorder.commit.lock.{LockSettings, Locking}
 import org.sparkzorder.commit.log.{History, TableState}
 import org.sparkzorder.commit.machine.{FolderCommitter, Operation, Recovery, ScanView}
-import org.sparkzorder.commit.side.IndexFiles
-import org.sparkzorder.commit.storage.HadoopFileOps
+import org.sparkzorder.commit.storage.LocalMounts
 import org.sparkzorder.commit.upkeep.{Restore, Trash}
 
 /** Statements on the real local file system, with Hadoop's checksum files. */
-class LocalSuite extends AnyFunSuite {
+class LocalSuite extends AnyFunSuite with LocalTables {
 
-  private val fs = FileSystem.getLocal(new Configuration())
-  private val ops = new HadoopFileOps(fs)
-
-  private def withRoot(test: LocalPath => Unit): Unit = {
-    val dir = Files.createTempDirectory("commit")
-    try test(dir)
-    finally
-      Using.resource(Files.walk(dir))(_.sorted(Comparator.reverseOrder[LocalPath]()).forEach(f => Files.delete(f)))
-  }
+  override protected def put(file: LocalPath, text: String): Unit = put(path(file), text)
 
   private def put(path: Path, text: String): Unit = {
     val out = fs.create(path)
@@ -38,16 +24,16 @@ class LocalSuite extends AnyFunSuite {
     finally out.close()
   }
 
+  override protected def text(file: LocalPath): String = text(path(file))
+
   private def text(path: Path): String = {
     val in = fs.open(path)
     try new String(in.readAllBytes())
     finally in.close()
   }
 
-  private def all(dir: LocalPath): Seq[String] =
-    Using.resource(Files.walk(dir))(_.iterator.asScala.toList).filter(Files.isRegularFile(_)).map(f =>
-      dir.relativize(f).toString
-    ).sorted
+  private def names(dir: LocalPath): Seq[String] =
+    all(dir).filter(Files.isRegularFile(_)).map(f => dir.relativize(f).toString).sorted
 
   test("a file that we may not look at is not taken for absent") {
     withRoot { dir =>
@@ -76,11 +62,11 @@ class LocalSuite extends AnyFunSuite {
       assertThrows[IOException](ops.rename(a, new Path(root, "d")))
       assertThrows[FileNotFoundException](ops.rename(a, new Path(root, "gone/a")))
       assertThrows[FileNotFoundException](ops.rename(new Path(root, "none"), new Path(root, "c")))
-      assert(all(dir) == Seq(".a.crc", ".b.crc", "a", "b"))
+      assert(names(dir) == Seq(".a.crc", ".b.crc", "a", "b"))
       assert(text(a) == "A" && text(b) == "B")
       val before = ops.status(a).get
       ops.rename(a, new Path(root, "d/a"))
-      assert(all(dir) == Seq(".b.crc", "b", "d/.a.crc", "d/a"))
+      assert(names(dir) == Seq(".b.crc", "b", "d/.a.crc", "d/a"))
       assert(text(new Path(root, "d/a")) == "A")
       assert(ops.status(new Path(root, "d/a")).get.modificationTime == before.modificationTime)
     }
@@ -94,7 +80,7 @@ class LocalSuite extends AnyFunSuite {
       Files.delete(dir.resolve("b"))
       Files.delete(dir.resolve(".a.crc"))
       ops.rename(new Path(root, "a"), new Path(root, "b"))
-      assert(all(dir) == Seq("b"))
+      assert(names(dir) == Seq("b"))
       assert(text(new Path(root, "b")) == "A")
     }
   }
@@ -105,7 +91,7 @@ class LocalSuite extends AnyFunSuite {
       Seq("a", "b").foreach(name => put(new Path(staging, name), name))
       Files.delete(dir.resolve("_zorder/staging/_op-1/a"))
       assert(!ops.deleteEmpty(staging))
-      assert(all(dir.resolve("_zorder/staging/_op-1")) == Seq(".a.crc", ".b.crc", "b"))
+      assert(names(dir.resolve("_zorder/staging/_op-1")) == Seq(".a.crc", ".b.crc", "b"))
       Files.delete(dir.resolve("_zorder/staging/_op-1/b"))
       assert(ops.deleteEmpty(staging) && !Files.exists(dir.resolve("_zorder/staging/_op-1")))
       put(new Path(dir.toUri.toString, "p=1/a"), "A")
@@ -120,7 +106,7 @@ class LocalSuite extends AnyFunSuite {
       val file = new Path(root, "_zorder/x")
       assert(ops.list(new Path(root, "_zorder")).isEmpty)
       assertThrows[FileNotFoundException](ops.writeNew(file, Array[Byte](1)))
-      assert(all(dir).isEmpty && !Files.exists(dir.resolve("_zorder")))
+      assert(names(dir).isEmpty && !Files.exists(dir.resolve("_zorder")))
       ops.mkdirs(file.getParent)
       ops.writeNew(file, Array[Byte](1, 2))
       assertThrows[IOException](ops.writeNew(file, Array[Byte](1)))
@@ -139,60 +125,21 @@ class LocalSuite extends AnyFunSuite {
     }
   }
 
-  private def table(dir: LocalPath): Record = {
-    val inputs = for (p <- 1 to 2; i <- 1 to 3) yield {
-      val name = s"p=$p/part-$i.parquet"
-      put(new Path(new Path(dir.toUri), name), s"$p$i ")
-      val meta = ops.status(new Path(new Path(dir.toUri), name)).get
-      InputFile(name, meta.length, meta.modificationTime, 1L)
-    }
-    Record(0L, "op-1", "OPTIMIZE", 1L, "me", Map.empty, Map.empty, inputs, Nil)
-  }
-
-  private def optimize(dir: LocalPath, base: Record, ops: FileOps, settings: LockSettings, id: String): Record = {
-    val folder = TableFolder(new Path(dir.toUri), ops)
-    val lock = Locking.acquire(folder, id, settings)
-    try {
-      Recovery.recoverUnder(folder, lock, settings)
-      val committer = new FolderCommitter(folder, lock)
-      Operation.run(committer, folder, lock) {
-        committer.claim(Seq("p=1", "p=2"))
-        val staged = (1 to 2).flatMap { p =>
-          Seq(s"p=$p/new-1.parquet" -> s"${p}1 ${p}3 ", s"p=$p/new-2.parquet" -> s"${p}2 ")
-        }.map { case (name, content) =>
-          val path = folder.staged(name, id)
-          put(path, content)
-          name -> path
-        }.toMap
-        val outputs = staged.toSeq.sortBy(_._1).map { case (name, path) =>
-          val meta = this.ops.status(path).get
-          OutputFile(name, meta.length, meta.modificationTime, if (name.endsWith("1.parquet")) 2L else 1L)
-        }
-        committer.prepare(base.copy(operationId = id, outputs = outputs))
-        IndexFiles.write(folder, lock, Array[Byte](1))
-      }((_, _) => ())._1
-    } finally lock.release()
-  }
-
-  private def rows(dir: LocalPath): Seq[String] =
-    all(dir).filter(f => !f.contains("_zorder") && !f.endsWith(".crc"))
-      .flatMap(f => text(new Path(dir.resolve(f).toUri)).trim.split(' ')).sorted
-
-  private val expected = Seq("11", "12", "13", "21", "22", "23")
+  private def table(dir: LocalPath, ops: FileOps = ops): TableFolder = TableFolder(path(dir), ops)
 
   private def lonelyChecksums(dir: LocalPath): Seq[String] =
-    all(dir).filter(f => f.endsWith(".crc") && !f.contains("_zorder")).filterNot { f =>
+    names(dir).filter(f => f.endsWith(".crc") && !f.contains("_zorder")).filterNot { f =>
       val crc = dir.resolve(f)
       Files.exists(crc.resolveSibling(crc.getFileName.toString.stripPrefix(".").stripSuffix(".crc")))
     }
 
   test("OPTIMIZE, its history, and VACUUM") {
     withRoot { dir =>
-      optimize(dir, table(dir), ops, LockSettings(), "op-1")
-      assert(rows(dir) == expected)
+      optimize(table(dir), inputs(dir), indexes = true)
+      assert(rows(data(dir)) == expected)
       assert(lonelyChecksums(dir).isEmpty)
-      val folder = TableFolder(new Path(dir.toUri), ops)
-      assert(all(dir).count(_.endsWith(".retired")) == 6)
+      val folder = table(dir, ops)
+      assert(names(dir).count(_.endsWith(".retired")) == 6)
       val took = History.read(folder).head.publishMillis.get
       assert(took >= 0 && took < 60000)
       assert(
@@ -216,14 +163,14 @@ class LocalSuite extends AnyFunSuite {
       Trash.vacuum(folder, lock, retired)
       lock.release()
       assert(History.read(folder).map(_.state) == Seq("vacuumed"))
-      assert(all(dir).forall(f => !f.endsWith(".retired") && !f.contains("trash")))
+      assert(names(dir).forall(f => !f.endsWith(".retired") && !f.contains("trash")))
       assert(!Files.exists(dir.resolve("p=1/_zorder")))
-      assert(rows(dir) == expected)
+      assert(rows(data(dir)) == expected)
     }
   }
 
   private def restore(dir: LocalPath, to: Long, ops: FileOps, settings: LockSettings, id: String): Unit = {
-    val folder = TableFolder(new Path(dir.toUri), ops)
+    val folder = table(dir, ops)
     val lock = Locking.acquire(folder, id, settings)
     try {
       Recovery.recoverUnder(folder, lock, settings)
@@ -240,18 +187,18 @@ class LocalSuite extends AnyFunSuite {
 
   test("RESTORE there and back, with the checksum files") {
     withRoot { dir =>
-      def data: Seq[String] = all(dir).filterNot(_.contains("_zorder"))
-      def times: Seq[Long] = data.map(f => Files.getLastModifiedTime(dir.resolve(f)).toMillis)
-      val base = table(dir)
-      val before = (data, times)
-      optimize(dir, base, ops, LockSettings(), "op-1")
-      val after = (data, times)
+      def files: Seq[String] = names(dir).filterNot(_.contains("_zorder"))
+      def times: Seq[Long] = files.map(f => Files.getLastModifiedTime(dir.resolve(f)).toMillis)
+      val first = inputs(dir)
+      val before = (files, times)
+      optimize(table(dir), first)
+      val after = (files, times)
       for (i <- 2 to 5) {
         restore(dir, i % 2, ops, LockSettings(), s"op-$i")
-        assert((data, times) == (if (i % 2 == 0) before else after))
-        assert(rows(dir) == expected && lonelyChecksums(dir).isEmpty)
+        assert((files, times) == (if (i % 2 == 0) before else after))
+        assert(rows(data(dir)) == expected && lonelyChecksums(dir).isEmpty)
       }
-      assert(all(dir).count(_.endsWith(".retired")) == 6)
+      assert(names(dir).count(_.endsWith(".retired")) == 6)
     }
   }
 
@@ -264,9 +211,9 @@ class LocalSuite extends AnyFunSuite {
   /** A query finds each row once, and leaves nothing half done. */
   private def assertSettles(dir: LocalPath, folder: TableFolder, settings: LockSettings): Unit = {
     assert(Recovery.settled(folder, 1000L, settings).around.isEmpty)
-    assert(rows(dir) == expected)
+    assert(rows(data(dir)) == expected)
     assert(lonelyChecksums(dir).isEmpty)
-    assert(!all(dir).exists(f => f.contains("lock-") || f.contains("staging")))
+    assert(!names(dir).exists(f => f.contains("lock-") || f.contains("staging")))
   }
 
   test("death at every eleventh call of RESTORE, then a query", InRest) {
@@ -276,13 +223,13 @@ class LocalSuite extends AnyFunSuite {
       withRoot { dir =>
         val liveness = new FakeLiveness
         val settings = LockSettings(beatMillis = 3600000L, liveness = liveness)
-        optimize(dir, table(dir), ops, settings, "op-1")
+        optimize(table(dir), inputs(dir), settings = settings)
         died = dies(restore(dir, 0, new FailThenDie(ops, Int.MaxValue, k), settings, "op-2"))
         liveness.running.clear()
-        val folder = TableFolder(new Path(dir.toUri), ops)
+        val folder = table(dir, ops)
         withClue(s"death at call $k: ") {
           assertSettles(dir, folder, settings)
-          assert(all(dir).count(_.endsWith(".retired")) == (if (History.read(folder).size == 1) 6 else 4))
+          assert(names(dir).count(_.endsWith(".retired")) == (if (History.read(folder).size == 1) 6 else 4))
         }
       }
       k += 11
@@ -297,15 +244,16 @@ class LocalSuite extends AnyFunSuite {
       withRoot { dir =>
         val liveness = new FakeLiveness
         val settings = LockSettings(beatMillis = 3600000L, liveness = liveness)
-        val base = table(dir)
-        died = dies(optimize(dir, base, new FailThenDie(ops, Int.MaxValue, k), settings, "op-1"))
+        val first = inputs(dir)
+        val dying = table(dir, new FailThenDie(ops, Int.MaxValue, k))
+        died = dies(optimize(dying, first, settings = settings, indexes = true))
         liveness.running.clear()
-        val folder = TableFolder(new Path(dir.toUri), ops)
+        val folder = table(dir, ops)
         withClue(s"death at call $k: ") {
           ScanView.of(folder, ops.list(folder.side)).foreach { around =>
-            val listed = all(dir).filter(f => !f.contains("_zorder") && !f.endsWith(".crc")).filterNot(around.leaveOut)
-            val paths = listed.map(f => new Path(dir.resolve(f).toUri)) ++ around.add.map(_.meta.path)
-            assert(paths.flatMap(text(_).trim.split(' ')).sorted == expected)
+            val listed = data(dir).filterNot(f => around.leaveOut(dir.relativize(f).toString))
+            val added = around.add.map(a => LocalPath.of(a.meta.path.toUri))
+            assert(rows(listed ++ added) == expected)
           }
           assertSettles(dir, folder, settings)
         }
@@ -313,5 +261,17 @@ class LocalSuite extends AnyFunSuite {
       k += 3
     }
     assert(k > 60)
+  }
+
+  test("a folder where a file system is mounted is told from others, also through a link") {
+    assume(Files.isDirectory(Paths.get("/proc/self")), "only Linux has /proc")
+    val folder = Files.createTempDirectory("zorder-mounts")
+    val inside = Files.createDirectory(folder.resolve("t"))
+    val link = Files.createSymbolicLink(folder.resolve("link"), Paths.get("/proc"))
+    def begins(file: LocalPath) = LocalMounts.begins(path(file))
+    try {
+      assert(begins(Paths.get("/proc")) && begins(link))
+      assert(!begins(inside) && !begins(Paths.get("/proc/self/fd")))
+    } finally Seq(link, inside, folder).foreach(Files.delete)
   }
 }

@@ -1,9 +1,10 @@
 package org.sparkzorder.commit
 
 import java.nio.charset.StandardCharsets.UTF_8
-import java.util.concurrent.{CyclicBarrier, TimeUnit}
+import java.util.concurrent.{CountDownLatch, CyclicBarrier, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
 
+import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.commit.lock.{LockState, Locking, ProcessState, SystemLiveness}
@@ -13,7 +14,7 @@ class LockSuite extends AnyFunSuite {
   private def table() = new SmallTable(Seq("p=1"))
 
   private def folder(t: SmallTable, ops: Option[FileOps] = None) =
-    TableFolder(t.root, ops.getOrElse(new MemoryOps(t.fs)))
+    TableFolder(t.root, ops.getOrElse(t.ops))
 
   private def write(t: SmallTable, text: String): Unit = {
     val f = folder(t)
@@ -51,7 +52,7 @@ class LockSuite extends AnyFunSuite {
     write(t, owner("here", "other"))
     assert(state(t).isInstanceOf[LockState.Dead])
     assert(refused(t).isEmpty)
-    assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+    assert(t.recover().isEmpty)
     assert(t.fs.children("/t/_zorder").isEmpty)
   }
 
@@ -95,7 +96,7 @@ class LockSuite extends AnyFunSuite {
       slept = 0
       assert(LockState.of(f, f.ops.list(f.side), until(_ => ())) == LockState.Dead(None))
       assert(slept == 1000)
-      assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+      assert(t.recover().isEmpty)
       assert(t.fs.children("/t/_zorder").isEmpty)
     }
   }
@@ -113,7 +114,7 @@ class LockSuite extends AnyFunSuite {
 
   test("of several owners at once at most one gets the lock, and in the end each gets it") {
     val t = table()
-    val ops = new SynchronizedOps(new MemoryOps(t.fs))
+    val ops = t.ops
     val settings =
       t.settings.copy(liveness = SystemLiveness, attempts = 1000, retryMillis = 1L, sleep = Thread.sleep(_))
     val (inside, most, done) = (new AtomicInteger, new AtomicInteger, new AtomicInteger)
@@ -140,7 +141,7 @@ class LockSuite extends AnyFunSuite {
 
   test("the heartbeat moves the file's time and never makes the file anew") {
     val t = table()
-    val f = folder(t, Some(new SynchronizedOps(new MemoryOps(t.fs))))
+    val f = folder(t, Some(t.ops))
     val lock = Locking.acquire(f, "op", t.settings.copy(beatMillis = 5L))
     val first = f.ops.status(lock.path).get.modificationTime
     Thread.sleep(200)
@@ -164,7 +165,7 @@ class LockSuite extends AnyFunSuite {
         case n if n > 40 && !stolen && t.isPublishing =>
           stolen = true
           t.liveness.running.clear()
-          assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+          assert(t.recover().isEmpty)
           assert(t.fs.visibleRows == t.allRows)
       }
     )
@@ -206,21 +207,39 @@ class LockSuite extends AnyFunSuite {
     assert(SystemLiveness.processState(Owner(me.copy(host = "elsewhere"), "op", "")) == ProcessState.Unknown)
     assert(SystemLiveness.processState(Owner(me.copy(bootId = "earlier"), "op", "")) == ProcessState.Unknown)
   }
-}
 
-/** Lets several threads use the file system in memory. */
-final class SynchronizedOps(ops: FileOps) extends FileOps {
-  import org.apache.hadoop.fs.Path
-  override def list(dir: Path): Seq[FileMeta] = synchronized(ops.list(dir))
-  override def status(path: Path): Option[FileMeta] = synchronized(ops.status(path))
-  override def rename(src: Path, dst: Path): Unit = synchronized(ops.rename(src, dst))
-  override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit =
-    synchronized(ops.copy(from, temporary, to)(check))
-  override def delete(path: Path): Unit = synchronized(ops.delete(path))
-  override def deleteEmpty(dir: Path): Boolean = synchronized(ops.deleteEmpty(dir))
-  override def deleteRecursive(dir: Path): Unit = synchronized(ops.deleteRecursive(dir))
-  override def mkdirs(dir: Path): Unit = synchronized(ops.mkdirs(dir))
-  override def writeNew(path: Path, bytes: Array[Byte]): Unit = synchronized(ops.writeNew(path, bytes))
-  override def read(path: Path, limit: Long): Array[Byte] = synchronized(ops.read(path, limit))
-  override def touch(path: Path): Unit = synchronized(ops.touch(path))
+  test("a file system that hangs stops the heartbeat of its own locks only") {
+    val hung = new CountDownLatch(1)
+    final class Hanging(fs: MemoryFs) extends MemoryOps(fs) {
+      override def touch(path: Path): Unit = hung.await()
+    }
+    val (away, there) = (new SmallTable(Seq("p=1")), new SmallTable(Seq("p=1")))
+    val settings = there.settings.copy(beatMillis = 10L)
+    val blocked = Locking.acquire(TableFolder(away.root, new Hanging(away.fs)), "op-1", settings)
+    Thread.sleep(50)
+    val lock = Locking.acquire(TableFolder(there.root, there.ops), "op-2", settings)
+    val key = lock.path.toUri.getPath
+    val first = there.fs.file(key).get.time
+    val end = System.nanoTime() + 10L * 1000 * 1000 * 1000
+    while (there.fs.file(key).get.time == first && System.nanoTime() < end) Thread.sleep(5)
+    assert(there.fs.file(key).get.time > first)
+    lock.abandon()
+    blocked.abandon()
+    hung.countDown()
+  }
+
+  test("two copies of our classes in one JVM know of each other's operations") {
+    val urls = Seq(SystemLiveness.getClass, classOf[Option[_]]).map(_.getProtectionDomain.getCodeSource.getLocation)
+    val loader = new java.net.URLClassLoader(urls.toArray, ClassLoader.getPlatformClassLoader)
+    try {
+      val copy = loader.loadClass(SystemLiveness.getClass.getName)
+      assert(copy != SystemLiveness.getClass)
+      val module = copy.getField("MODULE$").get(null)
+      copy.getMethod("register", classOf[String]).invoke(module, "op-of-the-copy")
+      val ours = Owner(SystemLiveness.self, "op-of-the-copy", "OPTIMIZE", since = System.currentTimeMillis())
+      assert(SystemLiveness.processState(ours) == ProcessState.Alive)
+      copy.getMethod("deregister", classOf[String]).invoke(module, ours.operationId)
+      assert(SystemLiveness.processState(ours) == ProcessState.Gone)
+    } finally loader.close()
+  }
 }

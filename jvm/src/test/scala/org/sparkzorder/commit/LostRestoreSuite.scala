@@ -12,7 +12,7 @@ import org.sparkzorder.commit.log.{History, Reappeared, RecordJson, TableState}
 class LostRestoreSuite extends AnyFunSuite with Explores {
   import RestoreObstacle._
 
-  private def ops(t: SmallTable) = new MemoryOps(t.fs)
+  private def ops(t: SmallTable) = t.ops
 
   private val dirs = Seq("p=1", "p=2")
 
@@ -185,7 +185,7 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
   private def calls(names: Seq[String]): Int = {
     val counted = ops(lost(names))
     val (t, _) = watched(names)
-    val all = new MemoryOps(t.fs)
+    val all = t.ops
     assert(restore(t, all).isEmpty && t.fs.visibleRows == t.allRows && counted.calls == 0)
     all.calls
   }
@@ -200,7 +200,7 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
       j <- Seq(0) ++ Explored.some(50, k, 1 to 100)
     } explore {
       val (t, before) = watched(names)
-      val first = new MemoryOps(t.fs, k, fault)
+      val first = t.faulty(k, fault)
       restore(t, first)
       val second = new MemoryOps(t.fs, j, if ((j + k) % 2 == 0) Fault.DieBefore else Fault.DieAfter)
       t.recover(second)
@@ -312,7 +312,7 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
 
   private def moved(partitions: Seq[CatalogPartition], lost: Int): (MemoryCatalogTable, Seq[String]) = {
     val t = new MemoryCatalogTable(partitions)
-    t.optimize(new MemoryOps(t.fs), "op-0")
+    t.optimize(id = "op-0")
     val gone = t.dataIn(t.locations(partitions.head)).take(lost)
     gone.foreach(t.fs.nodes.remove)
     (t, gone)
@@ -321,29 +321,29 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
   for (partitions <- shapes; lost <- 1 to 2)
     test(s"a catalog's table of ${partitions.size} places goes back without $lost files, also if it dies at any call") {
       val (whole, gone) = moved(partitions, lost)
-      val e = intercept[NotRestorableException](whole.restore(new MemoryOps(whole.fs), "op-1", 0))
+      val e = intercept[NotRestorableException](whole.restore(whole.ops, "op-1", 0))
       assert(e.obstacle == Lost && e.paths == gone.map(p => s"mem:$p").sorted)
-      val counted = new MemoryOps(whole.fs)
+      val counted = whole.ops
       whole.restore(counted, "op-1", 0, restoresLost = true)
       assert(whole.plainRows == whole.allRows)
       val back =
-        intercept[NotRestorableException](whole.restore(new MemoryOps(whole.fs), "op-2", 1, restoresLost = true))
+        intercept[NotRestorableException](whole.restore(whole.ops, "op-2", 1, restoresLost = true))
       assert(back.obstacle == Gone && back.paths == e.paths)
-      whole.optimize(new MemoryOps(whole.fs), "op-3")
-      whole.restore(new MemoryOps(whole.fs), "op-4", 0)
+      whole.optimize(id = "op-3")
+      whole.restore(whole.ops, "op-4", 0)
       assert(whole.plainRows == whole.allRows)
       for (k <- 1 to counted.calls; fault <- faults.take(4)) explore {
         val (t, _) = moved(partitions, lost)
         val before = t.plainRows
         t.fs.changed = () => assert(Seq(before, t.allRows).exists(r => t.plainRows.diff(r).isEmpty))
-        t.attempt("op-1")(t.restore(new MemoryOps(t.fs, k, fault), "op-1", 0, restoresLost = true))
+        t.attempt("op-1")(t.restore(t.faulty(k, fault), "op-1", 0, restoresLost = true))
         t.next()
         withClue(s"call $k $fault: ") {
           def of(all: Seq[Int], first: Boolean) = all.filter(_ < 100 == first)
           for (first <- Seq(true, false))
             assert(Seq(before, t.allRows).exists(of(_, first) == of(t.plainRows, first)))
           assert(t.litter.isEmpty)
-          t.restore(new MemoryOps(t.fs), "op-2", 0, restoresLost = true)
+          t.restore(t.ops, "op-2", 0, restoresLost = true)
           assert(t.plainRows == t.allRows)
         }
       }
@@ -353,23 +353,21 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
     for (partitions <- shapes) {
       val calls = {
         val (t, _) = moved(partitions, 1)
-        val counted = new MemoryOps(t.fs)
+        val counted = t.ops
         t.restore(counted, "op-1", 0, restoresLost = true)
         counted.calls
       }
       for (k <- 1 to calls + 1) explore {
         val t = new MemoryCatalogTable(partitions)
-        t.optimize(new MemoryOps(t.fs), "op-0")
+        t.optimize(id = "op-0")
         val file = t.dataIn(t.locations(partitions.head)).head
         val node = t.fs.nodes.remove(file).get
         def back(): Unit = t.fs.nodes(file) = node
-        val end = t.attempt("op-1")(
-          t.restore(new MemoryOps(t.fs, other = { case `k` => back() }), "op-1", 0, restoresLost = true)
-        )
+        val end = t.attempt("op-1")(t.restore(t.beside(k)(back()), "op-1", 0, restoresLost = true))
         if (k > calls) back()
         t.next()
         withClue(s"put back at call $k of $calls, ended with $end: ")(assert(t.plainRows == t.allRows))
-        t.optimize(new MemoryOps(t.fs), "op-2")
+        t.optimize(id = "op-2")
         assert(t.plainRows == t.allRows)
       }
     }
@@ -380,7 +378,7 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
     val other = t.dataIn(t.locations(shapes.last.last)).head
     t.fs.put(other, Set(900), 51L)
     for (option <- Seq(false, true)) {
-      val e = intercept[NotRestorableException](t.restore(new MemoryOps(t.fs), "op-1", 0, restoresLost = option))
+      val e = intercept[NotRestorableException](t.restore(t.ops, "op-1", 0, restoresLost = option))
       assert(e.obstacle == Changed && e.paths.contains(s"mem:$other") && gone.nonEmpty)
     }
   }

@@ -6,17 +6,7 @@ import scala.collection.mutable
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.catalog.{
-  CatalogCommitter,
-  CatalogRecovery,
-  CatalogRestore,
-  CatalogVacuum,
-  CatalogView,
-  CopyForward,
-  LeftFolder,
-  LocationHistory,
-  StaleAppends
-}
+import org.sparkzorder.commit.catalog._
 import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.commit.machine.{Operation, Recovery}
@@ -28,7 +18,7 @@ import org.sparkzorder.commit.upkeep.Restore
  *
  * @param partitions of the table, or the table itself
  */
-final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
+final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends MemoryTable {
   val fs = new MemoryFs
   val home = new Path("mem:/t")
   val liveness = new FakeLiveness
@@ -84,12 +74,12 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
   /** What a reader of the catalog sees, with and without the extension. */
   def plainRows: Seq[Int] = fs.rows(locations.values.toSeq.distinct.flatMap(dataIn))
 
-  def history(ops: FileOps = new MemoryOps(fs)): LocationHistory = LocationHistory.read(folder(ops))
+  def history(ops: FileOps = ops): LocationHistory = LocationHistory.read(folder(ops))
 
   /** Folders whose locations were set back: statements refuse them. */
   def setBack: Seq[(LeftFolder, Seq[FileMeta])] = {
-    val ops = new MemoryOps(fs)
-    CatalogRecovery.setBack(CatalogView(history(ops), locations.toMap, ops))
+    val here = ops
+    CatalogRecovery.setBack(CatalogView(history(here), locations.toMap, here))
   }
 
   /** What a person does then. */
@@ -112,7 +102,7 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
   private def records(ops: FileOps): Seq[Record] = History.read(folder(ops)).map(_.record)
 
   /** OPTIMIZE: two files of each slot, with one of them copied as it is if `keeps`. */
-  def optimize(ops: MemoryOps, id: String, hangs: Boolean = false, keeps: Boolean = false): Catalog = {
+  def optimize(ops: MemoryOps = ops, id: String, hangs: Boolean = false, keeps: Boolean = false): Catalog = {
     val catalog = new Catalog(ops)
     locked(ops, catalog, id) { lock =>
       val at = catalog.all()
@@ -149,21 +139,12 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
     catalog
   }
 
-  private def recordOf(id: String, operation: String, changes: Seq[LocationChange]) =
-    Record(
-      0L,
-      id,
-      operation,
-      System.currentTimeMillis() - age,
-      "me",
-      Map.empty,
-      Map.empty,
-      Nil,
-      Nil,
-      locationChanges = changes
-    )
+  private def recordOf(id: String, operation: String, changes: Seq[LocationChange]): Record = {
+    val time = System.currentTimeMillis() - age
+    Record(0L, id, operation, time, "me", Map.empty, Map.empty, Nil, Nil, locationChanges = changes)
+  }
 
-  def restore(ops: MemoryOps, id: String, to: Long, restoresLost: Boolean = false): Unit = {
+  def restore(ops: MemoryOps = ops, id: String, to: Long, restoresLost: Boolean = false): Unit = {
     val catalog = new Catalog(ops)
     locked(ops, catalog, id) { lock =>
       val here = folder(ops)
@@ -186,7 +167,7 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
     }
   }
 
-  def vacuum(ops: MemoryOps, id: String): Unit = {
+  def vacuum(ops: MemoryOps = ops, id: String): Unit = {
     val catalog = new Catalog(ops)
     locked(ops, catalog, id) { lock =>
       val here = folder(ops)
@@ -211,8 +192,8 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
 
   /** A statement that brings all to its end. */
   def next(id: String = "next"): Unit = {
-    val ops = new MemoryOps(fs)
-    locked(ops, new Catalog(ops), id)(_ => ())
+    val own = ops
+    locked(own, new Catalog(own), id)(_ => ())
   }
 
   def append(folder: Path, name: String, rows: Set[Int]): Unit =

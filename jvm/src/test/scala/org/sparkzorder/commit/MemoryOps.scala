@@ -61,6 +61,32 @@ final class MemoryFs {
 
   def deleteAll(dir: String): Unit = (dir +: below(dir)).foreach(nodes.remove)
 
+  def move(from: String, to: String): Unit = (from +: below(from)).foreach { path =>
+    nodes.remove(path).foreach(nodes(to + path.stripPrefix(from)) = _)
+  }
+
+  def copy(from: String, to: String, keepsTimes: Boolean): Unit = (from +: below(from)).foreach { path =>
+    tick()
+    nodes(to + path.stripPrefix(from)) = nodes(path) match {
+      case f: File if !keepsTimes => f.copy(time = clock)
+      case node                   => node
+    }
+  }
+
+  /** Copies the data files of a folder with their times. */
+  def copyFiles(from: String, to: String): Unit = {
+    mkdirs(to)
+    children(from).foreach(path => file(path).foreach(nodes(to + path.stripPrefix(from)) = _))
+  }
+
+  def removeEmpty(): Unit = {
+    val empty = below("/t").filter(p => nodes.get(p).contains(Dir) && below(p).isEmpty)
+    if (empty.nonEmpty) {
+      empty.foreach(nodes.remove)
+      removeEmpty()
+    }
+  }
+
   /** Writes a data file, as any other process might. */
   def put(path: String, rows: Set[Int], length: Long): Unit = {
     tick()
@@ -79,6 +105,20 @@ final class MemoryFs {
   def rows(paths: Seq[String]): Seq[Int] = paths.flatMap(p => file(p).get.rows).sorted
 
   def visibleRows: Seq[Int] = rows(visible)
+}
+
+/** A table in memory, and calls to its file system by processes to which something happens. */
+trait MemoryTable {
+  def fs: MemoryFs
+
+  def ops: MemoryOps = new MemoryOps(fs)
+
+  /** Something goes wrong at one call. */
+  def faulty(at: Int, fault: Fault): MemoryOps = new MemoryOps(fs, at, fault)
+
+  /** Somebody else acts right before call `k`, and something may go wrong at another one. */
+  def beside(k: Int, at: Int = 0, fault: Fault = Fault.DieAfter)(act: => Any): MemoryOps =
+    new MemoryOps(fs, at, fault, { case `k` => act; () })
 }
 
 /** What goes wrong at one call. */
@@ -139,8 +179,6 @@ class MemoryOps(
 ) extends FileOps {
   var calls = 0
 
-  /** Whether the faulty call was half done, which some calls cannot be. */
-  var isHalved = false
   var trace: mutable.Buffer[String] = mutable.Buffer.empty
   private var dead = false
 
@@ -150,9 +188,7 @@ class MemoryOps(
    */
   var yields = false
 
-  private def call[A](what: => String, changes: Boolean = true, half: Option[() => Unit] = None)(
-      effect: => A
-  ): A = {
+  private def call[A](what: => String, changes: Boolean = true, half: Option[() => Unit] = None)(effect: => A): A = {
     if (yields && ThreadLocalRandom.current().nextInt(4) == 0) Thread.`yield`()
     oneAtATime(what, changes, half)(effect)
   }
@@ -167,7 +203,6 @@ class MemoryOps(
     fs.tick()
     fs.remember()
     def doHalf(): Unit = half.foreach { some =>
-      isHalved = true
       some()
       fs.changed()
     }

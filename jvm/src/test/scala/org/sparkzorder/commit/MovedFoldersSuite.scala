@@ -14,26 +14,9 @@ import org.sparkzorder.commit.upkeep.Trash
  * after its death. In the end each row is there once, also in the copy.
  */
 @TestAll
-class MovedFoldersSuite extends AnyFunSuite with Explores {
-  private val dirs = Seq("p=1", "p=2")
+class MovedFoldersSuite extends AnyFunSuite with Explorer {
+  private val dirs = Scene.Two
   private val statements = Seq(Statement.optimize, Statement.restore)
-
-  private def move(fs: MemoryFs, from: String, to: String): Unit =
-    (from +: fs.below(from)).filter(fs.nodes.contains).foreach { path =>
-      val node = fs.nodes.remove(path).get
-      fs.nodes(to + path.stripPrefix(from)) = node
-    }
-
-  private def copy(fs: MemoryFs, from: String, to: String, keepsTimes: Boolean): Unit =
-    (from +: fs.below(from)).foreach { path =>
-      fs.tick()
-      fs.nodes(to + path.stripPrefix(from)) = fs.nodes(path) match {
-        case f: File if !keepsTimes => f.copy(time = fs.clock)
-        case node                   => node
-      }
-    }
-
-  private def remove(fs: MemoryFs, path: String): Unit = (path +: fs.below(path)).foreach(fs.nodes.remove)
 
   private def load(file: String, length: Long): MemoryFs => Unit = _.put(s"/t/p=1/$file", Set(900, 901), length)
 
@@ -55,7 +38,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
   private val (firstRows, secondRows) = new SmallTable(dirs).allRows.partition(_ < 30)
 
   private def moves(names: (String, String)*): Seq[MemoryFs => Unit] =
-    names.map { case (from, to) => (fs: MemoryFs) => move(fs, s"/t/$from", s"/t/$to") }
+    names.map { case (from, to) => (fs: MemoryFs) => fs.move(s"/t/$from", s"/t/$to") }
 
   private def reload(file: String, length: Long) = Change(
     s"a folder is renamed and loaded again with $length bytes in $file",
@@ -94,171 +77,143 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
     )
   )
 
-  /** Copies the data files of a folder with their times. */
-  private def copyFiles(fs: MemoryFs, from: String, to: String): Unit = {
-    fs.mkdirs(to)
-    fs.children(from).foreach(path => fs.file(path).foreach(fs.nodes(to + path.stripPrefix(from)) = _))
-  }
-
-  private def removeEmpty(fs: MemoryFs): Unit = {
-    val empty = fs.below("/t").filter(p => fs.nodes.get(p).contains(Dir) && fs.below(p).isEmpty)
-    if (empty.nonEmpty) {
-      empty.foreach(fs.nodes.remove)
-      removeEmpty(fs)
-    }
-  }
-
-  private def rowsIn(table: SmallTable, dir: String): Seq[Int] =
-    table.fs.rows(table.fs.visible.filter(_.startsWith(s"/t/$dir/")))
-
-  private def settle(table: SmallTable): Unit = {
-    val end = table.recover(new MemoryOps(table.fs))
-    assert(end.isEmpty)
+  private def settles(table: SmallTable, rows: Seq[Int]): Unit = {
+    assert(table.recover().isEmpty)
     table.nextStatement()
+    assert(table.fs.visibleRows == rows)
+    ()
   }
 
   /** A person decides, if files have other times than the record says. */
-  private def settleCopy(table: SmallTable): Unit = {
+  private def settlesCopy(table: SmallTable, rows: Seq[Int]): Unit = {
     val before = table.files
-    table.recover(new MemoryOps(table.fs)).foreach { e =>
+    table.recover().foreach { e =>
       assert(e.isInstanceOf[FoldersUnclearException] && table.files == before)
       val keep = if (table.fs.clock % 2 == 0) Keep.Old else Keep.New
-      assert(table.recover(new MemoryOps(table.fs), Some(keep)).isEmpty)
+      assert(table.recover(keep = Some(keep)).isEmpty)
     }
-    settle(table)
+    settles(table, rows)
+  }
+
+  /** What is left in the trash is nobody's only copy. */
+  private def keepsRows(table: SmallTable, rows: Seq[Int]): Unit = {
+    table.vacuum(id = "op-8")
+    assert(table.fs.visibleRows == rows)
+    ()
+  }
+
+  /** Whether nobody can tell which folders are away, and a person must decide. */
+  private def isUnclear(table: SmallTable): Boolean = table.recover().exists(_.isInstanceOf[FoldersUnclearException])
+
+  /** Writes the same rows and bytes to the last of some files, so that it is another file. */
+  private def touch(table: SmallTable, files: Seq[String]): Unit = files.lastOption.foreach { n =>
+    val file = table.fs.file(s"/t/$n").get
+    table.fs.put(s"/t/$n", file.rows, file.length)
   }
 
   for (statement <- statements) {
-    lazy val first = statement.prepared(dirs)
-    lazy val calls = {
-      val table = new SmallTable(dirs)
-      table.fs.copyOf(first)
-      val ops = new MemoryOps(table.fs)
-      statement.run(table, ops)
-      ops.calls
+    val scene = new Scene(statement, dirs)
+    val name = statement.name
+
+    /** Tables whose statement died, one for each call, before somebody changes folders. */
+    def dead(title: String)(judge: SmallTable => Unit): Unit =
+      test(s"$name: $title after death at any call")(failing(scene, Deaths)((table, _) => judge(table)))
+
+    dead("a folder is moved") { table =>
+      table.fs.move("/t/p=1", "/t/p=9")
+      settles(table, table.allRows)
+      assert(table.rowsIn("p=9") == firstRows)
     }
 
-    /** Tables whose statement died, one for each call. */
-    def dead(state: SmallTable => Unit): Unit =
-      for (k <- 1 to calls; fault <- Seq(Fault.DieBefore, Fault.DieAfter)) {
-        val table = new SmallTable(dirs)
-        table.fs.copyOf(first)
-        table.attempt("op-1")(statement.run(table, new MemoryOps(table.fs, k, fault)))
-        withClue(s"$fault at $k: ")(explore(state(table)))
-      }
-
-    test(s"${statement.name}: a folder is moved after death at any call") {
-      dead { table =>
-        move(table.fs, "/t/p=1", "/t/p=9")
-        settle(table)
-        assert(table.fs.visibleRows == table.allRows)
-        assert(rowsIn(table, "p=9") == table.allRows.filter(_ < 30))
-      }
+    for (keepsTimes <- Seq(true, false)) dead(s"a folder is copied, times kept: $keepsTimes,") { table =>
+      table.fs.copy("/t/p=1", "/t/p=3", keepsTimes)
+      val rows = (table.allRows ++ firstRows).sorted
+      if (keepsTimes) settles(table, rows) else settlesCopy(table, rows)
+      assert(table.rowsIn("p=3") == table.rowsIn("p=1"))
     }
 
-    for (keepsTimes <- Seq(true, false))
-      test(s"${statement.name}: a folder is copied after death at any call, times kept: $keepsTimes") {
-        dead { table =>
-          copy(table.fs, "/t/p=1", "/t/p=3", keepsTimes)
-          if (keepsTimes) settle(table) else settleCopy(table)
-          assert(rowsIn(table, "p=3") == rowsIn(table, "p=1"))
-          assert(table.fs.visibleRows == (table.allRows ++ table.allRows.filter(_ < 30)).sorted)
-        }
-      }
+    dead("a folder is replaced by a copy of itself without times") { table =>
+      table.fs.copy("/t/p=1", "/x", keepsTimes = false)
+      table.fs.deleteAll("/t/p=1")
+      table.fs.move("/x", "/t/p=1")
+      settlesCopy(table, table.allRows)
+    }
 
-    test(s"${statement.name}: a folder is replaced by a copy of itself without times after death at any call") {
-      dead { table =>
-        copy(table.fs, "/t/p=1", "/x", keepsTimes = false)
-        (("/t/p=1") +: table.fs.below("/t/p=1")).foreach(table.fs.nodes.remove)
-        move(table.fs, "/x", "/t/p=1")
-        settleCopy(table)
+    dead("empty folders are removed") { table =>
+      table.fs.removeEmpty()
+      settles(table, table.allRows)
+      if (statement.keepsTrash) {
+        table.restore(to = 0, id = "op-9")
         assert(table.fs.visibleRows == table.allRows)
       }
     }
 
-    test(s"${statement.name}: empty folders are removed after death at any call") {
-      dead { table =>
-        removeEmpty(table.fs)
-        settle(table)
-        assert(table.fs.visibleRows == table.allRows)
-        if (statement.keepsTrash) {
-          table.restore(new MemoryOps(table.fs), 0, "op-9")
-          assert(table.fs.visibleRows == table.allRows)
-        }
-      }
+    dead("a folder is away while others recover") { table =>
+      table.fs.move("/t/p=1", "/aside")
+      assert(table.recover().forall(_.isInstanceOf[FoldersUnclearException]))
+      table.fs.move("/aside", "/t/p=1")
+      settles(table, table.allRows)
     }
 
-    test(s"${statement.name}: a folder is away while others recover after death at any call") {
-      dead { table =>
-        move(table.fs, "/t/p=1", "/aside")
-        val end = table.recover(new MemoryOps(table.fs))
-        assert(end.forall(_.isInstanceOf[FoldersUnclearException]))
-        move(table.fs, "/aside", "/t/p=1")
-        settle(table)
-        assert(table.fs.visibleRows == table.allRows)
-      }
+    dead("a folder that is gone for good") { table =>
+      table.fs.deleteAll("/t/p=1")
+      if (table.recover().nonEmpty) assert(table.recover(keep = Some(Keep.New)).isEmpty)
+      settles(table, secondRows)
+      table.optimize(id = "op-7", only = Seq("p=2"))
+      assert(table.fs.visibleRows == secondRows)
     }
 
-    test(s"${statement.name}: a folder that is gone for good after death at any call") {
-      dead { table =>
-        val rows = table.allRows.filter(_ >= 30)
-        (("/t/p=1") +: table.fs.below("/t/p=1")).foreach(table.fs.nodes.remove)
-        if (table.recover(new MemoryOps(table.fs)).nonEmpty)
-          assert(table.recover(new MemoryOps(table.fs), Some(Keep.New)).isEmpty)
-        settle(table)
-        assert(table.fs.visibleRows == rows)
-        table.optimize(new MemoryOps(table.fs), "op-7", Seq("p=2"))
-        assert(table.fs.visibleRows == rows)
+    dead("a folder is replaced by another one") { table =>
+      table.fs.deleteAll("/t/p=1")
+      table.fs.move("/t/p=2", "/t/p=1")
+      // Nobody can tell whether the folder was deleted, or is to come back.
+      if (table.recover().nonEmpty) {
+        assert(isUnclear(table))
+        assert(table.viewedRows() == secondRows)
+        assert(table.recover(keep = Some(Keep.New)).isEmpty)
       }
+      settles(table, secondRows)
     }
 
-    test(s"${statement.name}: a folder is moved at any call of a living owner") {
-      for (k <- 1 to calls) {
-        val table = new SmallTable(dirs)
-        table.fs.copyOf(first)
-        val ops = new MemoryOps(table.fs, other = { case c if c == k => move(table.fs, "/t/p=1", "/t/p=9") })
-        val end = table.attempt("op-1")(statement.run(table, ops))
-        withClue(s"before call $k, ended with $end: ")(explore {
-          settle(table)
-          assert(table.fs.visibleRows == table.allRows)
-        })
-      }
+    dead("a folder is replaced by another one and comes back") { table =>
+      table.fs.move("/t/p=1", "/aside")
+      table.fs.move("/t/p=2", "/t/p=1")
+      table.recover()
+      table.fs.move("/aside", "/t/p=5")
+      settles(table, table.allRows)
+    }
+
+    test(s"$name: a folder is moved at any call of a living owner") {
+      meeting(scene)(table => table.fs.move("/t/p=1", "/t/p=9"))((table, _) => settles(table, table.allRows))
+    }
+
+    /** A backup is beside the table, and no two outputs have one name. */
+    def withBackup(table: SmallTable): Unit = {
+      table.namesAreUnique = true
+      table.fs.copyFiles("/t/p=1", "/backup/p=1")
     }
 
     for (change <- changes) {
-      def table() = {
-        val made = new SmallTable(dirs)
-        made.fs.copyOf(first)
-        made.namesAreUnique = true
-        copyFiles(made.fs, "/t/p=1", "/backup/p=1")
-        made
-      }
-
       def check(table: SmallTable): Unit = {
-        def isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[FoldersUnclearException])
-        if (change.mayBeUnclear && isUnclear) table.recover(new MemoryOps(table.fs), Some(Keep.New))
-        settle(table)
+        if (change.mayBeUnclear && isUnclear(table)) table.recover(keep = Some(Keep.New))
         val expected = (table.allRows ++ change.loaded).sorted
-        assert(table.fs.visibleRows == expected)
-        // What is left in the trash is nobody's only copy.
-        table.vacuum(new MemoryOps(table.fs), "op-8")
-        assert(table.fs.visibleRows == expected)
-        change.places.foreach { case (dir, rows) => assert(rowsIn(table, dir) == rows) }
+        settles(table, expected)
+        keepsRows(table, expected)
+        change.places.foreach { case (dir, rows) => assert(table.rowsIn(dir) == rows) }
       }
 
-      test(s"${statement.name}: ${change.name} after death at any call") {
-        for (k <- 1 to calls; fault <- Seq(Fault.DieBefore, Fault.DieAfter)) {
-          val dead = table()
-          dead.attempt("op-1")(statement.run(dead, new MemoryOps(dead.fs, k, fault)))
+      test(s"$name: ${change.name} after death at any call") {
+        failing(scene, Deaths, withBackup) { (dead, _) =>
           change.steps.foreach(_(dead.fs))
-          withClue(s"$fault at $k: ")(explore(check(dead)))
+          check(dead)
         }
       }
 
       for (pause <- Seq(0, 1, 2, 5))
-        test(s"${statement.name}: ${change.name} at any call of a living owner, $pause calls apart") {
-          for (k <- 1 to calls) {
-            val living = table()
+        test(s"$name: ${change.name} at any call of a living owner, $pause calls apart") {
+          for (k <- 1 to scene.calls) {
+            val living = scene.table()
+            withBackup(living)
             val todo = change.steps.zipWithIndex.map { case (step, i) => (k + i * pause) -> step }
             var done = 0
             def catchUp(call: Int): Unit = while (done < todo.size && todo(done)._1 <= call) {
@@ -266,198 +221,147 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
               done += 1
               step(living.fs)
             }
-            val end =
-              living.attempt("op-1")(statement.run(living, new MemoryOps(living.fs, other = { case c => catchUp(c) })))
-            catchUp(Int.MaxValue)
-            withClue(s"before call $k, ended with $end: ")(explore(check(living)))
+            val ops = new MemoryOps(living.fs, other = { case c => catchUp(c) })
+            state(scene, living, ops, s"before call $k") { (_, _) =>
+              catchUp(Int.MaxValue)
+              check(living)
+            }
           }
         }
 
       if (change.steps.size == 1 || change.name.startsWith("two"))
-        test(s"${statement.name}: ${change.name}, and a reader that cannot write, after death at any call") {
-          for (k <- 1 to calls) {
-            val dead = table()
-            dead.attempt("op-1")(statement.run(dead, new MemoryOps(dead.fs, k, Fault.DieBefore)))
+        test(s"$name: ${change.name}, and a reader that cannot write, after death at any call") {
+          failing(scene, Seq(Fault.DieBefore), withBackup) { (dead, _) =>
             change.steps.foreach(_(dead.fs))
-            withClue(s"at $k: ")(explore(assert(dead.viewedRows() == dead.allRows)))
+            assert(dead.viewedRows() == dead.allRows)
           }
         }
     }
 
-    for (change <- changes if change.loaded.isEmpty)
-      test(s"${statement.name}: ${change.name} at any call of an owner that undoes its work") {
-        for (k <- 1 to calls; later <- Seq(0, 1, 2, 3, 5, 8, 12, 17, 23, 30)) {
-          val table = new SmallTable(dirs)
-          table.fs.copyOf(first)
-          table.namesAreUnique = true
-          // Another touches a file of the second folder. If it was an input, all goes back.
-          // With markers, new files that are there before the decision are nobody's only rows.
-          val before = table.fs.visible.toSet
-          def touch(): Unit =
-            table.fs.children("/t/p=2").filter(before).flatMap(p =>
-              table.fs.file(p).map(p -> _)
-            ).lastOption.foreach {
-              case (path, file) => table.fs.put(path, file.rows, file.length)
-            }
-          var moved = false
-          def move(): Unit = if (!moved) {
-            moved = true
-            change.steps.foreach(_(table.fs))
-          }
-          val ops = new MemoryOps(
-            table.fs,
-            other = {
-              case c if c == k         => touch(); if (later == 0) move()
-              case c if c == k + later => move()
-            }
-          )
-          val end = table.attempt("op-1")(statement.run(table, ops))
-          move()
-          withClue(s"touched before call $k, moved $later later, ended with $end: ")(explore {
-            def isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[FoldersUnclearException])
-            if (isUnclear) assert(table.allRows.forall(table.rowsAnywhere))
-            else {
-              table.nextStatement()
-              assert(table.fs.visibleRows == table.allRows)
-              table.vacuum(new MemoryOps(table.fs), "op-8")
-              assert(table.fs.visibleRows == table.allRows)
-            }
-          })
+    /**
+     * Somebody acts right before a call, and again some calls later.
+     *
+     * @param atEnd whether he does the second thing in the end if there are not so many calls
+     */
+    def twice(laters: Seq[Int], atEnd: Boolean)(judge: (SmallTable, Boolean) => Any)(
+        acts: SmallTable => (() => Unit, () => Unit)
+    ): Unit =
+      for (k <- 1 to scene.calls; later <- laters) {
+        val table = scene.table()
+        table.namesAreUnique = true
+        val (first, followUp) = acts(table)
+        var done = false
+        def second(): Unit = if (!done) {
+          done = true
+          followUp()
         }
-      }
-
-    test(s"${statement.name}: a folder is renamed, and a backup with times gets its name, at any call of an owner") {
-      for (k <- 1 to calls) {
-        val table = new SmallTable(dirs)
-        table.fs.copyOf(first)
-        copyFiles(table.fs, "/t/p=1", "/backup/p=1")
         val ops = new MemoryOps(
           table.fs,
           other = {
-            case c if c == k =>
-              move(table.fs, "/t/p=1", "/t/p=9")
-              copyFiles(table.fs, "/backup/p=1", "/t/p=1")
+            case c if c == k         => first(); if (later == 0) second()
+            case c if c == k + later => second()
           }
         )
-        val end = table.attempt("op-1")(statement.run(table, ops))
-        withClue(s"before call $k, ended with $end: ")(explore {
-          val isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[FoldersUnclearException])
-          if (!isUnclear) {
+        state(scene, table, ops, s"before call $k, and $later later") { (_, _) =>
+          if (atEnd) second()
+          judge(table, isUnclear(table))
+        }
+      }
+
+    for (change <- changes if change.loaded.isEmpty)
+      test(s"$name: ${change.name} at any call of an owner that undoes its work") {
+        twice(Seq(0, 1, 2, 3, 5, 8, 12, 17, 23, 30), atEnd = true) { (table, isUnclear) =>
+          if (isUnclear) assert(table.allRows.forall(table.rowsAnywhere))
+          else {
             table.nextStatement()
-            table.vacuum(new MemoryOps(table.fs), "op-8")
-            assert(rowsIn(table, "p=9") == firstRows)
-            assert(rowsIn(table, "p=2") == secondRows)
-            // A file of the backup that was moved just before is taken for the file that it is a copy of.
-            assert(rowsIn(table, "p=1").forall(firstRows.contains))
+            assert(table.fs.visibleRows == table.allRows)
+            keepsRows(table, table.allRows)
           }
-        })
+        } { table =>
+          // Another touches a file of the second folder. If it was an input, all goes back.
+          // With markers, new files that are there before the decision are nobody's only rows.
+          val before = table.files.toSet
+          (
+            () => touch(table, table.files.filter(f => before(f) && f.startsWith("p=2/"))),
+            () => change.steps.foreach(_(table.fs))
+          )
+        }
+      }
+
+    test(s"$name: a folder is renamed, and a backup with times gets its name, at any call of an owner") {
+      meeting(scene, _.fs.copyFiles("/t/p=1", "/backup/p=1")) { table =>
+        table.fs.move("/t/p=1", "/t/p=9")
+        table.fs.copyFiles("/backup/p=1", "/t/p=1")
+      } { (table, _) =>
+        if (!isUnclear(table)) {
+          table.nextStatement()
+          table.vacuum(id = "op-8")
+          assert(table.rowsIn("p=9") == firstRows)
+          assert(table.rowsIn("p=2") == secondRows)
+          // A file of the backup that was moved just before is taken for the file that it is a copy of.
+          assert(table.rowsIn("p=1").forall(firstRows.contains))
+        }
       }
     }
 
-    for (undone <- Seq(false, true)) test(
-      s"${statement.name}: VACUUM keeps what waits in a folder that was away at the end, undone: $undone"
-    ) {
-      for (k <- 1 to calls) {
-        val table = new SmallTable(dirs)
-        table.fs.copyOf(first)
-        def away(): Unit = {
-          move(table.fs, "/t/p=1", "/aside")
-          if (undone) table.fs.children("/t/p=2").flatMap(p => table.fs.file(p).map(p -> _)).lastOption.foreach {
-            case (path, file) => table.fs.put(path, file.rows, file.length)
-          }
-        }
-        val ops = new MemoryOps(table.fs, other = { case c if c == k => away() })
-        table.attempt("op-1")(statement.run(table, ops))
-        explore {
-          if (table.recover(new MemoryOps(table.fs)).isEmpty) {
-            move(table.fs, "/aside", "/t/p=1")
-            val folder = TableFolder(table.root, new MemoryOps(table.fs), threads = 1)
-            val found = Trash.expired(folder, _ => true, Seq("p=1")).retired
-            val lock = Locking.acquire(folder, "vacuum", table.settings)
-            try Trash.vacuum(folder, lock, found)
+    for (undone <- Seq(false, true))
+      test(s"$name: VACUUM keeps what waits in a folder that was away at the end, undone: $undone") {
+        meeting(scene) { table =>
+          table.fs.move("/t/p=1", "/aside")
+          if (undone) touch(table, table.files.filter(_.startsWith("p=2/")))
+        } { (table, _) =>
+          if (table.recover().isEmpty) {
+            table.fs.move("/aside", "/t/p=1")
+            val found = Trash.expired(table.folder, _ => true, Seq("p=1")).retired
+            val lock = Locking.acquire(table.folder, "vacuum", table.settings)
+            try Trash.vacuum(table.folder, lock, found)
             finally lock.release()
-            withClue(s"before call $k: ")(assert(table.allRows.forall(table.rowsAnywhere)))
+            assert(table.allRows.forall(table.rowsAnywhere))
           }
         }
       }
-    }
 
-    test(s"${statement.name}: one of the new files is deleted while the owner undoes its work") {
-      for (k <- 1 to calls; later <- Seq(1, 3, 6, 10, 14, 18, 22, 26, 30)) {
-        val table = new SmallTable(dirs)
-        table.fs.copyOf(first)
-        table.namesAreUnique = true
+    test(s"$name: one of the new files is deleted while the owner undoes its work") {
+      var deleted = Set.empty[Int]
+      twice(Seq(1, 3, 6, 10, 14, 18, 22, 26, 30), atEnd = false) { (table, isUnclear) =>
+        if (!isUnclear) {
+          val seen = table.fs.visibleRows
+          assert(seen.distinct == seen)
+          assert(table.allRows.filterNot(seen.toSet).forall(deleted))
+        }
+      } { table =>
         val before = table.files.toSet
-        var deleted = Set.empty[Int]
-        def delete(): Unit = {
-          val fresh = table.files.filterNot(before).filter(_.startsWith("p=1/"))
-          fresh.drop(1).lastOption.foreach { n =>
+        deleted = Set.empty
+        def delete(): Unit =
+          table.files.filterNot(before).filter(_.startsWith("p=1/")).drop(1).lastOption.foreach { n =>
             deleted = table.rowsOf(n)
             table.fs.nodes.remove(s"/t/$n")
           }
-        }
-        val ops = new MemoryOps(
-          table.fs,
-          other = {
-            case c if c == k =>
-              table.files.filter(before).filter(_.startsWith("p=2/")).lastOption.foreach { n =>
-                table.fs.put(s"/t/$n", table.rowsOf(n), table.fs.file(s"/t/$n").get.length)
-              }
-            case c if c == k + later => delete()
-          }
-        )
-        val end = table.attempt("op-1")(statement.run(table, ops))
-        withClue(s"touched before call $k, deleted $later later, ended with $end: ")(explore {
-          val isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[FoldersUnclearException])
-          if (!isUnclear) {
-            val seen = table.fs.visibleRows
-            assert(seen.distinct == seen)
-            assert(table.allRows.filterNot(seen.toSet).forall(deleted))
-          }
-        })
+        (() => touch(table, table.files.filter(f => before(f) && f.startsWith("p=2/"))), () => delete())
       }
     }
 
-    test(s"${statement.name}: a new file is moved to another folder before the owner undoes its work") {
-      for (k <- 1 to calls; later <- Seq(1, 2, 3, 5, 8)) {
-        val table = new SmallTable(dirs)
-        table.fs.copyOf(first)
-        table.namesAreUnique = true
+    test(s"$name: a new file is moved to another folder before the owner undoes its work") {
+      twice(Seq(1, 2, 3, 5, 8), atEnd = false) { (table, isUnclear) =>
+        assert(table.allRows.forall(table.rowsAnywhere))
+        // With markers, its rows are in the inputs as well, which stay.
+        val moved = table.fs.file("/t/p=8/x.parquet").fold(Set.empty[Int])(_.rows)
+        def rows(of: Seq[Int]) = of.diff(moved.filter(r => of.count(_ == r) == 2).toSeq)
+        if (!isUnclear) assert(rows(table.fs.visibleRows) == table.allRows)
+      } { table =>
         val before = table.files.toSet
-        val ops = new MemoryOps(
-          table.fs,
-          other = {
-            case c if c == k =>
-              // If it is the only file, its folder counts as overwritten.
-              table.files.filterNot(before).filter(_.startsWith("p=1/")).drop(1).lastOption
-                .foreach(n => move(table.fs, s"/t/$n", s"/t/p=8/x.parquet"))
-            case c if c == k + later =>
-              table.files.filter(before).lastOption.foreach { n =>
-                val file = table.fs.file(s"/t/$n").get
-                table.fs.put(s"/t/$n", file.rows, file.length)
-              }
-          }
-        )
-        val end = table.attempt("op-1")(statement.run(table, ops))
-        withClue(s"moved before call $k, touched $later later, ended with $end: ")(explore {
-          val isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[FoldersUnclearException])
-          assert(table.allRows.forall(table.rowsAnywhere))
-          // With markers, its rows are in the inputs as well, which stay.
-          val twice =
-            table.fs.file("/t/p=8/x.parquet").fold(Set.empty[Int])(_.rows)
-          def rows(of: Seq[Int]) = of.diff(twice.filter(r => of.count(_ == r) == 2).toSeq)
-          if (!isUnclear) assert(rows(table.fs.visibleRows) == table.allRows)
-        })
+        // If it is the only file, its folder counts as overwritten.
+        def move(): Unit = table.files.filterNot(before).filter(_.startsWith("p=1/")).drop(1).lastOption
+          .foreach(n => table.fs.move(s"/t/$n", s"/t/p=8/x.parquet"))
+        (() => move(), () => touch(table, table.files.filter(before)))
       }
     }
 
-    test(s"${statement.name}: folders get any names at any calls of an owner and of a recovery") {
-      val three = dirs :+ "p=3"
-      lazy val origin = statement.prepared(three)
+    test(s"$name: folders get any names at any calls of an owner and of a recovery") {
+      val three = new Scene(statement, dirs :+ "p=3")
       for (seed <- 1 to (if (Explored.all) 20000 else 1000)) {
         val random = new Random(seed)
-        val table = new SmallTable(three)
-        table.fs.copyOf(origin)
+        val table = three.table()
         table.namesAreUnique = true
         val loaded = mutable.ArrayBuffer.empty[Int]
         def change(): Unit = {
@@ -466,7 +370,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
           if (free.size > 1 && random.nextInt(4) == 0) {
             loaded += 900 + loaded.size
             table.fs.put(s"${any(free)}/${any(Seq("x.parquet", "part-1.parquet"))}", Set(loaded.last), 99L)
-          } else if (free.nonEmpty) move(table.fs, any(taken), any(free))
+          } else if (free.nonEmpty) table.fs.move(any(taken), any(free))
         }
         def changing(calls: Int) = {
           val moments = Seq.fill(1 + random.nextInt(5))(1 + random.nextInt(calls)).toSet
@@ -477,42 +381,13 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
             other = { case call if moments(call) => change() }
           )
         }
-        val end = table.attempt("op-1")(statement.run(table, changing(calls)))
+        val end = three.run(table, changing(scene.calls))
         val recovered = table.recover(changing(60))
         withClue(s"seed $seed, ended with $end, then $recovered: ")(explore {
-          settle(table)
           val expected = (table.allRows ++ loaded).sorted
-          assert(table.fs.visibleRows == expected)
-          table.vacuum(new MemoryOps(table.fs), "op-8")
-          assert(table.fs.visibleRows == expected)
+          settles(table, expected)
+          keepsRows(table, expected)
         })
-      }
-    }
-
-    test(s"${statement.name}: a folder is replaced by another one after death at any call") {
-      dead { table =>
-        remove(table.fs, "/t/p=1")
-        move(table.fs, "/t/p=2", "/t/p=1")
-        val rows = table.allRows.filter(_ >= 30)
-        // Nobody can tell whether the folder was deleted, or is to come back.
-        if (table.recover(new MemoryOps(table.fs)).nonEmpty) {
-          assert(table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[FoldersUnclearException]))
-          assert(table.viewedRows() == rows)
-          assert(table.recover(new MemoryOps(table.fs), Some(Keep.New)).isEmpty)
-        }
-        settle(table)
-        assert(table.fs.visibleRows == rows)
-      }
-    }
-
-    test(s"${statement.name}: a folder is replaced by another one and comes back after death at any call") {
-      dead { table =>
-        move(table.fs, "/t/p=1", "/aside")
-        move(table.fs, "/t/p=2", "/t/p=1")
-        table.recover(new MemoryOps(table.fs))
-        move(table.fs, "/aside", "/t/p=5")
-        settle(table)
-        assert(table.fs.visibleRows == table.allRows)
       }
     }
   }

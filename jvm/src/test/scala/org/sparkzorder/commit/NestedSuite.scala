@@ -18,17 +18,17 @@ class NestedSuite extends AnyFunSuite with Explores {
   for (side <- sides; (name, run) <- statements) {
     test(s"after $name of ${side.name} the other one is refused and leaves nothing, until the first is uninstalled") {
       val both = new Both
-      run(side.own(both), new MemoryOps(both.fs), "op-1")
+      run(side.own(both), both.ops, "op-1")
       val before = both.fs.nodes.keySet.toSet
-      val refused = side.other(both).attempt(new MemoryOps(both.fs), "op-2")
+      val refused = side.other(both).attempt(both.ops, "op-2")
       assert(refused.exists {
         case e: NestedTableException => e.outer == both.outer.root && e.inner == both.inner.root
         case _                       => false
       })
       assert(both.fs.nodes.keySet.toSet == before && both.liveness.running.isEmpty)
       val own = side.own(both)
-      new Uninstall(TableFolder(own.root, new MemoryOps(both.fs)), own.settings).run()
-      assert(side.other(both).attempt(new MemoryOps(both.fs), "op-3").isEmpty)
+      new Uninstall(own.folder, own.settings).run()
+      assert(side.other(both).attempt(both.ops, "op-3").isEmpty)
       assert(both.fs.visibleRows == both.rows)
     }
   }
@@ -36,7 +36,7 @@ class NestedSuite extends AnyFunSuite with Explores {
   for (side <- sides) {
     def calls: Int = {
       val both = new Both
-      val ops = new MemoryOps(both.fs)
+      val ops = both.ops
       side.own(both).optimize(ops, "op-1")
       ops.calls
     }
@@ -45,11 +45,7 @@ class NestedSuite extends AnyFunSuite with Explores {
       for (k <- 1 to calls) {
         val both = new Both
         var second: Option[Throwable] = None
-        val ops =
-          new MemoryOps(
-            both.fs,
-            other = { case `k` => second = side.other(both).attempt(new MemoryOps(both.fs), "op-2") }
-          )
+        val ops = both.beside(k) { second = side.other(both).attempt(both.ops, "op-2") }
         val first = side.own(both).attempt(ops, "op-1")
         withClue(s"before call $k ${ops.trace.lift(k - 1)}, ended with $first and $second: ")(explore {
           assert(Seq(first, second).count(_.exists(_.isInstanceOf[NestedTableException])) >= 1)
@@ -63,12 +59,12 @@ class NestedSuite extends AnyFunSuite with Explores {
       test(s"OPTIMIZE of ${side.name}, $fault at any call: the other one is refused, or all is well") {
         for (k <- 1 to calls) {
           val both = new Both
-          val ops = new MemoryOps(both.fs, k, fault)
+          val ops = both.faulty(k, fault)
           val end = side.own(both).attempt(ops, "op-1")
           withClue(s"at call $k ${ops.trace.lastOption}, ended with $end: ")(explore {
-            val refused = side.other(both).attempt(new MemoryOps(both.fs), "op-2")
+            val refused = side.other(both).attempt(both.ops, "op-2")
             assert(refused.forall(_.isInstanceOf[NestedTableException]))
-            assert(side.own(both).recover(new MemoryOps(both.fs)).isEmpty)
+            assert(side.own(both).recover(both.ops).isEmpty)
             assert(both.fs.visibleRows == both.rows)
           })
         }
@@ -79,15 +75,15 @@ class NestedSuite extends AnyFunSuite with Explores {
   test("tables beside each other do not hinder each other") {
     val both = new Both
     val beside = new SmallTable(Seq(""), at = "/t/p=2", inside = Some(both.outer))
-    both.inner.optimize(new MemoryOps(both.fs), "op-1")
-    beside.optimize(new MemoryOps(both.fs), "op-2")
+    both.inner.optimize(id = "op-1")
+    beside.optimize(id = "op-2")
     assert(both.fs.visibleRows == both.rows)
   }
 }
 
 private object NestedSuite {
 
-  final class Both {
+  final class Both extends MemoryTable {
     val outer = new SmallTable(Seq("p=1", "p=2"))
     val inner = new SmallTable(Seq(""), at = "/t/p=1", inside = Some(outer))
     val fs: MemoryFs = outer.fs

@@ -1,5 +1,7 @@
 package org.sparkzorder.commit
 
+import scala.collection.mutable
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.commit.log.{History, HistoryEntry}
@@ -8,8 +10,8 @@ import org.sparkzorder.commit.log.{History, HistoryEntry}
  * Others overwrite one of two folders while an operation runs. The statement fails if that folder was not exchanged,
  * and the history counts the files of the other one alone.
  */
-class PartlyExchangedSuite extends AnyFunSuite {
-  private val dirs = Seq("p=1", "p=2")
+class PartlyExchangedSuite extends AnyFunSuite with Explorer {
+  private val dirs = Scene.Two
 
   private def count(entry: HistoryEntry): Map[String, String] =
     entry.record.metrics.filter { case (name, _) => Set("numRemovedFiles", "numAddedFiles", "rowHash")(name) }
@@ -36,30 +38,26 @@ class PartlyExchangedSuite extends AnyFunSuite {
 
   private def checked(states: Seq[Int]): Unit = assert(states.contains(1) && states.contains(2), states)
 
+  /** The table after its first folder was overwritten at any call, with its hidden folder or its visible files alone. */
+  private def overwritten(isWhole: Boolean)(judge: (SmallTable, Option[Throwable]) => Any): Unit =
+    meeting(new Scene(Statement.optimize, dirs)) { table =>
+      val gone = if (isWhole) table.fs.below("/t/p=1") else table.fs.visible.filter(_.startsWith("/t/p=1/"))
+      gone.foreach(table.fs.nodes.remove)
+      table.fs.put("/t/p=1/other.parquet", Set(900), 10L)
+    }(judge)
+
   test("in place, overwritten with its hidden folder, or its visible files alone") {
-    val calls = Statement.optimize.calls(dirs)
-    for (isWhole <- Seq(true, false)) checked((1 to calls).map { k =>
-      val table = new SmallTable(dirs)
-      val gone = () => (if (isWhole) table.fs.below("/t/p=1") else table.fs.visible.filter(_.startsWith("/t/p=1/")))
-      def overwrite(): Unit = {
-        gone().foreach(table.fs.nodes.remove)
-        table.fs.put("/t/p=1/other.parquet", Set(900), 10L)
-      }
-      val end = table.attempt(new MemoryOps(table.fs, other = { case `k` => overwrite() }))
-      withClue(s"before call $k: ")(judge(end, table.history, _.folders.size))
-    })
+    for (isWhole <- Seq(true, false)) {
+      val states = mutable.Buffer.empty[Int]
+      overwritten(isWhole)((table, end) => states += judge(end, table.history, _.folders.size))
+      checked(states.toSeq)
+    }
   }
 
   test("in place, the note of the outcome names the folder") {
-    val calls = Statement.optimize.calls(dirs)
-    val notes = (1 to calls).flatMap { k =>
-      val table = new SmallTable(dirs)
-      def overwrite(): Unit = {
-        table.fs.below("/t/p=1").foreach(table.fs.nodes.remove)
-        table.fs.put("/t/p=1/other.parquet", Set(900), 10L)
-      }
-      table.attempt(new MemoryOps(table.fs, other = { case `k` => overwrite() }))
-      table.history.filter(_.record.folders.size == 1).map(_.outcome.map(_.reason))
+    val notes = mutable.Buffer.empty[Option[String]]
+    overwritten(isWhole = true) { (table, _) =>
+      notes ++= table.history.filter(_.record.folders.size == 1).map(_.outcome.map(_.reason))
     }
     val said = "the folder was overwritten or deleted while files were being exchanged: p=1"
     assert(notes.contains(Some(said)) && notes.forall(_.exists(_.contains("p=1"))), notes)
@@ -87,9 +85,9 @@ class PartlyExchangedSuite extends AnyFunSuite {
     val states = Iterator.from(1).map { k =>
       val table = new MemoryCatalogTable(partitions)
       val at = table.locations(partitions.head)
-      val ops = new MemoryOps(table.fs, other = { case `k` => table.overwrite(at, "other", Set(900)) })
+      val ops = table.beside(k)(table.overwrite(at, "other", Set(900)))
       val end = table.attempt("op-1")(table.optimize(ops, "op-1", keeps = true))
-      val history = History.read(table.folder(new MemoryOps(table.fs)))
+      val history = History.read(table.folder(table.ops))
       history.find(_.record.operationId == "op-1").foreach { entry =>
         val isPart = entry.record.locationChanges.size == 1
         if (isPart) assert(count(entry) == Counted.files(removed = 2, added = 2), s"before call $k")

@@ -7,12 +7,11 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
+import org.sparkzorder.{InRest, Mutation}
 import org.sparkzorder.commit.lock.Locking
 import org.sparkzorder.commit.log.{History, HistorySettings, RecordJson}
 import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.commit.upkeep.{Restore, Trash}
-import org.sparkzorder.Mutation
 import org.sparkzorder.layout.LayoutSpec
 
 /**

@@ -14,7 +14,7 @@ import org.sparkzorder.commit.upkeep.{RestorePlan, Trash}
 class RestoreSuite extends AnyFunSuite {
   import RestoreObstacle._
 
-  private def ops(t: SmallTable) = new MemoryOps(t.fs)
+  private def ops(t: SmallTable) = t.ops
 
   private def optimized(dirs: Seq[String] = Seq("p=1", "p=2")): SmallTable = {
     val t = new SmallTable(dirs)
@@ -237,7 +237,7 @@ class RestoreSuite extends AnyFunSuite {
   ) {
     val t = optimized()
     for (k <- 1 to 200 if t.history.forall(_.state != History.Vacuumed)) {
-      t.attempt("op-2")(t.vacuum(new MemoryOps(t.fs, k, Fault.DieAfter), "op-2"))
+      t.attempt("op-2")(t.vacuum(t.faulty(k, Fault.DieAfter), "op-2"))
       assert(t.recover(ops(t)).isEmpty)
     }
     assert(t.fs.below("/t").exists(_.endsWith(".retired")))

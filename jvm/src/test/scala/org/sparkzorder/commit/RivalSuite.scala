@@ -4,11 +4,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.TestAll
 import org.sparkzorder.commit.lock.Locking
-import org.sparkzorder.commit.log.History
 
 /** Somebody else writes to the table, right before any call of a statement. */
 @TestAll
-class RivalSuite extends AnyFunSuite with Explores {
+class RivalSuite extends AnyFunSuite with Explorer {
   import RivalSuite._
   import Statement._
 
@@ -136,13 +135,13 @@ class RivalSuite extends AnyFunSuite with Explores {
   private val second = Rival(
     "another OPTIMIZE",
     table => {
-      table.table.attempt(new MemoryOps(table.fs), "op-2")
+      table.table.attempt(table.table.ops, "op-2")
       Seq(table.rows)
     }
   )
 
   private val scenarios: Seq[Scenario] = for {
-    dirs <- Seq(Seq("p=1", "p=2"), Seq(""))
+    dirs <- Scene.Folders
     common = Seq(append, overwrite, overwriteOne, second)
     taken = (1 to 3).map(i => take((dirs.last + s"/part-$i.parquet").stripPrefix("/")))
     (statement, rivals) <- Seq(
@@ -153,8 +152,9 @@ class RivalSuite extends AnyFunSuite with Explores {
       refreshIndex -> (common ++ changes(1)),
       dropIndex -> (common ++ changes(1))
     )
+    scene = new Scene(statement, dirs)
     rival <- rivals
-  } yield Scenario(statement, dirs, rival)
+  } yield Scenario(scene, rival)
 
   /**
    * After a recovery the rows are those of one of the two orders of both operations, and the next
@@ -170,88 +170,77 @@ class RivalSuite extends AnyFunSuite with Explores {
   }
 
   for (scenario <- scenarios) {
-    val name = scenario.name
-    val rival = scenario.rival
+    val Scenario(scene, rival) = scenario
 
-    test(s"$name, at any call") {
-      for (k <- 1 to scenario.calls) {
-        val table = scenario.prepared()
-        var legal: Seq[Seq[Int]] = Nil
-        val ops = new MemoryOps(table.fs, other = { case `k` => legal = table.let(rival) })
-        val end = scenario.attempt(table, ops)
-        withClue(s"before call $k ${ops.trace(k - 1)}, ended with $end: ")(explore {
-          assert(!end.exists(_.isInstanceOf[IncompletePublishException]))
-          assertSettles(table, legal)
-          // A call after the overwrite may have made a folder again, for which nobody looks any
-          // more.
-          assert(table.table.litter.forall(table.fs.file(_).isEmpty))
-          scenario.checkHistory(table)
-          scenario.checkWayBack(table)
-        })
+    /** The rival acts right before call `k`, and the owner may die at a later one. */
+    def meets(k: Int, dies: Int = 0, fault: Fault = Fault.DieAfter)(judge: (Prepared, Seq[Seq[Int]]) => Any): Unit = {
+      val table = new Prepared(scene.table())
+      var legal: Seq[Seq[Int]] = Nil
+      val ops = table.table.beside(k, dies, fault) { legal = rival.act(table) }
+      state(scene, table.table, ops, s"before call $k ${ops.trace.lift(k - 1)}, $fault at $dies") { (_, end) =>
+        assert(dies > 0 || !end.exists(_.isInstanceOf[IncompletePublishException]))
+        assert(dies == 0 || !table.table.isPublishing || table.readersAreRight(legal))
+        assertSettles(table, legal)
+        assertHistory(table.table)
+        judge(table, legal)
       }
     }
 
-    test(s"$name, at any call, and death at any later one") {
-      val calls = scenario.calls
-      val some = Explored.every(if (scenario.dirs.length > 1) 13 else 5)
-      for (k <- 1 to calls; m <- k + k % some to calls by some) {
-        val table = scenario.prepared()
-        var legal: Seq[Seq[Int]] = Nil
-        val fault = if ((k + m) % 2 == 0) Fault.DieBefore else Fault.DieAfter
-        val ops = new MemoryOps(table.fs, m, fault, { case `k` => legal = table.let(rival) })
-        val end = scenario.attempt(table, ops)
-        withClue(
-          s"before call $k ${ops.trace(k - 1)}, $fault at $m ${ops.trace.lastOption}, ended with $end: "
-        )(explore {
-          assert(!table.table.isPublishing || table.readersAreRight(legal))
-          assertSettles(table, legal)
-          // Overwritten while folders were being made, then dead: an empty hidden folder stays,
-          // which nobody knows of any more. Who dies while he asks for the time leaves a probe,
-          // which goes once it is old.
+    test(s"${scenario.name}, at any call") {
+      for (k <- 1 to scene.calls) meets(k) { (table, _) =>
+        // A call after the overwrite may have made a folder again, for which nobody looks any more.
+        assert(table.table.litter.forall(table.fs.file(_).isEmpty))
+        scenario.checkWayBack(table)
+      }
+    }
+
+    test(s"${scenario.name}, at any call, and death at any later one") {
+      val some = Explored.every(if (scene.dirs.length > 1) 13 else 5)
+      for (k <- 1 to scene.calls; m <- k + k % some to scene.calls by some) meets(k, m, Deaths((k + m) % 2)) {
+        (table, _) =>
+          // Overwritten while folders were being made, then dead: an empty hidden folder stays, which nobody knows of any
+          // more. Who dies while he asks for the time leaves a probe, which goes once it is old.
           assert(table.table.litter.forall(f => table.fs.file(f).isEmpty || f.contains("/_probe-")))
-          scenario.checkHistory(table)
           scenario.checkWayBack(table)
-        })
       }
     }
 
-    test(s"$name, after death at any call") {
-      for (k <- 1 to scenario.calls) {
-        val table = scenario.prepared()
-        val ops = new MemoryOps(table.fs, k, Fault.DieAfter)
-        scenario.attempt(table, ops)
-        val legal = table.let(rival)
+    test(s"${scenario.name}, after death at any call") {
+      for (k <- 1 to scene.calls) {
+        val table = new Prepared(scene.table())
+        val ops = table.table.faulty(k, Fault.DieAfter)
+        scene.run(table.table, ops)
+        val legal = rival.act(table)
         withClue(s"death at $k ${ops.trace.lastOption}: ")(explore {
           assert(!table.table.isPublishing || table.readersAreRight(legal))
           assertSettles(table, legal)
           assert(table.table.litter.isEmpty)
-          scenario.checkHistory(table)
+          assertHistory(table.table)
           // Files that an undo left in the trash do no harm.
           val rows = table.fs.visibleRows
-          assert(table.table.attempt(new MemoryOps(table.fs), "op-3").isEmpty)
+          assert(table.table.attempt(table.table.ops, "op-3").isEmpty)
           assert(table.fs.visibleRows == rows)
         })
       }
     }
 
-    test(s"$name, at any call of the recovery after death at any call") {
-      val some = Explored.every(if (scenario.dirs.length > 1) 29 else 11)
-      for (k <- 1 to scenario.calls) {
+    test(s"${scenario.name}, at any call of the recovery after death at any call") {
+      val some = Explored.every(if (scene.dirs.length > 1) 29 else 11)
+      for (k <- 1 to scene.calls) {
         var j = 1 + k % some
         var more = true
         while (more) {
-          val table = scenario.prepared()
-          scenario.attempt(table, new MemoryOps(table.fs, k, Fault.DieAfter))
+          val table = new Prepared(scene.table())
+          scene.run(table.table, table.table.faulty(k, Fault.DieAfter))
           var legal: Seq[Seq[Int]] = Nil
-          val call = j
-          val ops = new MemoryOps(table.fs, other = { case `call` => legal = table.let(rival) })
+          val ops = table.table.beside(j) { legal = rival.act(table) }
           val end = table.table.recover(ops)
           more = ops.calls >= j
           if (more)
             withClue(s"death at $k, before call $j of the recovery ${ops.trace(j - 1)}, ended with $end: ")(explore {
               assertSettles(table, legal)
               assert(table.table.litter.forall(table.fs.file(_).isEmpty))
-              scenario.checkHistory(table)
+              assertHistory(table.table)
             })
           j += some
         }
@@ -259,63 +248,46 @@ class RivalSuite extends AnyFunSuite with Explores {
     }
   }
 
-  for (statement <- Seq(optimize, restore); dirs <- Seq(Seq("p=1", "p=2"), Seq(""))) {
-    val scenario = Scenario(statement, dirs, append)
-
-    test(s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: an overwrite by an older listing") {
-      val calls = scenario.calls
+  for (scene <- Seq(optimize, restore).flatMap(_.onBoth))
+    test(s"${scene.name}: an overwrite by an older listing") {
       val some = Explored.every(7)
-      for (k <- 1 to calls; m <- k + 1 + k % some to calls by some) {
-        val table = scenario.prepared()
-        val dir = dirs.last
+      for (k <- 1 to scene.calls; m <- k + 1 + k % some to scene.calls by some) {
+        val table = new Prepared(scene.table())
+        val dir = scene.dirs.last
         var listed: Seq[String] = Nil
         var legal: Seq[Seq[Int]] = Nil
         val ops = new MemoryOps(
           table.fs,
           other = {
             case `k` => listed = table.visibleIn(dir)
-            case `m` => legal = table.let(Rival("", _.overwrite(dir, listed, fresh)))
+            case `m` => legal = table.overwrite(dir, listed, fresh)
           }
         )
-        val end = scenario.attempt(table, ops)
-        if (legal.nonEmpty)
-          withClue(
-            s"listed before $k ${ops.trace(k - 1)}, overwrites before $m ${ops.trace(m - 1)}, ended with $end: "
-          ) {
-            explore(assertSettles(table, legal))
-          }
+        val end = scene.run(table.table, ops)
+        def clue = s"listed before $k ${ops.trace(k - 1)}, overwrites before $m ${ops.trace(m - 1)}, ended with $end: "
+        if (legal.nonEmpty) withClue(clue)(explore(assertSettles(table, legal)))
       }
     }
-  }
 
-  for (first <- scenarios.filter(s => s.dirs.length == 2 && s.rival == append)) {
-    test(s"a second statement is refused while a first ${first.statement.name} lives") {
-      for (k <- 1 to first.calls) {
-        val table = first.prepared()
-        var refused: Option[Boolean] = None
-        val ops = new MemoryOps(
-          table.fs,
-          other = { case `k` =>
-            val locked = table.fs.children("/t/_zorder").exists(_.contains("lock-"))
-            val second = new MemoryOps(table.fs)
-            val got =
-              try {
-                Locking.acquire(TableFolder(table.table.root, second), "op-2", table.table.settings).release()
-                true
-              } catch { case _: ConcurrentOperationException => false }
-            assert(got != locked)
-            refused = Some(!got)
-          }
-        )
-        withClue(s"before call $k: ")(explore {
-          assert(first.attempt(table, ops).isEmpty)
-          assert(refused.isDefined)
-          assert(table.fs.visibleRows == table.rows)
-          assert(table.table.litter.isEmpty)
-        })
+  for (statement <- all; scene = new Scene(statement, Scene.Two))
+    test(s"a second statement is refused while a first ${statement.name} lives") {
+      var refused: Option[Boolean] = None
+      meeting(scene) { table =>
+        val locked = table.fs.children("/t/_zorder").exists(_.contains("lock-"))
+        val got =
+          try {
+            Locking.acquire(table.folder, "op-2", table.settings).release()
+            true
+          } catch { case _: ConcurrentOperationException => false }
+        assert(got != locked)
+        refused = Some(!got)
+      } { (table, end) =>
+        assert(end.isEmpty && refused.isDefined)
+        refused = None
+        assert(table.fs.visibleRows == table.allRows)
+        assert(table.litter.isEmpty)
       }
     }
-  }
 }
 
 private object RivalSuite {
@@ -335,9 +307,6 @@ private object RivalSuite {
     def visibleIn(dir: String): Seq[String] = fs.visible.filter(p => FileNames.parent(p.stripPrefix("/t/")) == dir)
 
     def deleteVisible(dirs: Seq[String]): Unit = dirs.flatMap(visibleIn).foreach(fs.nodes.remove)
-
-    /** Lets the rival act, and returns the possible results. */
-    def let(rival: Rival): Seq[Seq[Int]] = rival.act(this)
 
     /** Deletes the files of an earlier listing of a folder, and writes a new one. */
     def overwrite(dir: String, listed: Seq[String], fresh: Set[Int]): Seq[Seq[Int]] = {
@@ -373,46 +342,21 @@ private object RivalSuite {
    */
   final case class Rival(name: String, act: Prepared => Seq[Seq[Int]], takes: Option[String] = None)
 
-  final case class Scenario(statement: Statement, dirs: Seq[String], rival: Rival) {
-    def name: String = s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: ${rival.name}"
-
-    private lazy val first: MemoryFs = statement.prepared(dirs)
-
-    def prepared(): Prepared = {
-      val table = new SmallTable(dirs, statement.filesEach)
-      table.fs.copyOf(first)
-      new Prepared(table)
-    }
-
-    def attempt(table: Prepared, ops: FileOps): Option[Throwable] =
-      table.table.attempt("op-1")(statement.run(table.table, ops))
-
-    def calls: Int = {
-      val table = prepared()
-      val ops = new MemoryOps(table.fs)
-      statement.run(table.table, ops)
-      ops.calls
-    }
-
-    /** No version is there twice, and the statistics are right. */
-    def checkHistory(table: Prepared): Unit = {
-      val versions = table.table.history.map(_.record.version)
-      assert(versions == versions.distinct)
-      assert(!table.table.indexLies)
-    }
+  final case class Scenario(scene: Scene, rival: Rival) {
+    def name: String = s"${scene.name}: ${rival.name}"
 
     /**
      * Whatever the result is, all files that were there at first are in the table or in the trash.
      */
     def checkWayBack(table: Prepared): Unit = {
-      val folder = TableFolder(table.table.root, new MemoryOps(table.fs))
       val taken = rival.takes.map("/t/" + _).filter(table.fs.file(_).exists(_.length == 10L))
-      val published = History.read(folder).exists(_.record.operationId == "op-1")
+      val published = table.table.history.exists(_.record.operationId == "op-1")
       if (
-        (statement.keepsTrash && rival.name == "append") || (rival.takes.isDefined && !published && !table.replaced)
+        (scene.statement.keepsTrash && rival.name == "append") ||
+        (rival.takes.isDefined && !published && !table.replaced)
       ) {
         taken.foreach(table.fs.nodes.remove)
-        val back = table.table.attempt("op-3")(table.table.restore(new MemoryOps(table.fs), 0, "op-3"))
+        val back = table.table.attempt("op-3")(table.table.restore(to = 0, id = "op-3"))
         assert(back.isEmpty, s"the way back ended with $back, files ${table.fs.below("/t").mkString(" ")}")
         assert(table.table.files.filterNot(_.contains("added")).forall(_.matches("(p=\\d/)?part-\\d.parquet")))
         assert(table.rows.diff(table.fs.visibleRows).isEmpty)

@@ -33,7 +33,7 @@ class SideBySideSuite extends AnyFunSuite with Explores {
 
   private lazy val calls = {
     val whole = table()
-    val ops = new MemoryOps(whole.fs)
+    val ops = whole.ops
     assert(optimize(whole, ops).isEmpty)
     ops.calls
   }
@@ -55,7 +55,7 @@ class SideBySideSuite extends AnyFunSuite with Explores {
     test(s"$fault at any call") {
       for (k <- 1 to calls; _ <- 1 to Rounds) {
         val t = table()
-        val ops = new MemoryOps(t.fs, k, fault)
+        val ops = t.faulty(k, fault)
         val end = optimize(t, ops)
         withClue(s"call $k ${ops.trace.lift(k - 1)}, ended with $end: ")(explore {
           if (t.isPublishing) assert(t.viewedRows() == t.allRows)
@@ -67,9 +67,9 @@ class SideBySideSuite extends AnyFunSuite with Explores {
   test("death at any call, and at any of the recovery by several threads") {
     for (k <- 1 to calls; j <- 1 + k % 5 to 60 by 5) {
       val t = table()
-      optimize(t, new MemoryOps(t.fs, k, Fault.DieAfter))
+      optimize(t, t.faulty(k, Fault.DieAfter))
       t.liveness.running.clear()
-      recover(t, new MemoryOps(t.fs, j, Fault.DieAfter))
+      recover(t, t.faulty(j, Fault.DieAfter))
       withClue(s"death at $k, then at $j: ")(explore(checkEnd(t, t.allRows)))
     }
   }
@@ -102,7 +102,7 @@ class SideBySideSuite extends AnyFunSuite with Explores {
       withClue(s"change $what of $name before call $k ${ops.trace.lift(k - 1)}, ended with $end: ")(explore {
         t.liveness.running.clear()
         t.threads = 1
-        assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+        assert(t.recover().isEmpty)
         assert(legal.contains(t.fs.visibleRows))
       })
     }
@@ -141,9 +141,9 @@ class SideBySideSuite extends AnyFunSuite with Explores {
   test("all visible files are overwritten after death at any call, or before any call of the recovery") {
     for (k <- 1 to calls; j <- 0 to 40 by 1 + k % 8) {
       val t = table()
-      optimize(t, new MemoryOps(t.fs, k, Fault.DieAfter))
+      optimize(t, t.faulty(k, Fault.DieAfter))
       t.liveness.running.clear()
-      if (j == 0) overwrite(t) else recover(t, new MemoryOps(t.fs, other = { case `j` => overwrite(t) }))
+      if (j == 0) overwrite(t) else recover(t, t.beside(j)(overwrite(t)))
       // The recovery may have ended before call j.
       if (t.fs.file("/t/000000_1.parquet").isDefined || t.fs.visibleRows == fresh)
         withClue(s"death at $k, overwritten before call $j: ")(explore(checkRows(t, Seq(fresh))))

@@ -22,7 +22,7 @@ final class SmallTable(
     filesEach: Int = 3,
     at: String = "/t",
     inside: Option[SmallTable] = None
-) {
+) extends MemoryTable {
   val fs: MemoryFs = inside.fold(new MemoryFs)(_.fs)
   val root = new Path(s"mem:$at")
   val liveness: FakeLiveness = inside.fold(new FakeLiveness)(_.liveness)
@@ -38,6 +38,7 @@ final class SmallTable(
   /** Whether outputs of two folders never have one name, as those of real jobs. */
   var namesAreUnique = false
 
+  def folder: TableFolder = TableFolder(root, ops, threads = 1)
   private def folderOf(ops: FileOps): TableFolder = TableFolder(root, ops, threads)
 
   private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
@@ -76,7 +77,7 @@ final class SmallTable(
    * @param only folders to optimize
    * @param made how many files each folder gets
    */
-  def optimize(ops: FileOps, id: String = "op-1", only: Seq[String] = dirs, made: Int = 2): Unit = {
+  def optimize(ops: FileOps = ops, id: String = "op-1", only: Seq[String] = dirs, made: Int = 2): Unit = {
     val names = files.filter(n => only.contains(FileNames.parent(n)))
     val inputs = names.map { n =>
       val file = fs.file(s"$at/$n").get
@@ -111,7 +112,7 @@ final class SmallTable(
     }
   }
 
-  def restore(ops: FileOps, to: Long, id: String = "op-1", lost: Boolean = false): Unit =
+  def restore(ops: FileOps = ops, to: Long, id: String = "op-1", lost: Boolean = false): Unit =
     locked(ops, id) { (folder, lock) =>
       val plan = Restore.plan(folder, lock, to, restoresLost = lost)
       if (!plan.isNothing) {
@@ -133,23 +134,23 @@ final class SmallTable(
     }
 
   /** CREATE or REFRESH SKIPPING INDEX. */
-  def index(ops: FileOps, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>
+  def index(ops: FileOps = ops, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>
     IndexFiles.write(folder, lock, statistics)
     ()
   }
 
-  def dropIndex(ops: FileOps, id: String = "op-1"): Unit =
+  def dropIndex(ops: FileOps = ops, id: String = "op-1"): Unit =
     locked(ops, id)((folder, lock) => IndexFiles.drop(folder, lock))
 
   private def statistics: Array[Byte] =
     Statistics.write(snapshot.map { case (n, (length, time)) => Statistics(n, length, time, rowsOf(n)) })
 
   /** The numbers of the indexes that are there, newest first. */
-  def indexes: Seq[Long] = SideListing.indexes(new MemoryOps(fs).list(new Path(root, SideNames.Side))).map(_.number)
+  def indexes: Seq[Long] = SideListing.indexes(ops.list(folder.side)).map(_.number)
 
   /** The statistics in the newest index. */
   def indexed: Seq[Statistics] = indexes.headOption.toSeq.flatMap { number =>
-    Statistics.read(fs.file(TableFolder(root, new MemoryOps(fs), threads = 1).index(number).toUri.getPath).get.bytes)
+    Statistics.read(fs.file(folder.index(number).toUri.getPath).get.bytes)
   }
 
   /** Whether the index has wrong statistics for a file, so that a row would be skipped. */
@@ -157,7 +158,7 @@ final class SmallTable(
     snapshot.get(s.file).contains((s.length, s.time)) && !rowsOf(s.file).subsetOf(s.rows)
   }
 
-  def vacuum(ops: FileOps, id: String = "op-1", isOld: Record => Boolean = _ => true): Unit =
+  def vacuum(ops: FileOps = ops, id: String = "op-1", isOld: Record => Boolean = _ => true): Unit =
     locked(ops, id)((folder, lock) =>
       Trash.vacuum(folder, lock, Trash.expired(folder, isOld, settings = historySettings, now = fs.clock))
     )
@@ -181,10 +182,10 @@ final class SmallTable(
 
   def attempt(ops: FileOps, id: String = "op-1"): Option[Throwable] = attempt(id)(optimize(ops, id))
 
-  def history: Seq[HistoryEntry] = History.read(TableFolder(root, new MemoryOps(fs), threads = 1))
+  def history: Seq[HistoryEntry] = History.read(folder)
 
   /** Recovers as the next query does. */
-  def recover(ops: FileOps, keep: Option[Keep] = None): Option[Throwable] =
+  def recover(ops: FileOps = ops, keep: Option[Keep] = None): Option[Throwable] =
     try {
       Recovery.recover(folderOf(ops), settings, keep)
       None
@@ -202,18 +203,18 @@ final class SmallTable(
    * @param check called before the person deletes new files
    */
   def recoverAndDecide(check: () => Unit = () => ()): Option[Throwable] = {
-    val end = recover(new MemoryOps(fs))
+    val end = recover()
     val torn = end.flatMap(SmallTable.tornFolder)
     torn.foreach { folder =>
       check()
       fs.visible.filter(_.startsWith(s"$at/${named(folder, "new-op-1")}")).foreach(fs.nodes.remove)
     }
-    if (torn.isDefined) recover(new MemoryOps(fs)) else end
+    if (torn.isDefined) recover() else end
   }
 
   /** Takes the lock and recovers, as the next statement does. */
   def nextStatement(): Unit = {
-    val folder = folderOf(new MemoryOps(fs))
+    val folder = folderOf(ops)
     val lock = Locking.acquire(folder, "next", settings)
     try Recovery.recoverUnder(folder, lock, settings)
     finally lock.release()
@@ -225,11 +226,10 @@ final class SmallTable(
     val hook = fs.changed
     fs.changed = () => ()
     try {
-      val ops = new MemoryOps(fs)
-      val folder = TableFolder(root, ops, threads = 1)
+      val here = folder
       // What came to its end in this moment is looked at again.
       val looks = Iterator.fill(3) {
-        try Some(ScanView.of(folder, ops.list(folder.side)))
+        try Some(ScanView.of(here, here.ops.list(here.side)))
         catch { case _: FileNotFoundException => None }
       }
       looks.flatten.next() match {

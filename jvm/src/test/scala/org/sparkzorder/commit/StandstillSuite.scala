@@ -1,47 +1,44 @@
 package org.sparkzorder.commit
 
 import java.nio.file.{Files, Path => LocalPath}
-import java.util.Comparator
 import java.util.concurrent.TimeUnit
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-import org.sparkzorder.commit.lock.Locking
 import org.sparkzorder.commit.log.History
-import org.sparkzorder.commit.machine.{FolderCommitter, ReadableState, Recovery}
+import org.sparkzorder.commit.machine.{ReadableState, Recovery}
 import org.sparkzorder.commit.storage.HadoopFileOps
 
 /**
  * Queries meet another process that publishes slowly, or that a signal has stopped while it
  * published.
  */
-class StandstillSuite extends AnyFunSuite {
+class StandstillSuite extends AnyFunSuite with LocalTables {
   import StandstillSuite._
 
-  private def withPublisher(pauseMillis: Long)(test: (TableFolder, Process, LocalPath) => Unit): Unit = {
-    val dir = Files.createTempDirectory("standstill")
-    val java = LocalPath.of(System.getProperty("java.home"), "bin", "java").toString
-    val main = classOf[StandstillSuite].getName
-    val process = new ProcessBuilder(
-      Seq(java, "-cp", System.getProperty("java.class.path"), main, dir.toString, pauseMillis.toString).asJava
-    ).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
-    try {
-      val folder = TableFolder(new Path(dir.toUri), ops)
-      val deadline = System.currentTimeMillis() + 60000L
-      while (moved(dir) < 2 && System.currentTimeMillis() < deadline) Thread.sleep(5)
-      assert(moved(dir) >= 2)
-      test(folder, process, dir)
-    } finally {
-      process.destroyForcibly().waitFor()
-      Using.resource(Files.walk(dir))(_.sorted(Comparator.reverseOrder[LocalPath]()).forEach(f => Files.delete(f)))
+  private def withPublisher(pauseMillis: Long)(test: (TableFolder, Process, LocalPath) => Unit): Unit =
+    withRoot { dir =>
+      val java = LocalPath.of(System.getProperty("java.home"), "bin", "java").toString
+      val main = classOf[StandstillSuite].getName
+      val process = new ProcessBuilder(
+        Seq(java, "-cp", System.getProperty("java.class.path"), main, dir.toString, pauseMillis.toString).asJava
+      ).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
+      try {
+        val folder = TableFolder(path(dir), ops)
+        val deadline = System.currentTimeMillis() + 60000L
+        while (moved(dir) < 2 && System.currentTimeMillis() < deadline) Thread.sleep(5)
+        assert(moved(dir) >= 2)
+        test(folder, process, dir)
+      } finally {
+        process.destroyForcibly().waitFor()
+        ()
+      }
     }
-  }
 
   private def signal(process: Process, name: String): Unit = {
     assert(new ProcessBuilder("kill", s"-$name", process.pid.toString).start().waitFor() == 0)
@@ -56,7 +53,7 @@ class StandstillSuite extends AnyFunSuite {
   /** Of which of the ten inputs the files hold the rows. */
   private def rows(folder: TableFolder, around: ReadAround): Seq[Int] = {
     val visible = folder.ops.list(folder.root).filter(m => !m.isDirectory && !around.leaveOut(m.name)).map(_.path)
-    (visible ++ around.add.map(_.meta.path)).flatMap(p => Files.readAllBytes(LocalPath.of(p.toUri)).map(_.toInt)).sorted
+    rows((visible ++ around.add.map(_.meta.path)).map(p => LocalPath.of(p.toUri))).map(_.toInt).sorted
   }
 
   test("a query reads around a process that was stopped while it published", InRest) {
@@ -95,27 +92,14 @@ class StandstillSuite extends AnyFunSuite {
  * `StandstillSuite <folder> <milliseconds>` makes a table and optimizes it, with a pause before
  * each file that moves.
  */
-object StandstillSuite {
+object StandstillSuite extends LocalTables {
   private val AllRows = 1 to 10
-  private val fs = FileSystem.getLocal(new Configuration())
-  private val ops = new HadoopFileOps(fs)
 
-  private final class Slow(pauseMillis: Long) extends FileOps {
-    override def list(dir: Path): Seq[FileMeta] = ops.list(dir)
-    override def status(path: Path): Option[FileMeta] = ops.status(path)
+  private final class Slow(pauseMillis: Long) extends HadoopFileOps(fs) {
     override def rename(src: Path, dst: Path): Unit = {
       if (src.getName.endsWith(".staged") || dst.getName.endsWith(".retired")) Thread.sleep(pauseMillis)
-      ops.rename(src, dst)
+      super.rename(src, dst)
     }
-    override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit =
-      ops.copy(from, temporary, to)(check)
-    override def delete(path: Path): Unit = ops.delete(path)
-    override def deleteEmpty(dir: Path): Boolean = ops.deleteEmpty(dir)
-    override def deleteRecursive(dir: Path): Unit = ops.deleteRecursive(dir)
-    override def mkdirs(dir: Path): Unit = ops.mkdirs(dir)
-    override def writeNew(path: Path, bytes: Array[Byte]): Unit = ops.writeNew(path, bytes)
-    override def read(path: Path, limit: Long): Array[Byte] = ops.read(path, limit)
-    override def touch(path: Path): Unit = ops.touch(path)
   }
 
   private def moved(dir: LocalPath): Int = {
@@ -126,26 +110,13 @@ object StandstillSuite {
   def main(args: Array[String]): Unit = {
     val dir = LocalPath.of(args(0))
     val inputs = AllRows.map { i =>
-      Files.write(dir.resolve(s"part-$i.parquet"), Array(i.toByte))
-      val meta = ops.status(new Path(dir.resolve(s"part-$i.parquet").toUri)).get
-      InputFile(s"part-$i.parquet", meta.length, meta.modificationTime, 1L)
+      val file = dir.resolve(s"part-$i.parquet")
+      put(file, s"$i")
+      InputFile(s"part-$i.parquet", meta(file).length, meta(file).modificationTime, 1L)
     }
+    val made =
+      AllRows.grouped(5).zipWithIndex.map { case (rows, i) => s"new-$i.parquet" -> rows.map(_.toString) }.toSeq
     // With one thread, files move one after the other.
-    val folder = TableFolder(new Path(dir.toUri), new Slow(args(1).toLong), threads = 1)
-    val lock = Locking.acquire(folder, "op-1")
-    try {
-      val committer = new FolderCommitter(folder, lock)
-      committer.claim(Seq(""))
-      val outputs = AllRows.grouped(5).zipWithIndex.map { case (rows, i) =>
-        val staged = folder.staged(s"new-$i.parquet", "op-1")
-        Files.write(LocalPath.of(staged.toUri), rows.map(_.toByte).toArray)
-        val meta = ops.status(staged).get
-        OutputFile(s"new-$i.parquet", meta.length, meta.modificationTime, rows.size.toLong)
-      }.toSeq
-      val record = Record(0L, "op-1", "OPTIMIZE", 1L, "me", Map.empty, Map.empty, inputs, outputs)
-      committer.prepare(record)
-      committer.commit()
-      ()
-    } finally lock.release()
+    optimize(TableFolder(path(dir), new Slow(args(1).toLong), threads = 1), inputs, made)
   }
 }

@@ -34,20 +34,8 @@ class StorageTraitsSuite extends AnyFunSuite {
       new FileStatus(0, true, 0, 0, 0, 0, new FsPermission(0x1ed.toShort), "alice", "staff", path)
     ) { t =>
       val flags = FileStatus.attributes(t.acl.nonEmpty, false, false, false)
-      new FileStatus(
-        9,
-        false,
-        t.copies.toInt,
-        1,
-        1,
-        1,
-        new FsPermission(t.mode.toShort),
-        t.owner,
-        "staff",
-        null,
-        path,
-        flags
-      )
+      val mode = new FsPermission(t.mode.toShort)
+      new FileStatus(9, false, t.copies.toInt, 1, 1, 1, mode, t.owner, "staff", null, path, flags)
     }
     override def listStatus(dir: Path): Array[FileStatus] =
       files.keys.toArray.sorted.map(name => getFileStatus(new Path(dir, name)))

@@ -21,9 +21,21 @@ final class StoreTable(val dirs: Seq[String]) {
     val first = 100 * d + 10 * i
     shared.put(s"/t/${named(dir, s"part-$i.parquet")}", Set(first, first + 1), 100L)
   }
-  val allRows: Seq[Int] = shared.rows(shared.visible)
 
-  def folder(client: MemoryClient): TableFolder = TableFolder(root, new ObjectFileOps(client), threads = 1)
+  /** The rows that a plain reader sees. */
+  def rows: Seq[Int] = shared.rows(shared.visible)
+  val allRows: Seq[Int] = rows
+
+  def client: MemoryClient = new MemoryClient(shared)
+
+  /** Something goes wrong at one request. */
+  def faulty(at: Int, fault: StoreFault): MemoryClient = new MemoryClient(shared, at, fault)
+
+  /** Somebody else acts right before request `n`, and something may go wrong at another one. */
+  def beside(n: Int, at: Int = 0, fault: StoreFault = StoreFault.DieBefore)(act: => Any): MemoryClient =
+    new MemoryClient(shared, at, fault, { case `n` => act; () })
+
+  def folder(client: MemoryClient = client): TableFolder = TableFolder(root, new ObjectFileOps(client), threads = 1)
 
   /** The operations whose owners were taken for dead. */
   private val takenOver = scala.collection.concurrent.TrieMap.empty[String, Unit]
@@ -33,7 +45,7 @@ final class StoreTable(val dirs: Seq[String]) {
    *
    * @return whether it was published
    */
-  def optimize(client: MemoryClient, id: String, keepsRetired: Boolean = true): Boolean = {
+  def optimize(client: MemoryClient = client, id: String, keepsRetired: Boolean = true): Boolean = {
     val committer =
       new ObjectCommitter(
         client,
@@ -93,7 +105,7 @@ final class StoreTable(val dirs: Seq[String]) {
   }
 
   /** RESTORE although files are gone. The name of no file is given twice. */
-  def restoreLost(client: MemoryClient, id: String, to: Long): Boolean = {
+  def restoreLost(client: MemoryClient = client, id: String, to: Long): Boolean = {
     val here = folder(client)
     val committer =
       new ObjectCommitter(client, here, id, () => (), () => !takenOver.contains(id), threads = 1, sleep = _ => ())
@@ -114,6 +126,7 @@ final class StoreTable(val dirs: Seq[String]) {
     shared.objects.get(s"/t/$name").fold(throw new FileNotFoundException(name))(_.rows)
 
   /** What the next statement does before its own work. */
+  def recover(): Unit = recover(client)
   def recover(client: MemoryClient): Unit = recover(client, folder(client))
 
   def recover(client: MemoryClient, here: TableFolder, keep: Option[Keep] = None): Unit = {
@@ -132,20 +145,32 @@ final class StoreTable(val dirs: Seq[String]) {
     }
   }
 
-  /** The rows that a reader with the extension sees. */
-  def seen(): Seq[Int] = {
-    val client = new MemoryClient(shared)
-    val here = folder(client)
-    val records = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)
-    val views = records.flatMap { file =>
-      val places = new StorePlaces(client, here, threads = 1)
+  /** The records of operations that exchange files. */
+  def publishing(here: TableFolder): Seq[RecordFile] =
+    SideListing.records(here.ops.list(here.side)).filter(_.state == RecordState.Publishing)
+
+  /** How a reader with the extension reads around an operation. He fails where a person must decide. */
+  def views(mayBeUnclear: Boolean = false): Seq[ReadAround] = {
+    val mine = client
+    val here = folder(mine)
+    publishing(here).flatMap { file =>
+      val places = new StorePlaces(mine, here, threads = 1)
       try Some(ScanView.ofOperation(places, here, RecordJson.read(here, file), lives = true, threads = 1))
-      catch { case _: FileNotFoundException | _: FoldersUnclearException => None }
+      catch {
+        case _: FileNotFoundException                   => None
+        case _: FoldersUnclearException if mayBeUnclear => None
+      }
     }
-    val hidden = views.flatMap(_.leaveOut).toSet
-    shared.rows(
-      shared.visible.filterNot(k => hidden(k.stripPrefix("/t/"))) ++
-        views.flatMap(_.add).map(_.meta.path.toUri.getPath)
-    )
   }
+
+  /** The files that such a reader reads. */
+  def read(views: Seq[ReadAround]): Seq[String] = {
+    val hidden = views.flatMap(_.leaveOut).toSet
+    shared.visible.filterNot(k => hidden(k.stripPrefix("/t/"))) ++ named(views)
+  }
+
+  def named(views: Seq[ReadAround]): Seq[String] = views.flatMap(_.add).map(_.meta.path.toUri.getPath)
+
+  /** The rows that a reader with the extension sees. */
+  def seen(): Seq[Int] = shared.rows(read(views(mayBeUnclear = true)))
 }

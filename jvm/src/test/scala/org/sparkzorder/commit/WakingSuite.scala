@@ -11,11 +11,10 @@ import org.sparkzorder.TestAll
  * Then the others go on with a statement of their own.
  */
 @TestAll
-class WakingSuite extends AnyFunSuite with Explores {
+class WakingSuite extends AnyFunSuite with Explorer {
   private type Act = (SmallTable, MemoryOps) => Unit
 
   private val optimizes: Act = (table, ops) => table.optimize(ops, "op-2")
-
   // Of two RESTOREs the files have the same names.
   private val restores: Act = (table, ops) => table.restore(ops, 0, "op-2")
 
@@ -25,48 +24,41 @@ class WakingSuite extends AnyFunSuite with Explores {
       (Statement.restore, "recover", optimizes),
       (Statement.restore, "restore as well", restores)
     )
-    dirs <- Seq(Seq("p=1", "p=2"), Seq(""))
+    scene <- statement.onBoth
   } {
-    test(s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: it wakes up while others $others") {
-      val first = statement.prepared(dirs)
-      for (k <- Explored.some(4, 0, 1 to statement.calls(dirs))) {
+    test(s"${scene.name}: it wakes up while others $others") {
+      for (k <- Explored.some(4, 0, 1 to scene.calls)) {
         // It goes on to its end, or dies some calls later.
         for (later <- Seq(0, 1, 4, 8, 16)) {
           var j = 1
-          while (wakes(statement, act, dirs, first, k, j, later)) j += Explored.every(4)
+          while (wakes(scene, act, k, j, later)) j += Explored.every(4)
         }
       }
     }
   }
 
   /** False when the others make fewer calls than j. */
-  private def wakes(
-      statement: Statement,
-      act: Act,
-      dirs: Seq[String],
-      first: MemoryFs,
-      k: Int,
-      j: Int,
-      later: Int
-  ): Boolean = {
-    val table = new SmallTable(dirs)
-    table.fs.copyOf(first)
+  private def wakes(scene: Scene, act: Act, k: Int, j: Int, later: Int): Boolean = {
+    val table = scene.table()
     val (asleep, awake) = (new Semaphore(0), new Semaphore(0))
     val dies = if (later > 0) k + later else 0
-    val ops = new MemoryOps(table.fs, dies, other = { case `k` => asleep.release(); awake.acquire() })
-    val owner = new Thread(() => { table.attempt("op-1")(statement.run(table, ops)); asleep.release() })
+    val ops = table.beside(k, dies, Fault.DieBefore) {
+      asleep.release()
+      awake.acquire()
+    }
+    val owner = new Thread(() => { scene.run(table, ops); asleep.release() })
     def wake(): Unit = { awake.release(); owner.join() }
     owner.start()
     asleep.acquire()
     table.liveness.running.clear()
-    val others = new MemoryOps(table.fs, other = { case `j` => wake() })
+    val others = table.beside(j)(wake())
     table.attempt("op-2")(act(table, others))
     wake()
     withClue(
       s"the owner slept before call $k ${ops.trace.lift(k - 1)}, the others woke it before call $j, it died at $dies: "
     )(explore {
       table.liveness.running.clear()
-      table.recover(new MemoryOps(table.fs))
+      table.recover()
       assert(table.fs.visibleRows == table.allRows)
       table.nextStatement()
       assert(table.fs.visibleRows == table.allRows)

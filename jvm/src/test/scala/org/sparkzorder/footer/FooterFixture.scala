@@ -1,45 +1,30 @@
 package org.sparkzorder.footer
 
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
+import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.file.{Files, Path => JPath}
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
-import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.parquet.format.{FileMetaData, Util}
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.types.StructType
-import org.scalatest.{Assertions, BeforeAndAfterAll, Suite}
+import org.scalatest.{Assertions, Suite}
 
+import org.sparkzorder.LocalSpark
 import org.sparkzorder.footer.files.FooterReaders
 import org.sparkzorder.indexing.FileScan
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, IndexableColumns, IndexedColumns}
 
 /** A Spark session, a temporary folder, and a comparison of footers with rows. */
-trait FooterFixture extends BeforeAndAfterAll { this: Suite with Assertions =>
+trait FooterFixture extends LocalSpark { this: Suite with Assertions =>
 
-  lazy val spark: SparkSession = {
-    val session = SparkSession.builder().master("local[2]").appName("footers")
-      .config("spark.sql.shuffle.partitions", "2").config("spark.sql.session.timeZone", "UTC")
-      .config("spark.ui.enabled", "false").getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    session
-  }
+  override protected def settings: Map[String, String] = Map("spark.sql.session.timeZone" -> "UTC")
 
-  lazy val folder: JPath = Files.createTempDirectory("zorder-footers")
+  protected val folder: JPath = dir.toPath
 
-  override protected def afterAll(): Unit = {
-    spark.stop()
-    Files.walk(folder).sorted(java.util.Comparator.reverseOrder[JPath]).forEach(p => Files.delete(p))
-    super.afterAll()
-  }
-
-  def conf = spark.asInstanceOf[ClassicSession].sessionState.newHadoopConf()
-  def settings = FooterSettings.of(spark.asInstanceOf[ClassicSession].sessionState.conf)
-
-  def under[A](pairs: (String, String)*)(body: => A): A = {
-    val before = pairs.map { case (k, _) => k -> spark.conf.getOption(k) }
-    pairs.foreach { case (k, v) => spark.conf.set(k, v) }
-    try body
-    finally before.foreach { case (k, v) => v.fold(spark.conf.unset(k))(spark.conf.set(k, _)) }
-  }
+  def conf: Configuration = spark.sessionState.newHadoopConf()
+  def settingsOfFooters: FooterSettings = FooterSettings.of(spark.sessionState.conf)
 
   /** Writes one file and returns its status. */
   def written(df: DataFrame, format: DataFormat, name: String, options: Map[String, String] = Map.empty): FileStatus = {
@@ -58,17 +43,28 @@ trait FooterFixture extends BeforeAndAfterAll { this: Suite with Assertions =>
     p.getFileSystem(conf).getFileStatus(p)
   }
 
+  /** A copy of a Parquet file with another footer, and without a file of checksums. */
+  def changed(status: FileStatus, name: String)(change: FileMetaData => Unit): FileStatus = {
+    val bytes = Files.readAllBytes(JPath.of(status.getPath.toUri.getPath))
+    val length = ByteBuffer.wrap(bytes, bytes.length - 8, 4).order(ByteOrder.LITTLE_ENDIAN).getInt
+    val start = bytes.length - 8 - length
+    val metadata = Util.readFileMetaData(new ByteArrayInputStream(bytes, start, length))
+    change(metadata)
+    val made = new ByteArrayOutputStream
+    Util.writeFileMetaData(metadata, made)
+    val end = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(made.size).put("PAR1".getBytes).array
+    statusOf(Files.write(folder.resolve(s"$name.parquet"), bytes.take(start) ++ made.toByteArray ++ end))
+  }
+
   def footer(status: FileStatus, format: DataFormat, schema: StructType): FileFooter =
-    FooterReaders.read(status, format, conf, schema, settings)
+    FooterReaders.read(status, format, conf, schema, settingsOfFooters)
 
   def footer(status: FileStatus, format: DataFormat, schema: StructType, columns: Seq[ColumnKey]): FileFooter =
-    FooterReaders.of(format, conf, schema, columns, settings).read(status)
+    FooterReaders.of(format, conf, schema, columns, settingsOfFooters).read(status)
 
   def scanned(status: FileStatus, format: DataFormat, schema: StructType): FileStats =
-    FileScan.scan(spark, Seq((0, status)), format, schema, IndexedColumns(IndexableColumns.of(schema))).getOrElse(
-      0,
-      FileStats(0, Map.empty)
-    )
+    FileScan.scan(spark, Seq((0, status)), format, schema, IndexedColumns(IndexableColumns.of(schema)))
+      .getOrElse(0, FileStats(0, Map.empty))
 
   def key(schema: StructType, path: String*): ColumnKey =
     IndexableColumns.of(schema).find(_.path == path).getOrElse(fail(s"no column ${path.mkString(".")}"))

@@ -1,14 +1,15 @@
 package org.sparkzorder.footer
 
-import java.nio.file.{Files, Path, Paths}
+import java.nio.file.Files
 
 import scala.jdk.CollectionConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.Repository
+
 class WritersTableSuite extends AnyFunSuite {
-  private lazy val page: Path = Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).takeWhile(_ != null)
-    .map(_.resolve("docs/writers.md")).find(Files.exists(_)).get
+  private val page = Repository.root.resolve("docs/writers.md")
 
   test("the page has the same table") {
     val rows = (WritersTable.parquet ++ WritersTable.orc).map { v =>

@@ -33,10 +33,7 @@ class FunctionDescriptionsSuite extends AnyFunSuite {
   }
 
   test("a wrong number of arguments is an error that names the function") {
-    val wrong = Seq(
-      build("ordered_bytes")(_: Expression),
-      (e: Expression) => build("range_id")(e)
-    )
+    val wrong = Seq(build("ordered_bytes")(_: Expression), (e: Expression) => build("range_id")(e))
     assert(hex(wrong.head(Literal(true))) == "81")
     val e = intercept[AnalysisException](wrong.last(Literal(1)))
     assert(e.getCondition.startsWith("WRONG_NUM_ARGS") && e.getMessage.contains("range_id"))

@@ -13,6 +13,11 @@ import org.sparkzorder.stats.{FileId, IndexableColumns, IndexedColumns}
 
 class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
 
+  private val quiet = IndexBuilder.Setting(leftOut = (_, _) => ())
+
+  private def built(files: Seq[FileStatus], schema: StructType, setting: IndexBuilder.Setting = quiet) =
+    IndexBuilder.build(spark, files, DataFormat.Parquet, schema, IndexableColumns.of(schema), id, setting)
+
   private def id(s: FileStatus) = FileId(s.getPath.getName, s.getLen, s.getModificationTime)
 
   test("footers and rows together give statistics of all columns of all types") {
@@ -30,21 +35,12 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
         stats.columns.foreach { case (k, s) =>
           assert(s.nullCount == truth.columns(k).nullCount && s.nanCount == truth.columns(k).nanCount, k)
           if (s.hasBounds) {
-            assert(
-              EncodedOrder.compare(
-                s.min,
-                truth.columns(k).min
-              ) <= 0 && EncodedOrder.compare(s.max, truth.columns(k).max) >= 0,
-              k
-            )
-          } else assert(
-            !truth.columns(k).hasBounds || (format == DataFormat.Orc && Set(
-              "ancient",
-              "ts",
-              "ancient_ts"
-            )(k.path.head)),
-            k
-          )
+            assert(EncodedOrder.compare(s.min, truth.columns(k).min) <= 0, k)
+            assert(EncodedOrder.compare(s.max, truth.columns(k).max) >= 0, k)
+          } else {
+            val mayLack = format == DataFormat.Orc && Set("ancient", "ts", "ancient_ts")(k.path.head)
+            assert(!truth.columns(k).hasBounds || mayLack, k)
+          }
         }
       }
     }
@@ -93,11 +89,10 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
           }
         }
     )
-    val built =
-      IndexBuilder.build(spark, files :+ growing, DataFormat.Parquet, schema, IndexableColumns.of(schema), id, setting)
-    assert(built.map(_._1) == Seq(files(0), files(3)).map(id))
+    val made = built(files :+ growing, schema, setting)
+    assert(made.map(_._1) == Seq(files(0), files(3)).map(id))
     assert(reasons.keySet == Set(files(1), files(2), growing).map(_.getPath.getName))
-    assert(built.forall(_._2.columns(key(schema, "n")).nanCount == 10))
+    assert(made.forall(_._2.columns(key(schema, "n")).nanCount == 10))
   }
 
   test("a file that is not a data file is an error") {
@@ -106,9 +101,7 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     val files = dataFiles(dir.toString)
     val schema = StructType.fromDDL("id bigint")
     val words = statusOf(Files.writeString(dir.resolve("words.parquet"), "these are words"))
-    val e = intercept[NotDataFileException](
-      IndexBuilder.build(spark, files :+ words, DataFormat.Parquet, schema, IndexableColumns.of(schema), id)
-    )
+    val e = intercept[NotDataFileException](built(files :+ words, schema))
     assert(e.path == words.getPath.toString && e.reason == "it is not a readable Parquet file")
   }
 
@@ -116,26 +109,9 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     val schema = StructType.fromDDL("id bigint")
     val status = written(spark.range(5).toDF(), DataFormat.Parquet, "grown")
     val stale = new FileStatus(status.getLen - 1, false, 1, 1, status.getModificationTime, status.getPath)
-    val quiet = IndexBuilder.Setting(leftOut = (_, _) => ())
-    assert(IndexBuilder.build(
-      spark,
-      Seq(stale),
-      DataFormat.Parquet,
-      schema,
-      IndexableColumns.of(schema),
-      id,
-      quiet
-    ).isEmpty)
+    assert(built(Seq(stale), schema).isEmpty)
     Files.write(Paths.get(status.getPath.toUri.getPath), Array[Byte](1), StandardOpenOption.APPEND)
-    assert(IndexBuilder.build(
-      spark,
-      Seq(status),
-      DataFormat.Parquet,
-      schema,
-      IndexableColumns.of(schema),
-      id,
-      quiet
-    ).isEmpty)
+    assert(built(Seq(status), schema).isEmpty)
   }
 
   test("missing columns are all null unless they have a default, and names that differ in case are unknown") {
@@ -143,8 +119,7 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     val default = new MetadataBuilder().putString("EXISTS_DEFAULT", "7").putString("CURRENT_DEFAULT", "7").build()
     val schema =
       StructType.fromDDL("id bigint, upper bigint, gone int").add("added", IntegerType, nullable = true, default)
-    val built = IndexBuilder.build(spark, Seq(status), DataFormat.Parquet, schema, IndexableColumns.of(schema), id)
-    val stats = built.head._2
+    val stats = built(Seq(status), schema).head._2
     assert(stats.columns.keySet == Set("id", "gone").map(key(schema, _)))
     assert(stats.columns(key(schema, "gone")).nullCount == 5)
   }
@@ -160,15 +135,11 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     (4 until bytes.length / 2).foreach(i => bytes(i) = (bytes(i) ^ 0x5a).toByte)
     Files.write(path, bytes)
     val schema = StructType.fromDDL("id bigint, n double")
-    under("spark.sql.files.ignoreCorruptFiles" -> "true") {
-      intercept[Exception](FileScan.scan(
-        spark,
-        Seq((0, statusOf(path))),
-        DataFormat.Parquet,
-        schema,
-        IndexedColumns(IndexableColumns.of(schema)),
-        Map("ignorecorruptfiles" -> "true")
-      ))
+    withSettings("spark.sql.files.ignoreCorruptFiles" -> "true") {
+      val (files, columns) = (Seq((0, statusOf(path))), IndexedColumns(IndexableColumns.of(schema)))
+      intercept[Exception](
+        FileScan.scan(spark, files, DataFormat.Parquet, schema, columns, Map("ignorecorruptfiles" -> "true"))
+      )
       assert(spark.conf.get("spark.sql.files.ignoreCorruptFiles") == "true")
     }
   }

@@ -20,12 +20,7 @@ class IncrementalPolicySuite extends AnyFunSuite {
 
     private val first = points(files * rowsOfFile)
     private val (unit, cuts) = laidOut(first)
-    private val frame = new CurveFrame(
-      "f",
-      IndexedSeq.fill(columns)(null),
-      unit.distributions,
-      unit.curve
-    )
+    private val frame = new CurveFrame("f", IndexedSeq.fill(columns)(null), unit.distributions, unit.curve)
     private var held: Seq[Held] = cut(first.map(row), cuts, (_, _) => CurveInterval.Cell)
     private var fresh: Seq[Row] = Nil
     private var ties = 0L

@@ -95,13 +95,8 @@ class ConditionReaderSuite extends AnyFunSuite with OptimizedConditions {
   test("expressions that say less than their value depends on are not remembered") {
     for (
       sql <- Seq(
-        "rand() < i",
-        "uuid() = s",
-        "exists(a, x -> x = i)",
-        "monotonically_increasing_id() = l",
-        "spark_partition_id() = i",
-        "input_file_name() = s",
-        "reflect('java.lang.System', 'getProperty', s) = 'x'"
+        "rand() < i", "uuid() = s", "exists(a, x -> x = i)", "monotonically_increasing_id() = l",
+        "spark_partition_id() = i", "input_file_name() = s", "reflect('java.lang.System', 'getProperty', s) = 'x'"
       )
     ) assert(conditions(sql).isEmpty, sql)
   }

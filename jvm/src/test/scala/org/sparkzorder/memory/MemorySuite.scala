@@ -156,10 +156,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
 
   test("files of this moment are not remembered") {
     val path = indexedFolder()
-    files(path).foreach(Files.setLastModifiedTime(
-      _,
-      FileTime.fromMillis(System.currentTimeMillis() + 5000)
-    ))
+    files(path).foreach(Files.setLastModifiedTime(_, FileTime.fromMillis(System.currentTimeMillis() + 5000)))
     assertReads(8, 8)(table(path).where("upper(name) = 'N250'"))
   }
 

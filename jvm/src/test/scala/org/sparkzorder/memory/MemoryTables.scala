@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 import java.nio.file.attribute.FileTime
 
 import scala.jdk.CollectionConverters._
+import scala.util.Random
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan}
@@ -13,15 +14,12 @@ import org.scalatest.Suite
 
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.memory.learn.{LearningFilterExec, PendingScans}
+import org.sparkzorder.skipping.SkippingErrors
 
 /** Folders of files, and what queries over them read. */
 trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite =>
 
-  override protected def settings: Map[String, String] =
-    Map(
-      "spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension",
-      "spark.zorder.memory.enabled" -> "true"
-    )
+  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "true")
 
   /** A scan that could not be learned from is a bug, though no answer is wrong. */
   override protected def afterAll(): Unit = {
@@ -86,17 +84,50 @@ trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite
 
   protected def table(folder: String, format: String = "parquet"): DataFrame = spark.read.format(format).load(folder)
 
-  protected def withSettings[T](settings: (String, String)*)(work: => T): T = {
-    val before = settings.map { case (key, _) => key -> spark.conf.getAll.get(key) }
-    settings.foreach { case (key, value) => spark.conf.set(key, value) }
-    try work
-    finally before.foreach { case (key, value) => value.fold(spark.conf.unset(key))(spark.conf.set(key, _)) }
-  }
-
   /** Asserts that a query reads so many files first and second, and finds the same rows as without memory. */
   protected def assertReads(first: Long, second: Long)(query: => DataFrame): Unit = {
     val expected = withSettings("spark.zorder.memory.enabled" -> "false")(run(query)._1)
     assert(run(query) == (expected, first))
     assert(run(query) == (expected, second))
+  }
+}
+
+/** Such tables with an index of all columns, and no memory of filters. */
+trait IndexedTables extends MemoryTables { this: Suite =>
+
+  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
+
+  protected def indexed(format: String = "parquet", partitionedBy: Seq[String] = Nil): String =
+    withIndexOfAll(folder(format, partitionedBy), format)
+
+  protected def withIndexOfAll(path: String, format: String = "parquet"): String = {
+    spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
+    path
+  }
+
+  /** What something says of a query, and of the same query without a feature. Nothing may give up on the way. */
+  protected def withAndWithout[A](feature: String)(of: => A): (A, A) = {
+    val before = SkippingErrors.total
+    val without = withSettings(s"spark.zorder.$feature.enabled" -> "false")(of)
+    val found = of
+    assert(SkippingErrors.total == before)
+    (found, without)
+  }
+
+  /** A table of six files, partitioned by `p` in each other round, with values of which some are special. */
+  protected def randomTable(round: Int, random: Random): DataFrame = {
+    val format = if (round < 4) "parquet" else "orc"
+    val path = s"$dir/random$round"
+    spark.range(0, 600, 1, 6).selectExpr(
+      "id",
+      s"if(pmod(hash(id, $round), 9) = 0 OR id < ${random.nextInt(200)}, NULL, int(id / ${1 + random.nextInt(90)})) AS a",
+      "if(pmod(hash(id), 50) = 0, NULL, date_add(DATE'2024-01-01', int(id / 7))) AS d",
+      s"if(id % 97 = $round, double('NaN'), if(id % 50 = 1, -0.0D, double(300 - id))) AS f",
+      "id % 2 = 0 OR id > 400 AS even",
+      "concat(char(97 + int(id / 80)), if(id % 11 = 0, repeat('\u00e9', 90), ''), id) AS s",
+      "int(id / 150) AS p"
+    ).write.partitionBy(Seq("p").filter(_ => round % 2 == 1): _*).format(format).save(path)
+    age(path)
+    table(withIndexOfAll(path, format), format)
   }
 }

@@ -9,11 +9,9 @@ import org.sparkzorder.InRest
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, LongStatsColumn, OrderedValue}
 
 /** Compares bitmaps with the outcomes that they stand for. */
-class BitmapEvaluationSuite extends AnyFunSuite {
-  private val random = new Random(17)
+class BitmapEvaluationSuite extends AnyFunSuite with Choices {
+  override protected val random = new Random(17)
   private val (a, d, s) = (Column(Seq("a"), LongType), Column(Seq("d"), DoubleType), Column(Seq("s"), StringType))
-
-  private def one[A](of: Seq[A]): A = of(random.nextInt(of.length))
 
   private def long(): Long =
     if (random.nextInt(6) == 0) one(Seq(Long.MinValue, Long.MinValue + 1, Long.MaxValue - 1, Long.MaxValue))
@@ -46,7 +44,7 @@ class BitmapEvaluationSuite extends AnyFunSuite {
     def ofColumn(column: Column, value: () => Value): StatsPredicate = random.nextInt(8) match {
       case 0 => In.of(column, Seq.fill(1 + random.nextInt(5))(value()), random.nextBoolean())
       case 1 => IsNull(column)
-      case _ => Comparison(column, one(operators), value())
+      case _ => Comparison(column, one(Operator.all), value())
     }
     random.nextInt(6) match {
       case 0 => ofColumn(s, () => Value.of(StringType, org.apache.spark.unsafe.types.UTF8String.fromBytes(text())))
@@ -56,16 +54,6 @@ class BitmapEvaluationSuite extends AnyFunSuite {
       case _ => ofColumn(a, () => LongValue(long()))
     }
   }
-
-  private val operators = Seq(
-    Operator.Equal,
-    Operator.NullSafeEqual,
-    Operator.NotEqual,
-    Operator.Less,
-    Operator.LessOrEqual,
-    Operator.Greater,
-    Operator.GreaterOrEqual
-  )
 
   private def predicate(depth: Int): StatsPredicate = if (depth == 0) leaf()
   else

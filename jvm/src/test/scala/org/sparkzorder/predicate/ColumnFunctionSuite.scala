@@ -8,7 +8,6 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Right => _, StartsWith => _, _}
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
@@ -17,8 +16,7 @@ import org.sparkzorder.InRest
 
 /** Compares functions of a column with Spark's own evaluation of them. */
 class ColumnFunctionSuite extends AnyFunSuite {
-
-  private val byName = (a: AttributeReference) => Right(Seq(a.name)): Either[Reason, Seq[String]]
+  import RowOutcomes.byName
 
   private def one[A](random: Random, of: Seq[A]): A = of(random.nextInt(of.size))
 
@@ -47,34 +45,19 @@ class ColumnFunctionSuite extends AnyFunSuite {
     test(s"the outcomes of statistics include those of the rows in Spark, ANSI mode $ansi, $cases cases", tags: _*) {
       val random = new Random(if (ansi) 21L else 22L)
       val values = new RandomFunctions(random)
-      val conf = new SQLConf
-      conf.setConf(SQLConf.ANSI_ENABLED, ansi)
-      var (used, skipped, files, exact) = (0, 0, 0, 0)
-      SQLConf.withExistingConf(conf)((1 to cases).foreach { _ =>
+      val compared = new ComparedOutcomes
+      RowOutcomes.inMode(ansi)((1 to cases).foreach { _ =>
         val dataType = one(random, RandomFunctions.columns)
         val column = AttributeReference("c", dataType)()
         val schema = new StructType().add("c", dataType)
         val f = values.function(column)
         def row() = InternalRow(if (random.nextInt(8) == 0) null else values.value(dataType))
         val models = Seq.fill(4)(ModelFile(schema, Seq.fill(1 + random.nextInt(3))(row())))
-        val e = condition(random, values, f, models.flatMap(_.rows))
-        val predicate = CatalystTranslator.translate(e, byName)
-        if (!predicate.isInstanceOf[Unknown]) {
-          used += 1
-          val bound = BindReferences.bindReference(e, Seq(column))
-          val masks = Evaluation.outcomes(predicate, new ModelTable(models.map(_.exact)))
-          models.zip(masks).foreach { case (model, mask) =>
-            val outcomes = RowOutcomes.of(bound, model.rows)
-            val real = outcomes.foldLeft(0)(_ | _)
-            if ((real & ~mask) != 0) fail(s"rows $real, statistics $mask: $e as $predicate over ${model.rows}")
-            files += 1
-            if ((mask & Outcomes.True) == 0) skipped += 1
-            if (model.rows.size == 1 && outcomes.size == 1 && real == mask) exact += 1
-          }
-        }
+        compared.compare(condition(random, values, f, models.flatMap(_.rows)), Seq(column), models)
       })
-      info(s"$used conditions used, $skipped of $files files skipped, $exact of one row exact")
-      assert(used * 5 > cases * 3 && skipped > files / 4 && exact > files / 5)
+      info(s"$compared")
+      val files = compared.files
+      assert(compared.used * 5 > cases * 3 && compared.skipped > files / 4 && compared.exact > files / 5)
     }
   }
 

@@ -1,13 +1,11 @@
 package org.sparkzorder.predicate
 
-import java.util.BitSet
-
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.stats._
 
-/** The outcomes of each form, case by case, and the time for a million files. */
+/** The outcomes of each form, case by case. */
 class EvaluationSuite extends AnyFunSuite {
   import Operator._
   import Outcomes.{Any => Everything, _}
@@ -137,34 +135,5 @@ class EvaluationSuite extends AnyFunSuite {
     assert(mask(Or(of(Equal, 9), unknown), 5, a, range) == Everything)
     assert(mask(Not(Or(of(Less, 90), unknown)), 5, a, range) == False)
     assert(mask(Undefined(of(Equal, 12)), 5, a, range) == False)
-  }
-
-  test("a million files") {
-    val files = 1000000
-    val all = new BitSet
-    all.set(0, files)
-    val random = new scala.util.Random(1)
-    val columns = Seq("x", "y", "z").map { name =>
-      val lo = Array.fill(files)(random.nextInt(1000000).toLong)
-      name -> new LongStatsColumn(lo, lo.map(_ + 10000L), all, new Array[Long](files), null)
-    }.toMap
-    val table = new StatsTable {
-      def files: Int = 1000000
-      val rows: Array[Long] = Array.fill(1000000)(1000L)
-      def column(path: Seq[String], dataType: DataType): Option[StatsColumn] = columns.get(path.head)
-    }
-    def column(name: String) = Column(Seq(name), LongType)
-    val box = Filters.conjunction(Seq(
-      Comparison(column("x"), Equal, LongValue(500000)),
-      Comparison(column("y"), Less, LongValue(300000)),
-      In.of(column("z"), Seq.tabulate(100)(i => LongValue(i * 10000L)), hasNull = false)
-    ))
-    val times = Seq.fill(12) {
-      val start = System.nanoTime
-      val kept = Evaluation.keep(box, table).cardinality
-      assert(kept > 0 && kept < files / 50)
-      (System.nanoTime - start) / 1e6
-    }
-    info(f"first ${times.head}%.0f ms, then ${times.drop(6).min}%.0f ms")
   }
 }

@@ -4,33 +4,24 @@ import java.nio.file.Files
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
 import org.apache.spark.sql.types.StructType
-import org.scalatest.{BeforeAndAfterAll, Suite}
+import org.scalatest.Suite
+
+import org.sparkzorder.LocalSpark
 
 /** Gives the conditions that Spark's optimizer leaves above a scan of files. */
-trait OptimizedConditions extends BeforeAndAfterAll with PredicateHelper { this: Suite =>
+trait OptimizedConditions extends LocalSpark with PredicateHelper { this: Suite =>
 
-  protected var spark: SparkSession = _
-  private val folder = Files.createTempDirectory("conditions")
+  override protected def master: String = "local[1]"
+  override protected def settings: Map[String, String] = Map("spark.sql.session.timeZone" -> "UTC")
+
+  private lazy val folder = Files.createDirectory(dir.toPath.resolve("empty"))
   private val tables = mutable.Map.empty[StructType, DataFrame]
 
-  override def beforeAll(): Unit = {
-    super.beforeAll()
-    spark = SparkSession.builder().master("local[1]").config("spark.sql.session.timeZone", "UTC")
-      .config("spark.sql.warehouse.dir", folder.toString).getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-  }
-
-  override def afterAll(): Unit = {
-    spark.stop()
-    Files.delete(folder)
-    super.afterAll()
-  }
-
-  protected val byName: AttributeReference => Either[Reason, Seq[String]] = a => Right(Seq(a.name))
+  protected val byName: AttributeReference => Either[Reason, Seq[String]] = RowOutcomes.byName
 
   /**
    * The conjuncts of the filter over a table of this schema; None when the optimizer knows that no

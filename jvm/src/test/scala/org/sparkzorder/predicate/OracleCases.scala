@@ -1,23 +1,18 @@
 package org.sparkzorder.predicate
 
-import java.nio.file.{Files, Paths}
-
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.{DataFrame, Encoders, SparkSession}
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.Repository
+
 /** The test cases of other projects in `jvm/src/test/resources/oracle`. */
 object OracleCases {
 
-  // Tests run in some folder below the root of the sources.
-  def read(name: String): JsonNode = {
-    val file = Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).takeWhile(_ != null)
-      .map(_.resolve(s"jvm/src/test/resources/oracle/$name.json")).find(Files.exists(_))
-      .getOrElse(throw new IllegalStateException(s"$name.json is not below ${Paths.get("").toAbsolutePath}"))
-    new ObjectMapper().readTree(file.toFile)
-  }
+  def read(name: String): JsonNode =
+    new ObjectMapper().readTree(Repository.root.resolve(s"jvm/src/test/resources/oracle/$name.json").toFile)
 
   /** The files that one of Hudi's cases keeps. Our casts are used where no value of a file is too large for them. */
   def safeToKeep(c: JsonNode): Set[String] =

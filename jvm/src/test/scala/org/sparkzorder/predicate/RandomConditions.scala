@@ -13,13 +13,12 @@ import org.sparkzorder.stats.{ColumnStats, FileStats}
  * Makes rows and conditions over columns of many types. Values come from small pools, so that they
  * are often equal, or at the ends of their types.
  */
-final class RandomConditions(random: Random) {
+final class RandomConditions(override protected val random: Random) extends Choices {
   import RandomConditions._
 
   val attributes: Seq[AttributeReference] =
     schema.fields.toSeq.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
 
-  private def one[A](of: Seq[A]): A = of(random.nextInt(of.size))
   private def chance(p: Double): Boolean = random.nextDouble() < p
   private def attribute(name: String): AttributeReference = attributes.find(_.name == name).get
 
@@ -85,41 +84,20 @@ final class RandomConditions(random: Random) {
       }
   }
 
-  private def column(): Expression = one(Seq(
-    attribute("i"),
-    attribute("l"),
-    attribute("d"),
-    attribute("d"),
-    attribute("f"),
-    attribute("s"),
-    attribute("s"),
-    attribute("b"),
-    attribute("dec"),
-    attribute("wide"),
-    attribute("day"),
-    attribute("bin"),
-    attribute("tiny"),
-    GetStructField(attribute("st"), 0, None),
-    GetStructField(attribute("st"), 1, None)
-  ))
+  private def column(): Expression = one(
+    "i l d d f s s b dec wide day bin tiny".split(' ').toSeq.map(attribute) ++
+      Seq(0, 1).map(GetStructField(attribute("st"), _, None))
+  )
 
   private def cast(): Expression = one(Seq(
-    Cast(attribute("i"), LongType),
-    Cast(attribute("i"), DoubleType),
-    Cast(attribute("i"), DecimalType(12, 1)),
-    Cast(attribute("i"), FloatType),
-    Cast(attribute("tiny"), FloatType),
-    Cast(attribute("tiny"), IntegerType),
-    Cast(attribute("tiny"), DecimalType(4, 1)),
-    Cast(attribute("l"), DoubleType),
-    Cast(attribute("l"), FloatType),
-    Cast(attribute("l"), DecimalType(22, 2)),
-    Cast(attribute("f"), DoubleType),
-    Cast(attribute("dec"), DecimalType(10, 4)),
-    Cast(attribute("dec"), DecimalType(30, 4)),
-    Cast(attribute("wide"), DecimalType(30, 5)),
-    Cast(GetStructField(attribute("st"), 0, None), LongType)
-  ))
+    "i" -> Seq(LongType, DoubleType, DecimalType(12, 1), FloatType),
+    "tiny" -> Seq(FloatType, IntegerType, DecimalType(4, 1)),
+    "l" -> Seq(DoubleType, FloatType, DecimalType(22, 2)),
+    "f" -> Seq(DoubleType),
+    "dec" -> Seq(DecimalType(10, 4), DecimalType(30, 4)),
+    "wide" -> Seq(DecimalType(30, 5))
+  ).flatMap { case (name, types) => types.map(t => Cast(attribute(name), t)) } :+
+    Cast(GetStructField(attribute("st"), 0, None), LongType))
 
   /** A choice between values of one type. */
   private def choice(of: Expression): Expression = {
@@ -162,13 +140,8 @@ final class RandomConditions(random: Random) {
     case 7 | 8 => Like(attribute("s"), Literal(one(patterns), StringType), one(Seq('\\', '\\', '/')))
     case 9     =>
       val some = Seq.fill(1 + random.nextInt(3))(one(patterns :+ null))
-      one(Seq[(
-          Expression,
-          Seq[UTF8String]
-      ) => Expression](LikeAll(_, _), LikeAny(_, _), NotLikeAll(_, _), NotLikeAny(_, _)))(
-        attribute("s"),
-        some
-      )
+      val s = attribute("s")
+      one(Seq(LikeAll(s, some), LikeAny(s, some), NotLikeAll(s, some), NotLikeAny(s, some)))
     case 10 | 11 =>
       val of = one(Seq(column(), column(), cast()))
       In(of, Seq.fill(1 + random.nextInt(4))(literal(of.dataType, 0.1)))
@@ -216,76 +189,23 @@ object RandomConditions {
   private def text(values: String*): Seq[UTF8String] = values.map(UTF8String.fromString)
   private val maxFF = UTF8String.fromBytes(Array(0x61.toByte, 0xff.toByte, 0xff.toByte))
 
-  val patterns: Seq[UTF8String] = text(
-    "a%",
-    "ab%",
-    "a_",
-    "a%b",
-    "%",
-    "%b",
-    "",
-    "ab",
-    "a\\%%",
-    "a/%",
-    "a/%%",
-    "\\_%",
-    "\u00e9%",
-    "a\ufffd%",
-    "a\ufffd",
-    "_",
-    "b%%",
-    "%%_"
-  )
+  val patterns: Seq[UTF8String] =
+    text("a%", "ab%", "a_", "a%b", "%", "%b", "", "ab", "a\\%%", "a/%", "a/%%", "\\_%") ++
+      text("\u00e9%", "a\ufffd%", "a\ufffd", "_", "b%%", "%%_")
 
   def pool(dt: DataType): Seq[Any] = dt match {
     case ByteType    => Seq[Byte](Byte.MinValue, -1, 0, 1, 2, Byte.MaxValue)
     case IntegerType => Seq(Int.MinValue, -200, -1, 0, 1, 2, 128, 16777217, Int.MaxValue)
     case DateType    => Seq(-1, 0, 1, 19000)
     case LongType    =>
-      Seq(
-        Long.MinValue,
-        Int.MinValue - 1L,
-        -1L,
-        0L,
-        1L,
-        2L,
-        3000000000L,
-        9007199254740993L,
-        Long.MaxValue - 1,
-        Long.MaxValue
-      )
+      Seq(Long.MinValue, Int.MinValue - 1L, -1L, 0L, 1L, 2L) ++
+        Seq(3000000000L, 9007199254740993L, Long.MaxValue - 1, Long.MaxValue)
     case DoubleType =>
-      Seq(
-        Double.NaN,
-        Double.NaN,
-        Double.NegativeInfinity,
-        -1e300,
-        -1.5,
-        -0.0,
-        0.0,
-        Double.MinPositiveValue,
-        0.1,
-        0.1f.toDouble,
-        1.0,
-        2.0,
-        9007199254740992.0,
-        16777216.0,
-        1e300,
-        Double.PositiveInfinity
-      )
-    case FloatType => Seq(
-        Float.NaN,
-        Float.NegativeInfinity,
-        -1.5f,
-        -0.0f,
-        0.0f,
-        0.1f,
-        1.0f,
-        2.0f,
-        16777216f,
-        Float.MaxValue,
-        Float.PositiveInfinity
-      )
+      Seq(Double.NaN, Double.NaN, Double.NegativeInfinity, -1e300, -1.5, -0.0, 0.0, Double.MinPositiveValue, 0.1) ++
+        Seq(0.1f.toDouble, 1.0, 2.0, 9007199254740992.0, 16777216.0, 1e300, Double.PositiveInfinity)
+    case FloatType =>
+      Seq(Float.NaN, Float.NegativeInfinity, -1.5f, -0.0f, 0.0f, 0.1f, 1.0f, 2.0f, 16777216f) ++
+        Seq(Float.MaxValue, Float.PositiveInfinity)
     case BooleanType => Seq(true, false)
     case StringType  =>
       text("", "a", "ab", "abc", "a%", "a\u00e9", "b", "\u00e9", "_", "a\ufffd", "\ud83d\ude00") :+ maxFF
@@ -295,11 +215,8 @@ object RandomConditions {
         Seq("99999999999999999999", "-99999999999999999999", "9223372036854775807")
       else Nil
       (Seq("0", "1", "-1", "1.5", "-1.5", "2", "1.25", "1.2501", "127", "99999.99") ++ whole).map(BigDecimal(_))
-        .filter(v => v.scale <= d.scale && v.setScale(d.scale).precision <= d.precision).map(Decimal(
-          _,
-          d.precision,
-          d.scale
-        ))
+        .filter(v => v.scale <= d.scale && v.setScale(d.scale).precision <= d.precision)
+        .map(Decimal(_, d.precision, d.scale))
     case other => throw new IllegalArgumentException(other.catalogString)
   }
 }

@@ -12,10 +12,9 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /** Makes nested functions of a column, and values at which they behave in an unusual way. */
-final class RandomFunctions(random: Random) {
+final class RandomFunctions(override protected val random: Random) extends Choices {
   import RandomFunctions._
 
-  private def one[A](of: Seq[A]): A = of(random.nextInt(of.size))
   private def zone(): Option[String] = Some(one(zones))
 
   /** A function of `argument`, of one to three steps. */
@@ -26,14 +25,8 @@ final class RandomFunctions(random: Random) {
     case ByteType | ShortType | IntegerType | LongType =>
       val c = Literal(value(x.dataType), x.dataType)
       val wider = integers.drop(integers.indexOf(x.dataType) + 1) ++ Seq(DoubleType, FloatType, DecimalType(25, 2))
-      one(Seq(
-        new Add(x, c),
-        new Add(c, x),
-        new Subtract(x, c),
-        new Subtract(c, x),
-        new UnaryMinus(x),
-        Cast(x, one(wider))
-      ))
+      val sums = Seq(new Add(x, c), new Add(c, x), new Subtract(x, c), new Subtract(c, x), new UnaryMinus(x))
+      one(sums :+ Cast(x, one(wider)))
     case FloatType | DoubleType =>
       val c = Literal(value(x.dataType), x.dataType)
       val sums = Seq(new Add(x, c), new Subtract(x, c), new Subtract(c, x), new UnaryMinus(x))
@@ -45,15 +38,8 @@ final class RandomFunctions(random: Random) {
         one(Seq(new Add(x, c), new Subtract(x, c), new Subtract(c, x), new UnaryMinus(x), Cast(x, DecimalType(38, 6))))
     case DateType =>
       val n = Literal(one(Seq(0, 1, -1, 30, -400, Int.MaxValue, Int.MinValue, random.nextInt(100000))))
-      one(Seq(
-        Year(x),
-        TruncDate(x, unit()),
-        TruncDate(x, unit()),
-        DateAdd(x, n),
-        DateSub(x, n),
-        Cast(x, TimestampType, zone()),
-        Cast(x, TimestampNTZType)
-      ))
+      val casts = Seq(Cast(x, TimestampType, zone()), Cast(x, TimestampNTZType))
+      one(Seq(Year(x), TruncDate(x, unit()), TruncDate(x, unit()), DateAdd(x, n), DateSub(x, n)) ++ casts)
     case TimestampType =>
       one(Seq(Cast(x, DateType, zone()), TruncTimestamp(unit(), x, zone()), TruncTimestamp(unit(), x, zone())))
     case TimestampNTZType            => one(Seq(Cast(x, DateType), Cast(x, TimestampType, zone())))
@@ -100,71 +86,26 @@ object RandomFunctions {
   private val integers: Seq[DataType] = Seq(ByteType, ShortType, IntegerType, LongType)
   private val Day = 86400000000L
 
-  val columns: Seq[DataType] = integers ++ Seq(
-    FloatType,
-    DoubleType,
-    DecimalType(7, 2),
-    DecimalType(30, 5),
-    DateType,
-    DateType,
-    TimestampType,
-    TimestampType,
-    TimestampType,
-    TimestampNTZType,
-    StringType,
-    StringType
-  )
+  val columns: Seq[DataType] = integers ++
+    Seq(FloatType, DoubleType, DecimalType(7, 2), DecimalType(30, 5), DateType, DateType) ++
+    Seq(TimestampType, TimestampType, TimestampType, TimestampNTZType, StringType, StringType)
 
   /** Zones whose clocks do something unusual, and a few others. */
-  val zones: Seq[String] = Seq(
-    "UTC",
-    "UTC",
-    "+05:30",
-    "Europe/Berlin",
-    "America/New_York",
-    "America/Sao_Paulo",
-    "America/St_Johns",
-    "America/Havana",
-    "America/Juneau",
-    "Asia/Beirut",
-    "Asia/Kolkata",
-    "Asia/Manila",
-    "Africa/Monrovia",
-    "Australia/Lord_Howe",
-    "Pacific/Apia"
-  )
+  val zones: Seq[String] =
+    ("UTC UTC +05:30 Europe/Berlin America/New_York America/Sao_Paulo America/St_Johns America/Havana " +
+      "America/Juneau Asia/Beirut Asia/Kolkata Asia/Manila Africa/Monrovia Australia/Lord_Howe Pacific/Apia").split(
+      ' '
+    ).toSeq
 
-  val units: Seq[String] = Seq(
-    "microsecond",
-    "SECOND",
-    "MINUTE",
-    "HOUR",
-    "DAY",
-    "week",
-    "MONTH",
-    "mon",
-    "quarter",
-    "YEAR",
-    "yyyy",
-    "fortnight"
-  )
+  val units: Seq[String] =
+    "microsecond SECOND MINUTE HOUR DAY week MONTH mon quarter YEAR yyyy fortnight".split(' ').toSeq
 
   private val jumps: Seq[Long] =
     zones.flatMap(z => ZoneId.of(z).getRules.getTransitions.asScala.map(_.toEpochSecond * 1000000L)) :+ 0L
 
-  private val doubles: Seq[Double] = Seq(
-    Double.NaN,
-    Double.NegativeInfinity,
-    Double.PositiveInfinity,
-    0.0,
-    -0.0,
-    1.0,
-    -1.5,
-    Double.MaxValue,
-    -Double.MaxValue,
-    Double.MinPositiveValue,
-    9007199254740992.0
-  )
+  private val doubles: Seq[Double] =
+    Seq(Double.NaN, Double.NegativeInfinity, Double.PositiveInfinity, 0.0, -0.0, 1.0, -1.5, Double.MaxValue) ++
+      Seq(-Double.MaxValue, Double.MinPositiveValue, 9007199254740992.0)
 
   /** Characters of one to four bytes, and bytes that are no whole character. */
   private val characters: Seq[Seq[Byte]] = {

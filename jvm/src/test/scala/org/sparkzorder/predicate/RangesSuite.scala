@@ -6,7 +6,6 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Right => _, StartsWith => _, _}
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -14,8 +13,7 @@ import org.sparkzorder.InRest
 
 /** Compares conditions on functions of several columns with Spark's own evaluation of them. */
 class RangesSuite extends AnyFunSuite {
-
-  private val byName = (a: AttributeReference) => Right(Seq(a.name)): Either[Reason, Seq[String]]
+  import RowOutcomes.byName
 
   private def one[A](random: Random, of: Seq[A]): A = of(random.nextInt(of.size))
 
@@ -95,47 +93,31 @@ class RangesSuite extends AnyFunSuite {
     test(s"the outcomes of ranges include those that Spark gives for the rows, ANSI mode $ansi", InRest) {
       val random = new Random(if (ansi) 31L else 32L)
       val values = new RandomRanges(random)
-      val conf = new SQLConf
-      conf.setConf(SQLConf.ANSI_ENABLED, ansi)
-      var (used, skipped, files) = (0, 0, 0)
+      val compared = new ComparedOutcomes
       var skippedBy, usedBy = Map.empty[String, Int]
-      SQLConf.withExistingConf(conf)((1 to 30000).foreach { _ =>
+      RowOutcomes.inMode(ansi)((1 to 30000).foreach { _ =>
         val of = one(random, types)
         val schema = new StructType().add("a", of).add("b", of).add("c", one(random, types))
         val columns = schema.fields.toSeq.map(f => AttributeReference(f.name, f.dataType)())
         val (f, g) = (values.function(columns), values.function(columns))
         val models = Seq.fill(3) {
           val rows = 1 + random.nextInt(8)
-          ModelFile(
-            schema,
-            schema.fields.toSeq.map(c => values.values(c.dataType, rows)).transpose.map(InternalRow.fromSeq(_))
-          )
+          val ofColumns = schema.fields.toSeq.map(c => values.values(c.dataType, rows))
+          ModelFile(schema, ofColumns.transpose.map(InternalRow.fromSeq(_)))
         }
         val bound = BindReferences.bindReference[Expression](f, columns)
         val e = condition(random, f, g, RowOutcomes.evaluated(bound, one(random, models.flatMap(_.rows))))
-        val predicate = CatalystTranslator.translate(e, byName)
-        if (!predicate.isInstanceOf[Unknown]) {
-          used += 1
-          val whole = BindReferences.bindReference(e, columns)
-          val masks = Evaluation.outcomes(predicate, new ModelTable(models.map(_.exact)))
-          models.zip(masks).foreach { case (model, mask) =>
-            val real = RowOutcomes.of(whole, model.rows).foldLeft(0)(_ | _)
-            if ((real & ~mask) != 0)
-              fail(s"rows $real, statistics $mask: $e as $predicate over ${model.rows.mkString("; ")}")
-            files += 1
-            val isSkipped = (mask & Outcomes.True) == 0
-            if (isSkipped) skipped += 1
-            f.foreach { part =>
-              val name = part.getClass.getSimpleName
-              usedBy = usedBy.updated(name, usedBy.getOrElse(name, 0) + 1)
-              if (isSkipped) skippedBy = skippedBy.updated(name, skippedBy.getOrElse(name, 0) + 1)
-            }
+        compared.compare(e, columns, models).foreach { isSkipped =>
+          f.foreach { part =>
+            val name = part.getClass.getSimpleName
+            usedBy = usedBy.updated(name, usedBy.getOrElse(name, 0) + 1)
+            if (isSkipped) skippedBy = skippedBy.updated(name, skippedBy.getOrElse(name, 0) + 1)
           }
         }
       })
-      info(s"$used conditions used, $skipped of $files files skipped")
+      info(s"$compared")
       info(usedBy.toSeq.sortBy(_._2).map { case (k, n) => s"$k ${skippedBy.getOrElse(k, 0)}/$n" }.mkString(", "))
-      assert(used > 15000 && skipped > files / 5)
+      assert(compared.used > 15000 && compared.skipped > compared.files / 5)
       // Each kind of function has left out files.
       assert(usedBy.keySet -- skippedBy.keySet == Set.empty)
     }

@@ -2,7 +2,7 @@ package org.sparkzorder.predicate
 
 import scala.util.Random
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, BindReferences, Expression}
+import org.apache.spark.sql.catalyst.expressions.{BindReferences, Expression}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
@@ -14,22 +14,18 @@ import org.sparkzorder.stats.{FileStats, IndexableColumns, IndexedColumns, Stats
  * statistics.
  */
 class SoundnessSuite extends AnyFunSuite {
-
-  private val byName = (a: AttributeReference) => Right(Seq(a.name)): Either[Reason, Seq[String]]
+  import RowOutcomes.byName
 
   /** The outcomes of the rows, as a mask. */
-  private def real(condition: Expression, file: ModelFile): Int =
-    file.rows.map { row =>
-      condition.eval(row) match {
-        case null => Outcomes.Null
-        case true => Outcomes.True
-        case _    => Outcomes.False
-      }
-    }.foldLeft(0)(_ | _)
+  private def real(condition: Expression, file: ModelFile): Int = {
+    val outcomes = RowOutcomes.of(condition, file.rows)
+    assert(outcomes.size == file.rows.size)
+    outcomes.foldLeft(0)(_ | _)
+  }
 
-  private def check(seed: Long, cases: Int)(
-      files: RandomConditions => Seq[(ModelFile, org.sparkzorder.stats.FileStats)]
-  )(verdict: (Expression, StatsPredicate, ModelFile, Int, Int) => Unit): Unit = {
+  private def check(seed: Long, cases: Int)(files: RandomConditions => Seq[(ModelFile, FileStats)])(
+      verdict: (Expression, StatsPredicate, ModelFile, Int, Int) => Unit
+  ): Unit = {
     val random = new Random(seed)
     var done = 0
     while (done < cases) {

@@ -11,41 +11,18 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.InRest
 
 /** Compares conditions on functions of strings with Spark's own evaluation of them. */
-class StringTestsSuite extends AnyFunSuite {
-
-  private val byName = (a: AttributeReference) => Right(Seq(a.name)): Either[Reason, Seq[String]]
+class StringTestsSuite extends AnyFunSuite with Choices {
   private val s = AttributeReference("s", StringType)()
   private val n = AttributeReference("n", LongType)()
   private val schema = new StructType().add("s", StringType).add("n", LongType)
-  private val random = new Random(51L)
+  override protected val random = new Random(51L)
 
-  private def one[A](of: Seq[A]): A = of(random.nextInt(of.size))
   private def text(s: String) = Literal(UTF8String.fromString(s), StringType)
 
   /** Characters with more than one original in the other case, of several bytes, and broken ones. */
   private val characters: Seq[Seq[Byte]] =
-    Seq(
-      "a",
-      "A",
-      "b",
-      "k",
-      "K",
-      "\u212a",
-      "s",
-      "S",
-      "\u017f",
-      "\u00df",
-      "\ufb01",
-      "f",
-      "F",
-      "i",
-      "I",
-      "\u0131",
-      "\u0130"
-    )
-      .map(_.getBytes("UTF-8").toSeq) ++
-      Seq(" ", " ", "%", "0", "7", "\u00e9", "\ud83d\ude00", "\u03a3").map(_.getBytes("UTF-8").toSeq) :+
-      Seq(0xe4.toByte)
+    ("aAbkK\u212asS\u017f\u00df\ufb01fFiI\u0131\u0130  %07\u00e9\u03a3".map(_.toString) :+ "\ud83d\ude00")
+      .map(_.getBytes("UTF-8").toSeq) :+ Seq(0xe4.toByte)
 
   private def string(): UTF8String = UTF8String.fromBytes(Seq.fill(random.nextInt(6))(one(characters)).flatten.toArray)
 
@@ -73,31 +50,17 @@ class StringTestsSuite extends AnyFunSuite {
   }
 
   test("the outcomes of tests of strings include those that Spark gives for the rows", InRest) {
-    var (used, skipped, files) = (0, 0, 0)
+    val compared = new ComparedOutcomes
     (1 to 20000).foreach { _ =>
       def row() = InternalRow(if (random.nextInt(10) == 0) null else string(), random.nextInt(30).toLong - 5)
       val models = Seq.fill(4)(ModelFile(schema, Seq.fill(1 + random.nextInt(3))(row())))
       val f = function()
       val bound = BindReferences.bindReference(f, Seq(s, n))
       val seen = String.valueOf(bound.eval(one(models.flatMap(_.rows))))
-      val e = condition(f, seen)
-      val predicate = CatalystTranslator.translate(e, byName)
-      if (!predicate.isInstanceOf[Unknown]) {
-        used += 1
-        val whole = BindReferences.bindReference(e, Seq(s, n))
-        models.zip(Evaluation.outcomes(predicate, new ModelTable(models.map(_.exact)))).foreach { case (model, mask) =>
-          val outcomes = RowOutcomes.of(whole, model.rows)
-          assert(outcomes.size == model.rows.size)
-          val real = outcomes.foldLeft(0)(_ | _)
-          if ((real & ~mask) != 0)
-            fail(s"rows $real, statistics $mask: $e as $predicate over ${model.rows.mkString("; ")}")
-          files += 1
-          if ((mask & Outcomes.True) == 0) skipped += 1
-        }
-      }
+      compared.compare(condition(f, seen), Seq(s, n), models)
     }
-    info(s"$used conditions used, $skipped of $files files skipped")
-    assert(used > 12000 && skipped > files / 4)
+    info(s"$compared")
+    assert(compared.used > 12000 && compared.skipped > compared.files / 4 && compared.thrown == 0)
   }
 
   test("the start of a regular expression") {

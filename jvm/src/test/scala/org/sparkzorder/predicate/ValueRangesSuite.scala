@@ -3,7 +3,7 @@ package org.sparkzorder.predicate
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, BindReferences}
+import org.apache.spark.sql.catalyst.expressions.BindReferences
 import org.apache.spark.sql.types.StructType
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -29,7 +29,7 @@ class ValueRangesSuite extends AnyFunSuite {
       val files = Seq.fill(10)(model.file())
       for (_ <- 1 to 40) {
         val condition = model.condition(random.nextInt(4))
-        val predicate = CatalystTranslator.translate(condition, (a: AttributeReference) => Right(Seq(a.name)))
+        val predicate = CatalystTranslator.translate(condition, RowOutcomes.byName)
         val found = ValueRanges.of(predicate)
         val bound = BindReferences.bindReference(condition, model.attributes)
         for (file <- files; row <- file.rows if bound.eval(row) == true; (column, range) <- found) {

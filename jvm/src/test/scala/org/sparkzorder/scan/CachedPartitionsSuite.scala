@@ -5,14 +5,10 @@ import java.io.File
 import org.apache.spark.sql.classic.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 
 /** Spark keeps the files of each partition of a catalog's table from when it first listed them. */
 class CachedPartitionsSuite extends AnyFunSuite with LocalSpark {
-
-  override protected def settings: Map[String, String] =
-    Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
 
   private val hour = 3600L * 1000
 

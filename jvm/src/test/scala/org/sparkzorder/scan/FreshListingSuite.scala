@@ -9,16 +9,7 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMeta
 import org.apache.spark.sql.types.StructType
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.commit.{
-  File,
-  HalfPublishedException,
-  InputFile,
-  MemoryFs,
-  MemoryOps,
-  OutputFile,
-  Record,
-  TableFolder
-}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.LockSettings
 import org.sparkzorder.commit.log.RecordJson
 

@@ -17,85 +17,74 @@ class ListingAgeSuite extends AnyFunSuite {
   private def isStale(listed: Set[String], operations: Traces*): Option[Boolean] =
     ListingAge.isStale(listed, operations.iterator.map(t => new PastOperation(t.begun, () => t)))
 
-  test("a listing with an operation's new files and without its old ones is of after it") {
-    val first = optimized(Seq("b1", "b2"), Seq("a1", "a2"))
-    assert(isStale(Set("b1", "b2"), first).contains(false))
-    assert(isStale(Set("b1", "b2", "added"), first).contains(false))
-    assert(isStale(Set("a1", "a2"), first).contains(true))
-    assert(isStale(Set("b1"), first).contains(true))
-    assert(isStale(Set("a2", "b1", "b2"), first).contains(true))
-    assert(isStale(Set("p=1/x"), first).isEmpty)
-    assert(isStale(Set.empty, first).isEmpty)
+  private val first = optimized(Seq("b1", "b2"), Seq("a1", "a2"))
+  private val (p1, p2) = (optimized(Seq("p=1/b"), Seq("p=1/a"), 1000L), optimized(Seq("p=2/b"), Seq("p=2/a"), 2000L))
+  // Hours after the first.
+  private val later = p2.copy(begun = 1001L + ListingAge.LongestListing)
+  private val undone = Traces(Seq("a1", "a2"), Seq("b1", "b2"), isNew = false, 5L)
+  private val cycle = Seq(
+    Traces(Seq("a"), Seq("c"), isNew = false, 0L),
+    optimized(Seq("c"), Seq("b")),
+    optimized(Seq("b"), Seq("a"))
+  )
+
+  /** Listed files, operations, newest first, and whether the listing is stale, if that is known. */
+  private val cases: Seq[(String, Seq[(String, Seq[Traces], Option[Boolean])])] = Seq(
+    "a listing with an operation's new files and without its old ones is of after it" -> Seq(
+      ("b1 b2", Seq(first), Some(false)),
+      ("b1 b2 added", Seq(first), Some(false)),
+      ("a1 a2", Seq(first), Some(true)),
+      ("b1", Seq(first), Some(true)),
+      ("a2 b1 b2", Seq(first), Some(true)),
+      ("p=1/x", Seq(first), None),
+      ("", Seq(first), None)
+    ),
+    "an operation in other folders says nothing, the one before it does" -> Seq(
+      ("p=1/b", Seq(p2, p1), Some(false)),
+      ("p=1/a", Seq(p2, p1), Some(true)),
+      ("p=3/x", Seq(p2, p1), None)
+    ),
+    "a listing may last from before one operation till after the next one, but not for hours" -> Seq(
+      ("p=1/a p=2/b", Seq(p2, p1), Some(true)),
+      ("p=1/b p=2/b", Seq(p2, p1), Some(false)),
+      ("p=1/a p=2/b", Seq(later, p1), Some(false))
+    ),
+    "a listing made while an operation lasted that was undone is stale, and none of before or after it" -> Seq(
+      ("a1", Seq(undone), Some(true)),
+      ("a1 a2 b1", Seq(undone), Some(true)),
+      ("a1 a2 added", Seq(undone), None)
+    ),
+    "of files that came, went and came back what happened last counts" ->
+      (("a", cycle, None) +: Seq("a b", "b", "c", "a c").map((_, cycle, Some(true))))
+  )
+
+  for ((name, examples) <- cases) test(name) {
+    examples.foreach { case (listed, operations, stale) =>
+      assert(isStale(listed.split(' ').filter(_.nonEmpty).toSet, operations: _*) == stale, listed)
+    }
   }
 
-  test("an operation in other folders says nothing, the one before it does") {
-    val other = optimized(Seq("p=2/b"), Seq("p=2/a"))
-    val own = optimized(Seq("p=1/b"), Seq("p=1/a"))
-    assert(isStale(Set("p=1/b"), other, own).contains(false))
-    assert(isStale(Set("p=1/a"), other, own).contains(true))
-    assert(isStale(Set("p=3/x"), other, own).isEmpty)
-  }
+  private def judged(listed: Set[String], isAll: Boolean, isOne: Boolean = true)(operations: Traces*) =
+    ListingAge.isStale(listed, operations.iterator.map(t => new PastOperation(t.begun, () => t)), isAll, isOne)
 
-  test("a listing may last from before one operation till after the next one") {
-    val (first, second) = (optimized(Seq("p=1/b"), Seq("p=1/a"), 1000L), optimized(Seq("p=2/b"), Seq("p=2/a"), 2000L))
-    assert(isStale(Set("p=1/a", "p=2/b"), second, first).contains(true))
-    assert(isStale(Set("p=1/b", "p=2/b"), second, first).contains(false))
-    // Not for hours.
-    val later = second.copy(begun = 1001L + ListingAge.LongestListing)
-    assert(isStale(Set("p=1/a", "p=2/b"), later, first).contains(false))
-  }
-
-  test(
-    "with older operations that may lie in the time of the listing, only a listing that is surely older or younger is judged"
-  ) {
-    def isStale(listed: Set[String], operations: Traces*): Option[Boolean] =
-      ListingAge.isStale(listed, operations.iterator.map(t => new PastOperation(t.begun, () => t)), isAll = false)
-    val (first, second) = (optimized(Seq("p=1/b"), Seq("p=1/a"), 1000L), optimized(Seq("p=2/b"), Seq("p=2/a"), 2000L))
-    assert(isStale(Set("p=2/b", "p=3/x"), second).isEmpty)
-    assert(isStale(Set("p=2/a"), second).contains(true))
-    val later = second.copy(begun = 1001L + ListingAge.LongestListing)
-    assert(isStale(Set("p=1/a", "p=2/b"), later, first).contains(false))
+  test("with older operations in the time of the listing, only one that is surely older or younger is judged") {
+    assert(judged(Set("p=2/b", "p=3/x"), isAll = false)(p2).isEmpty)
+    assert(judged(Set("p=2/a"), isAll = false)(p2).contains(true))
+    assert(judged(Set("p=1/a", "p=2/b"), isAll = false)(later, p1).contains(false))
   }
 
   test("partitions may have been listed at different times, so the youngest does not tell how old the others are") {
-    val first = optimized(Seq("p=1/b"), Seq("p=1/a"), 1000L)
-    val later = optimized(Seq("p=2/b"), Seq("p=2/a"), 1001L + ListingAge.LongestListing)
-    def isStale(listed: Set[String], isAll: Boolean): Option[Boolean] =
-      ListingAge.isStale(
-        listed,
-        Iterator(later, first).map(t => new PastOperation(t.begun, () => t)),
-        isAll,
-        isOne = false
-      )
     for (isAll <- Seq(true, false)) {
-      assert(isStale(Set("p=1/a", "p=2/b"), isAll).contains(true))
-      assert(isStale(Set("p=1/b", "p=2/a"), isAll).contains(true))
-      assert(isStale(Set("p=1/b", "p=2/b"), isAll).isEmpty)
+      def ofSome(listed: String*) = judged(listed.toSet, isAll, isOne = false)(later, p1)
+      assert(ofSome("p=1/a", "p=2/b").contains(true) && ofSome("p=1/b", "p=2/a").contains(true))
+      assert(ofSome("p=1/b", "p=2/b").isEmpty)
     }
   }
 
   test("a record is not read if the listing began after its operation had ended") {
     val first = new PastOperation(1000L, () => fail("it is read"))
-    val second = optimized(Seq("p=2/b"), Seq("p=2/a"), 1001L + ListingAge.LongestListing)
-    val operations = Iterator(new PastOperation(second.begun, () => second), first)
+    val operations = Iterator(new PastOperation(later.begun, () => later), first)
     assert(ListingAge.isStale(Set("p=1/a", "p=2/b"), operations).contains(false))
-  }
-
-  test("a listing made while an operation lasted that was undone is stale, and none of before or after it") {
-    val undone = Traces(Seq("a1", "a2"), Seq("b1", "b2"), isNew = false, 5L)
-    assert(isStale(Set("a1"), undone).contains(true))
-    assert(isStale(Set("a1", "a2", "b1"), undone).contains(true))
-    assert(isStale(Set("a1", "a2", "added"), undone).isEmpty)
-  }
-
-  test("of files that came, went and came back what happened last counts") {
-    val optimize = optimized(Seq("b"), Seq("a"))
-    val again = optimized(Seq("c"), Seq("b"))
-    val restore = Traces(Seq("a"), Seq("c"), isNew = false, 0L)
-    assert(isStale(Set("a"), restore, again, optimize).isEmpty)
-    for (stale <- Seq(Set("a", "b"), Set("b"), Set("c"), Set("a", "c"))) {
-      assert(isStale(stale, restore, again, optimize).contains(true), stale)
-    }
   }
 
   private def past(name: String, time: Long, timestamp: Long, metrics: Map[String, String] = Map.empty) = {

@@ -13,8 +13,7 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 
 /** The local disk as if it were a server: it says what it was asked for. No `RawLocalFileSystem`, beside which we ask Java. */
 final class AskedFs extends FilterFileSystem(new AskedFs.Disk) {
@@ -39,34 +38,17 @@ object NamedFilesSuite {
 
   /** Names that listings treat in another way than those of data. */
   val Odd: Seq[String] = Seq(
-    "_metadata",
-    "_common_metadata",
-    "_metadata.parquet",
-    ".part-0.parquet.crc",
-    "x.parquet._COPYING_",
-    "_hidden.parquet",
-    ".hidden.parquet",
-    "_temporary/0/part-9.parquet",
-    ".staging/part-9.parquet",
-    "_k=1.parquet",
-    "_q=1/part-9.parquet",
-    "_started_123",
-    "k=1.parquet",
-    "a:b.parquet",
-    "a b%20c.parquet",
-    "sub/part-9.parquet",
-    "p=2/_SUCCESS",
-    "p=2/.part-0.parquet.crc",
-    "p=1/_metadata"
+    "_metadata", "_common_metadata", "_metadata.parquet", ".part-0.parquet.crc", "x.parquet._COPYING_",
+    "_hidden.parquet", ".hidden.parquet", "_temporary/0/part-9.parquet", ".staging/part-9.parquet", "_k=1.parquet",
+    "_q=1/part-9.parquet", "_started_123", "k=1.parquet", "a:b.parquet", "a b%20c.parquet", "sub/part-9.parquet",
+    "p=2/_SUCCESS", "p=2/.part-0.parquet.crc", "p=1/_metadata"
   )
 }
 
 class NamedFilesSuite extends AnyFunSuite with LocalSpark {
 
-  override protected def settings: Map[String, String] = Map(
-    "spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension",
-    "spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName
-  )
+  override protected def settings: Map[String, String] =
+    super.settings + ("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
 
   private def asked(work: => Unit): Seq[String] = {
     AskedFs.paths.clear()

@@ -3,10 +3,8 @@ package org.sparkzorder.scan
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.commit.{FileMeta, TableFolder}
+import org.sparkzorder.commit.{FileMeta, MemoryFs, MemoryOps, TableFolder}
 import org.sparkzorder.commit.log.TableState
-import org.sparkzorder.commit.MemoryFs
-import org.sparkzorder.commit.MemoryOps
 
 class VerifiedListingsSuite extends AnyFunSuite {
   private val folder = TableFolder(new Path("mem:/t"), new MemoryOps(new MemoryFs))

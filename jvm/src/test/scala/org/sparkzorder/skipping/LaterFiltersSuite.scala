@@ -3,25 +3,19 @@ package org.sparkzorder.skipping
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-import org.sparkzorder.memory.MemoryTables
+import org.sparkzorder.memory.IndexedTables
 
 /** Conditions with scalar subqueries, whose values are known when the query runs. */
-class LaterFiltersSuite extends AnyFunSuite with MemoryTables {
-
-  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
+class LaterFiltersSuite extends AnyFunSuite with IndexedTables {
 
   test("files are left out by the values of scalar subqueries", InRest) {
     for (format <- Seq("parquet", "orc"); aqe <- Seq("true", "false"); codegen <- Seq("true", "false"))
       withSettings("spark.sql.adaptive.enabled" -> aqe, "spark.sql.codegen.wholeStage" -> codegen) {
-        val path = folder(format)
-        spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
-        table(path, format).createOrReplaceTempView("t")
+        table(indexed(format), format).createOrReplaceTempView("t")
         spark.range(40, 60).createOrReplaceTempView("other")
         def assertReads(files: Int)(query: String): Unit = {
-          val expected = withSettings("spark.zorder.skipping.enabled" -> "false")(run(spark.sql(query))._1)
-          val before = SkippingErrors.total
-          assert(run(spark.sql(query)) == ((expected, files.toLong)), query)
-          assert(SkippingErrors.total == before)
+          val (found, expected) = withAndWithout("skipping")(run(spark.sql(query)))
+          assert(found == ((expected._1, files.toLong)), query)
         }
         assertReads(1)("SELECT * FROM t WHERE id = (SELECT max(id) FROM other)")
         assertReads(1)("SELECT * FROM t WHERE id > (SELECT max(id) + 650 FROM other)")

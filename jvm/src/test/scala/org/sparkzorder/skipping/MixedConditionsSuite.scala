@@ -8,9 +8,6 @@ import org.sparkzorder.{LocalSpark, TestRest}
 @TestRest
 class MixedConditionsSuite extends AnyFunSuite with LocalSpark {
 
-  override protected def settings: Map[String, String] =
-    Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
-
   override protected def beforeAll(): Unit = {
     super.beforeAll()
     spark.sql("CREATE TABLE m (id BIGINT, a INT, v INT, day INT) USING parquet PARTITIONED BY (day)")
@@ -31,9 +28,7 @@ class MixedConditionsSuite extends AnyFunSuite with LocalSpark {
   private def same(condition: String): Unit = {
     def rows = spark.sql(s"SELECT count(*), sum(hash(id, a, v, day)) FROM m WHERE $condition").head()
     val skipped = rows
-    spark.conf.set("spark.zorder.skipping.enabled", false)
-    try assert(skipped == rows, condition)
-    finally spark.conf.unset("spark.zorder.skipping.enabled")
+    withSettings("spark.zorder.skipping.enabled" -> "false")(assert(skipped == rows, condition))
   }
 
   test("the bounds of columns and the values of partitions together decide") {

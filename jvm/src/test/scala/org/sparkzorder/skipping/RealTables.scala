@@ -1,41 +1,30 @@
 package org.sparkzorder.skipping
 
 import java.nio.file.{Files, Path => JPath}
-import java.util.Comparator
 
 import org.apache.hadoop.mapreduce.{Job, TaskAttemptID}
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
-import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.datasources.FileFormat
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.StructType
-import org.scalatest.{BeforeAndAfterAll, Suite}
+import org.scalatest.Suite
+
+import org.sparkzorder.LocalSpark
 
 /** A session with the extension, and tables of files that Spark's own writer makes, without a job for each. */
-trait RealTables extends BeforeAndAfterAll { this: Suite =>
+trait RealTables extends LocalSpark { this: Suite =>
 
-  private val folder: JPath = Files.createTempDirectory("zorder-real")
+  override protected def settings: Map[String, String] = super.settings ++ Map(
+    "spark.sql.session.timeZone" -> "UTC",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold" -> "10000"
+  )
+
+  private val folder: JPath = dir.toPath
   private var tables = 0
-
-  protected lazy val spark: SparkSession = {
-    val session = SparkSession.builder().master("local[2]").config("spark.ui.enabled", "false")
-      .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-      .config("spark.sql.session.timeZone", "UTC").config("spark.sql.shuffle.partitions", "2")
-      .config("spark.sql.sources.parallelPartitionDiscovery.threshold", "10000")
-      .config("spark.sql.warehouse.dir", folder.resolve("warehouse").toString).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    session
-  }
-
-  override protected def afterAll(): Unit = {
-    spark.stop()
-    Files.walk(folder).sorted(Comparator.reverseOrder[JPath]).forEach(p => Files.delete(p))
-    super.afterAll()
-  }
 
   protected final class RealTable(val format: String, schema: StructType) {
     tables += 1
@@ -45,9 +34,8 @@ trait RealTables extends BeforeAndAfterAll { this: Suite =>
     /** @param file its path in the table, without the format's extension */
     def write(file: String, rows: Seq[InternalRow]): Unit = {
       val data: FileFormat = if (format == "orc") new OrcFileFormat else new ParquetFileFormat
-      val session = spark.asInstanceOf[ClassicSession]
-      val job = Job.getInstance(session.sessionState.newHadoopConf())
-      val factory = data.prepareWrite(session, job, Map.empty, schema)
+      val job = Job.getInstance(spark.sessionState.newHadoopConf())
+      val factory = data.prepareWrite(spark, job, Map.empty, schema)
       val context = new TaskAttemptContextImpl(job.getConfiguration, new TaskAttemptID)
       val target = path.resolve(s"$file.$format")
       Files.createDirectories(target.getParent)

@@ -8,12 +8,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 /**
  * Makes random types, and random values of them in Catalyst's form, including many special values.
  */
-final class RandomValues(seed: Long) {
+class RandomValues(seed: Long) {
   val random = new Random(seed)
 
   def pick[T](of: T*): T = of(random.nextInt(of.length))
@@ -54,29 +54,15 @@ final class RandomValues(seed: Long) {
     case ShortType                                         => long().toShort
     case IntegerType | DateType | _: YearMonthIntervalType => long().toInt
     case FloatType                                         =>
-      pick(
-        Float.NaN,
-        java.lang.Float.intBitsToFloat(0xffc00001),
-        -0.0f,
-        0.0f,
-        Float.NegativeInfinity,
-        Float.PositiveInfinity,
-        Float.MinPositiveValue,
-        java.lang.Float.intBitsToFloat(random.nextInt()),
-        random.nextInt(5).toFloat - 2
-      )
+      val bits = java.lang.Float.intBitsToFloat(random.nextInt())
+      val nans = Seq(Float.NaN, java.lang.Float.intBitsToFloat(0xffc00001))
+      val ends = Seq(Float.NegativeInfinity, Float.PositiveInfinity, Float.MinPositiveValue)
+      pick(nans ++ ends ++ Seq(-0.0f, 0.0f, bits, random.nextInt(5).toFloat - 2): _*)
     case DoubleType =>
-      pick(
-        Double.NaN,
-        java.lang.Double.longBitsToDouble(-1L),
-        -0.0d,
-        0.0d,
-        Double.NegativeInfinity,
-        Double.PositiveInfinity,
-        Double.MinPositiveValue,
-        java.lang.Double.longBitsToDouble(random.nextLong()),
-        random.nextInt(5).toDouble - 2
-      )
+      val bits = java.lang.Double.longBitsToDouble(random.nextLong())
+      val nans = Seq(Double.NaN, java.lang.Double.longBitsToDouble(-1L))
+      val ends = Seq(Double.NegativeInfinity, Double.PositiveInfinity, Double.MinPositiveValue)
+      pick(nans ++ ends ++ Seq(-0.0d, 0.0d, bits, random.nextInt(5).toDouble - 2): _*)
     case d: DecimalType =>
       val digits = BigInteger.TEN.pow(1 + random.nextInt(d.precision))
       val unscaled = new BigInteger(130, random.self).mod(digits)
@@ -87,24 +73,18 @@ final class RandomValues(seed: Long) {
     case m: MapType    =>
       val keys = several(m.keyType)
       ArrayBasedMapData(keys, keys.map(_ => value(m.valueType)))
-    case s: StructType => row(s)
-    case _: TimeType   => Math.floorMod(long(), 86400000000000L)
-    case _             => long()
+    case s: StructType        => row(s)
+    case _: TimeType          => Math.floorMod(long(), 86400000000000L)
+    case CalendarIntervalType => new CalendarInterval(random.nextInt(), random.nextInt(), random.nextLong())
+    case _                    => long()
   }
 
-  private def several(dt: DataType): Array[Any] = Array.fill[Any](random.nextInt(4))(value(dt))
+  protected def several(dt: DataType): Array[Any] = Array.fill[Any](random.nextInt(4))(value(dt))
 
-  private def long(): Long =
-    pick(
-      0L,
-      -1L,
-      1L,
-      Long.MinValue,
-      Long.MaxValue,
-      random.nextLong(),
-      random.nextInt(100).toLong - 50,
-      random.nextInt().toLong
-    )
+  private def long(): Long = {
+    val some = Seq(random.nextLong(), random.nextInt(100).toLong - 50, random.nextInt().toLong)
+    pick(Seq(0L, -1L, 1L, Long.MinValue, Long.MaxValue) ++ some: _*)
+  }
 
   private def bytes(): Array[Byte] = random.nextInt(6) match {
     case 0 => Array.fill(random.nextInt(3) * 64 + random.nextInt(10))(-1.toByte)
@@ -118,23 +98,11 @@ final class RandomValues(seed: Long) {
 }
 
 object RandomValues {
-  val fixedTypes: IndexedSeq[DataType] = IndexedSeq(
-    BooleanType,
-    ByteType,
-    ShortType,
-    IntegerType,
-    LongType,
-    FloatType,
-    DoubleType,
-    DateType,
-    TimestampType,
-    TimestampNTZType,
-    DayTimeIntervalType(),
-    YearMonthIntervalType(),
-    StringType,
-    BinaryType,
-    TimeType(6),
-    null,
-    null
-  )
+  val fixedTypes: IndexedSeq[DataType] =
+    IndexedSeq(BooleanType, ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType, DateType) ++
+      Seq(TimestampType, TimestampNTZType, DayTimeIntervalType(), YearMonthIntervalType(), StringType, BinaryType) ++
+      Seq(TimeType(6), null, null)
+
+  val withoutOrder: Seq[DataType] = Seq(ArrayType(IntegerType), MapType(StringType, StringType), VariantType) ++
+    Seq(new StructType().add("a", IntegerType), CalendarIntervalType)
 }

@@ -6,7 +6,6 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -156,21 +155,6 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     ).foreach { key =>
       val e = intercept[IllegalArgumentException](new StatsCollector(schema, Seq(key)))
       assert(e.getMessage.contains(key.path.map(p => s"`$p`").mkString(".")))
-    }
-  }
-
-  test("time to collect a million rows of 42 columns", InRest) {
-    val values = new RandomValues(1)
-    val types = Seq(LongType, IntegerType, DateType, DoubleType, StringType, DecimalType(12, 2))
-    val schema = StructType((0 until 42).map(i => StructField(s"c$i", types(i % types.length))))
-    val rows = values.unsafe(schema, Seq.fill(1000)(values.row(schema)))
-    (1 to 3).foreach { _ =>
-      val collector = new StatsCollector(schema, IndexableColumns.of(schema))
-      val start = System.nanoTime()
-      var i = 0
-      while (i < 1000) { rows.foreach(collector.add); i += 1 }
-      info(s"${(System.nanoTime() - start) / 1000000} ms")
-      assert(collector.result().rows == 1000000)
     }
   }
 }

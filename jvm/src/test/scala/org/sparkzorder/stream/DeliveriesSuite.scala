@@ -227,16 +227,12 @@ class DeliveriesSuite extends AnyFunSuite {
     (1 to Tables).foreach(check)
   }
 
+  /** An OPTIMIZE of one file. */
+  private def optimized(id: String, input: MovedFile): FolderChange =
+    FolderChange(id, Seq(input), Seq(MovedFile(s"/t/zorder-$id", 1, 9)), Nil, false)
+
   test("a file that somebody writes under a retired name is new data") {
-    val change =
-      FolderChange(
-        "o",
-        Seq(MovedFile("/t/a", 1, 5, trash = Some("/x"))),
-        Seq(MovedFile("/t/zorder-1", 1, 9)),
-        Nil,
-        false
-      )
-    val provenance = new Provenance(Seq(change))
+    val provenance = new Provenance(Seq(optimized("1", MovedFile("/t/a", 1, 5, trash = Some("/x")))))
     val deliveries = new Deliveries()
     val contents = new LoggedContents(provenance, _ => None)
     def read(path: String, time: Long) =
@@ -254,13 +250,7 @@ class DeliveriesSuite extends AnyFunSuite {
 
   test("which of several files of one name was touched is in doubt, and so is one of two of one time") {
     def load(id: String, time: Long, length: Long, trash: String) =
-      FolderChange(
-        id,
-        Seq(MovedFile("/t/a", length, time, trash = Some(trash))),
-        Seq(MovedFile(s"/t/zorder-$id", 1, 9)),
-        Nil,
-        false
-      )
+      optimized(id, MovedFile("/t/a", length, time, trash = Some(trash)))
     val one = new Provenance(Seq(load("1", 5, 10, "/x")))
     val both = new Provenance(Seq(load("1", 5, 10, "/x"), load("2", 6, 20, "/y")))
     val same = new Provenance(Seq(load("1", 5, 10, "/x"), load("2", 5, 20, "/y")))
@@ -295,13 +285,8 @@ class DeliveriesSuite extends AnyFunSuite {
   }
 
   test("after operations that are forgotten, a name with another time is in doubt") {
-    val taken = FolderChange(
-      "1",
-      Seq(MovedFile("/t/a", 1, 50, trash = Some("/x")), MovedFile("/t/zorder-00001-id-a0.parquet", 1, 50)),
-      Seq(MovedFile("/t/zorder-00002-id-a0.parquet", 1, 59)),
-      Nil,
-      false
-    )
+    val inputs = Seq(MovedFile("/t/a", 1, 50, trash = Some("/x")), MovedFile("/t/zorder-00001-id-a0.parquet", 1, 50))
+    val taken = FolderChange("1", inputs, Seq(MovedFile("/t/zorder-00002-id-a0.parquet", 1, 59)), Nil, false)
     def contentOf(provenance: Provenance, time: Long) =
       new LoggedContents(provenance, _ => None).of(Seq(Logged("/t/a", time))).head
     val (all, some) = (new Provenance(Seq(taken)), new Provenance(Seq(taken), Some(40L)))

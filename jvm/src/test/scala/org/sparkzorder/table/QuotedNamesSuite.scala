@@ -16,9 +16,6 @@ import org.sparkzorder.footer.Encryption
  */
 class QuotedNamesSuite extends AnyFunSuite with LocalSpark {
 
-  override protected def settings: Map[String, String] =
-    Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
-
   private lazy val table: String = {
     val folder = new File(dir, "pa`th")
     spark.range(100).selectExpr("id AS `a``b`", "id % 7 AS `c``d`", "id % 2 AS `p``q`")

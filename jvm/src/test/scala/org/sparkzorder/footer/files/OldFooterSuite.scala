@@ -1,13 +1,10 @@
 package org.sparkzorder.footer.files
 
-import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
-import java.nio.{ByteBuffer, ByteOrder}
-import java.nio.file.{Files, Path => JPath}
+import java.nio.ByteBuffer
 
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.FileStatus
-import org.apache.parquet.format.{FileMetaData, Util}
 import org.apache.spark.sql.types.StructType
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -17,25 +14,9 @@ import org.sparkzorder.stats.ColumnKey
 /** Footers of old writers, made by changing footers of today. */
 class OldFooterSuite extends AnyFunSuite with FooterFixture {
 
-  /** Writes a copy of the file with its footer changed, without a checksum file. */
-  private def changed(status: FileStatus)(change: FileMetaData => Unit): FileStatus = {
-    val file = JPath.of(status.getPath.toUri.getPath)
-    val bytes = Files.readAllBytes(file)
-    val length = ByteBuffer.wrap(bytes, bytes.length - 8, 4).order(ByteOrder.LITTLE_ENDIAN).getInt
-    val start = bytes.length - 8 - length
-    val metadata = Util.readFileMetaData(new ByteArrayInputStream(bytes, start, length))
-    change(metadata)
-    val footer = new ByteArrayOutputStream
-    Util.writeFileMetaData(metadata, footer)
-    val end = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(footer.size).put("PAR1".getBytes).array
-    val other = file.resolveSibling("old.parquet")
-    Files.write(other, bytes.take(start) ++ footer.toByteArray ++ end)
-    statusOf(other)
-  }
-
   private def createdBy(status: FileStatus): String = {
     var by = ""
-    changed(status)(m => by = m.getCreated_by)
+    changed(status, "old")(m => by = m.getCreated_by)
     by
   }
 
@@ -46,7 +27,7 @@ class OldFooterSuite extends AnyFunSuite with FooterFixture {
     val today = written(df, DataFormat.Parquet, "signed")
     val schema = StructType.fromDDL("s string")
     def isUnused(by: String): Unit = {
-      val old = changed(today) { metadata =>
+      val old = changed(today, "old") { metadata =>
         metadata.setCreated_by(by)
         metadata.unsetColumn_orders()
         metadata.getRow_groups.asScala.flatMap(_.getColumns.asScala).foreach { column =>
@@ -62,7 +43,7 @@ class OldFooterSuite extends AnyFunSuite with FooterFixture {
     }
     // The second is believed otherwise. With the setting, Spark's own reader uses these bounds for row groups.
     for (by <- Seq("parquet-mr version 1.8.2 (build c6522788629e590a53eb79874b95f6c3ff11f16c)", createdBy(today))) {
-      under("parquet.strings.signed-min-max.enabled" -> "true")(isUnused(by))
+      withSettings("parquet.strings.signed-min-max.enabled" -> "true")(isUnused(by))
       isUnused(by)
     }
   }
@@ -77,7 +58,7 @@ class OldFooterSuite extends AnyFunSuite with FooterFixture {
       "parquet-mr version 1.10.1 (build a89df8f9932b6ef6633d06069e50c9b7970bebd1)" -> Set.empty[ColumnKey],
       "other version 1.0" -> Set(d, id)
     ).foreach { case (by, untrusted) =>
-      val f = footer(changed(status)(_.setCreated_by(by)), DataFormat.Parquet, df.schema)
+      val f = footer(changed(status, "old")(_.setCreated_by(by)), DataFormat.Parquet, df.schema)
       assert(f.untrusted == untrusted && f.stats.keySet == Set(d, id) -- untrusted, by)
     }
   }

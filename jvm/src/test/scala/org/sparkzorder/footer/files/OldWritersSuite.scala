@@ -1,13 +1,8 @@
 package org.sparkzorder.footer.files
 
-import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
-import java.nio.{ByteBuffer, ByteOrder}
-import java.nio.file.Files
-
 import scala.jdk.CollectionConverters._
 
-import org.apache.hadoop.fs.FileStatus
-import org.apache.parquet.format.{FileMetaData, Statistics, Util}
+import org.apache.parquet.format.{FileMetaData, Statistics}
 import org.apache.spark.SparkException
 import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
@@ -23,36 +18,12 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
   private val parquet = DataFormat.Parquet
 
   private def rows: DataFrame = spark.range(40).selectExpr(
-    "id",
-    "int(id) - 20 as i",
-    "if(id % 7 = 0, null, if(id % 2 = 0, 'a' || id, 'é' || id)) as s",
-    "cast(if(id % 2 = 0, 'a' || id, 'ü' || id) as binary) as b",
-    "if(id = 3, double('NaN'), double(id) - 20) as nan",
-    "double(id) - 20 as d",
-    "float(id) as f",
-    "cast((id - 20) * 1.25 as decimal(30, 2)) as wide",
-    "cast((id - 20) * 1.25 as decimal(9, 2)) as narrow",
-    "date_add(date'2020-01-01', int(id)) as day",
-    "if(id < 40, null, id) as nothing",
-    "id % 2 = 0 as even",
-    "named_struct('x', if(id % 5 = 0, null, id)) as st"
+    "id", "int(id) - 20 as i", "if(id % 7 = 0, null, if(id % 2 = 0, 'a' || id, 'é' || id)) as s",
+    "cast(if(id % 2 = 0, 'a' || id, 'ü' || id) as binary) as b", "if(id = 3, double('NaN'), double(id) - 20) as nan",
+    "double(id) - 20 as d", "float(id) as f", "cast((id - 20) * 1.25 as decimal(30, 2)) as wide",
+    "cast((id - 20) * 1.25 as decimal(9, 2)) as narrow", "date_add(date'2020-01-01', int(id)) as day",
+    "if(id < 40, null, id) as nothing", "id % 2 = 0 as even", "named_struct('x', if(id % 5 = 0, null, id)) as st"
   )
-
-  /** A copy of the file with another footer. */
-  private def rewritten(file: FileStatus, name: String)(change: FileMetaData => Unit): FileStatus = {
-    val bytes = Files.readAllBytes(java.nio.file.Path.of(file.getPath.toUri.getPath))
-    val length = ByteBuffer.wrap(bytes, bytes.length - 8, 4).order(ByteOrder.LITTLE_ENDIAN).getInt
-    val from = bytes.length - 8 - length
-    val footer = Util.readFileMetaData(new ByteArrayInputStream(bytes, from, length))
-    change(footer)
-    val out = new ByteArrayOutputStream
-    out.write(bytes, 0, from)
-    Util.writeFileMetaData(footer, out)
-    val written = out.size - from
-    out.write(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(written).array)
-    out.write("PAR1".getBytes)
-    statusOf(Files.write(folder.resolve(s"$name.parquet"), out.toByteArray))
-  }
 
   private def statistics(footer: FileMetaData): Seq[(String, Statistics)] = for {
     group <- footer.getRow_groups.asScala.toSeq
@@ -79,14 +50,13 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
   private def check(name: String)(change: FileMetaData => Unit): FileFooter = {
     val frame = rows
     val original = written(frame, parquet, s"original-$name", Map("parquet.block.size" -> "2000"))
-    val changed = rewritten(original, name)(change)
-    val f = footer(changed, parquet, frame.schema)
-    withClue(s"$name: ")(assertSound(f, scanned(changed, parquet, frame.schema)))
+    val rewritten = changed(original, name)(change)
+    val f = footer(rewritten, parquet, frame.schema)
+    withClue(s"$name: ")(assertSound(f, scanned(rewritten, parquet, frame.schema)))
     f
   }
 
-  private val writers = Seq(
-    null,
+  private val writers = null +: Seq(
     "",
     "parquet-mr",
     "parquet-mr version 1.6.0 (build 6aa21f8776625b5fa6b18059cfebe7549f2e00cb)",
@@ -142,9 +112,9 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
   for ((what, change) <- wrong) test(s"statistics with $what") {
     val frame = rows
     val original = written(frame, parquet, s"wrong-$what".replace(' ', '-'))
-    val changed = rewritten(original, what.replace(' ', '-'))(statistics(_).foreach(s => change(s._2)))
-    val f = footer(changed, parquet, frame.schema)
-    val truth = scanned(changed, parquet, frame.schema)
+    val rewritten = changed(original, what.replace(' ', '-'))(statistics(_).foreach(s => change(s._2)))
+    val f = footer(rewritten, parquet, frame.schema)
+    val truth = scanned(rewritten, parquet, frame.schema)
     if (what.contains("more nulls") || what.contains("-1") || what.contains("no counts")) {
       // Nothing is known of columns that may have nulls.
       assert(Seq("s", "st.x", "nothing").forall(c => !f.stats.contains(key(frame.schema, c.split('.').toSeq: _*))))
@@ -161,25 +131,25 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
   test("strings with empty bounds") {
     val frame = rows
     val original = written(frame, parquet, "empty")
-    val changed =
-      rewritten(original, "empty-bounds")(statistics(_).filter(c => Set("s", "b")(c._1)).foreach(s => empty(s._2)))
-    val f = footer(changed, parquet, frame.schema)
+    val rewritten =
+      changed(original, "empty-bounds")(statistics(_).filter(c => Set("s", "b")(c._1)).foreach(s => empty(s._2)))
+    val f = footer(rewritten, parquet, frame.schema)
     assert(f.untrusted(key(frame.schema, "s")) && f.stats.contains(key(frame.schema, "id")))
-    assertSound(f, scanned(changed, parquet, frame.schema))
+    assertSound(f, scanned(rewritten, parquet, frame.schema))
   }
 
   test("Spark cannot read a file with empty bounds of numbers") {
     val original = written(rows, parquet, "empty-numbers")
-    val changed =
-      rewritten(original, "empty-bounds-of-numbers")(statistics(_).filter(_._1 == "id").foreach(s => empty(s._2)))
-    intercept[NotDataFileException](footer(changed, parquet, rows.schema))
-    intercept[SparkException](spark.read.schema(rows.schema).parquet(changed.getPath.toString).collect())
+    val rewritten =
+      changed(original, "empty-bounds-of-numbers")(statistics(_).filter(_._1 == "id").foreach(s => empty(s._2)))
+    intercept[NotDataFileException](footer(rewritten, parquet, rows.schema))
+    intercept[SparkException](spark.read.schema(rows.schema).parquet(rewritten.getPath.toString).collect())
   }
 
   test("truncated bounds are still bounds") {
     val frame = rows
     val original = written(frame, parquet, "cut")
-    val changed = rewritten(original, "cut-short") { footer =>
+    val rewritten = changed(original, "cut-short") { footer =>
       statistics(footer).filter(c => Set("s", "b")(c._1)).foreach { case (_, s) =>
         s.setMin_value(s.getMin_value.take(1))
         s.setMax_value(Array[Byte](-1))
@@ -187,18 +157,18 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
         s.setIs_max_value_exact(false)
       }
     }
-    val f = footer(changed, parquet, frame.schema)
-    assertSound(f, scanned(changed, parquet, frame.schema))
+    val f = footer(rewritten, parquet, frame.schema)
+    assertSound(f, scanned(rewritten, parquet, frame.schema))
   }
 
   test("one of several row groups has no statistics") {
     val frame = spark.range(20000).selectExpr("id", "repeat(cast(id as string), 20) as pad")
     val original = written(frame, parquet, "several", Map("parquet.block.size" -> "20000"))
-    val changed = rewritten(original, "one-without") { footer =>
+    val rewritten = changed(original, "one-without") { footer =>
       assert(footer.getRow_groups.size > 2)
       footer.getRow_groups.get(1).getColumns.asScala.foreach(_.getMeta_data.unsetStatistics())
     }
-    val f = footer(changed, parquet, frame.schema)
+    val f = footer(rewritten, parquet, frame.schema)
     assert(f.stats.isEmpty && f.untrusted.size == 2)
   }
 }

@@ -56,8 +56,8 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
     val table = StructType.fromDDL("a bigint, b bigint")
     val f = footer(status, orc, table)
     assert(f.positional && f.stats.isEmpty && f.untrusted.size == 2)
-    assert(SchemaCheck.exactlyReadable(table, Seq(f), settings).isLeft)
-    assert(SchemaCheck.exactlyReadable(df.schema, Seq(footer(status, orc, df.schema)), settings).isRight)
+    assert(SchemaCheck.exactlyReadable(table, Seq(f), settingsOfFooters).isLeft)
+    assert(SchemaCheck.exactlyReadable(df.schema, Seq(footer(status, orc, df.schema)), settingsOfFooters).isRight)
   }
 
   test("a file that is not an ORC file") {

@@ -1,32 +1,21 @@
 package org.sparkzorder.footer.parquet
 
-import java.nio.file.{Files, Path => JPath, Paths}
-import java.util.concurrent.atomic.AtomicInteger
+import java.nio.file.{Files, Path => JPath}
 
 import org.apache.hadoop.fs.FileStatus
-import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.footer.{
-  DataFormat,
-  EncodedOrder,
-  FileFooter,
-  FooterFixture,
-  SchemaCheck,
-  SessionBound,
-  TimestampKind
-}
+import org.sparkzorder.{InRest, Repository}
+import org.sparkzorder.footer._
 import org.sparkzorder.indexing.IndexBuilder
-import org.sparkzorder.stats.{FileId, IndexableColumns}
+import org.sparkzorder.stats.{FileId, FileStats, IndexableColumns}
 
 /** Files of Arrow C++, written by the Python in `.venv`. Without it the suite is skipped. */
 class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
 
-  private lazy val python: Option[JPath] =
-    Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).takeWhile(_ != null).map(_.resolve(".venv/bin/python"))
-      .find(p => Files.isExecutable(p) && run(p, "import pyarrow.parquet") == 0)
+  private lazy val python: Option[JPath] = Some(Repository.root.resolve(".venv/bin/python"))
+    .filter(p => Files.isExecutable(p) && run(p, "import pyarrow.parquet") == 0)
 
   private def run(python: JPath, script: String): Int = {
     val process = new ProcessBuilder(python.toString, "-c", script).redirectErrorStream(true)
@@ -57,7 +46,7 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     // A null struct may be missing in the count of its field.
     assert(f.untrusted == Set(key(schema, "st", "x")) && f.stats.size == 5)
     assert(f.sessionBound == Map(key(schema, "day") -> SessionBound.WhenAncient))
-    assert(SchemaCheck.exactlyReadable(schema, Seq(f), settings).isRight)
+    assert(SchemaCheck.exactlyReadable(schema, Seq(f), settingsOfFooters).isRight)
   }
 
   test("floats: bounds leave NaN out and are loose") {
@@ -73,29 +62,14 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
       .map { case (t, i) => statusOf(write(s"loose-$i.parquet", t)) }
     val schema = StructType.fromDDL("f double")
     val columns = IndexableColumns.of(schema)
-    val jobs = new AtomicInteger
-    val listener = new SparkListener {
-      override def onJobStart(start: SparkListenerJobStart): Unit = jobs.incrementAndGet()
-    }
-    spark.sparkContext.addSparkListener(listener)
-    val built =
-      try {
-        def id(s: FileStatus) = FileId(s.getPath.getName, s.getLen, s.getModificationTime)
-        val stats = IndexBuilder.build(spark, files, DataFormat.Parquet, schema, columns, id)
-        // Listeners get events in order, so after the event of a last job they have got all.
-        spark.sparkContext.parallelize(Seq(1)).count()
-        while (jobs.get == 0) Thread.sleep(10)
-        stats
-      } finally spark.sparkContext.removeSparkListener(listener)
-    assert(jobs.get == 1)
+    def id(s: FileStatus) = FileId(s.getPath.getName, s.getLen, s.getModificationTime)
+    var built = Seq.empty[(FileId, FileStats)]
+    assert(jobs { built = IndexBuilder.build(spark, files, DataFormat.Parquet, schema, columns, id) } == 1)
     val found = built.map(_._2.columns(columns.head))
     assert(found.forall(c => c.hasBounds && c.nanCount == -1 && c.nullCount == 0))
     files.zip(found).foreach { case (file, c) =>
       val truth = scanned(file, DataFormat.Parquet, schema).columns(columns.head)
-      assert(
-        EncodedOrder.compare(c.min, truth.min) == 0 && EncodedOrder.compare(c.max, truth.max) == 0,
-        file.getPath
-      )
+      assert(EncodedOrder.compare(c.min, truth.min) == 0 && EncodedOrder.compare(c.max, truth.max) == 0, file.getPath)
     }
   }
 
@@ -132,7 +106,7 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     val schema = StructType.fromDDL("u8 smallint, u32 bigint, u64 decimal(20,0)")
     val f = judged(file, schema)
     assert(f.untrusted.size == 3 && f.unreadable.map(_.column) == Seq(Seq("u64")))
-    assert(SchemaCheck.exactlyReadable(schema, Seq(f), settings).isLeft)
+    assert(SchemaCheck.exactlyReadable(schema, Seq(f), settingsOfFooters).isLeft)
     val nanos = judged(
       write("nanos.parquet", "{'t': pa.array([dt.datetime(2020, 1, 1)], pa.timestamp('ns', 'UTC'))}"),
       StructType.fromDDL("t bigint")
@@ -140,7 +114,7 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     assert(nanos.untrusted.size == 1 && SchemaCheck.exactlyReadable(
       StructType.fromDDL("t bigint"),
       Seq(nanos),
-      settings
+      settingsOfFooters
     ).isLeft)
     val instants = StructType.fromDDL("t timestamp")
     val int96 = judged(

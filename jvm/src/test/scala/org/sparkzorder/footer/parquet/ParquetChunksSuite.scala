@@ -15,8 +15,7 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats}
 class ParquetChunksSuite extends AnyFunSuite {
   private val arrow = "parquet-cpp-arrow version 20.0.0"
   private val parquetJava = "parquet-mr version 1.16.0 (build 1a2b)"
-  private val unknown = Seq(
-    null,
+  private val unknown = null +: Seq(
     "",
     "Polars",
     "DuckDB",

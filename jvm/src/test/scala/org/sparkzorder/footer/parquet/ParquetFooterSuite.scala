@@ -6,22 +6,14 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
 import org.sparkzorder.footer.files.{FooterReaders, Footers}
-import org.sparkzorder.footer.{
-  DataFormat,
-  FileFooter,
-  FooterFixture,
-  NotDataFileException,
-  Samples,
-  SessionBound,
-  TimestampKind
-}
+import org.sparkzorder.footer._
 import org.sparkzorder.indexing.FileScan
 import org.sparkzorder.stats.{ColumnStats, IndexableColumns, IndexedColumns}
 
 class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
   private val parquet = DataFormat.Parquet
 
-  private def check(name: String, confs: (String, String)*): (FileFooter, StructType) = under(confs: _*) {
+  private def check(name: String, confs: (String, String)*): (FileFooter, StructType) = withSettings(confs: _*) {
     val df = Samples.all(spark)
     val status = written(df, parquet, name, Map("parquet.block.size" -> "2048"))
     val f = footer(status, parquet, df.schema)
@@ -63,7 +55,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     def encodings(name: String, options: (String, String)*): Set[String] = {
       val df = spark.range(1000).selectExpr("id a", "cast(id % 7 as int) b", "string(id) c", "id % 2 = 0 d")
       val status = written(df, parquet, name, options.toMap)
-      val reader = FooterReaders.of(parquet, conf, df.schema, Nil, settings, withTraits = true)
+      val reader = FooterReaders.of(parquet, conf, df.schema, Nil, settingsOfFooters, withTraits = true)
       reader.read(status).traits.get.encodings.map { case (kind, encoding) => s"$kind $encoding" }
     }
     val v2 = "parquet.writer.version" -> "v2"
@@ -164,11 +156,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
 
   test("bounds have the type of a table with wider types, and narrower types are not trusted") {
     val df = spark.range(10).selectExpr(
-      "int(id) as a",
-      "float(id) as f",
-      "cast(id as decimal(5,2)) as d",
-      "id as n",
-      "cast(id as decimal(12,2)) as m"
+      "int(id) as a", "float(id) as f", "cast(id as decimal(5,2)) as d", "id as n", "cast(id as decimal(12,2)) as m"
     )
     val status = written(df, parquet, "widened")
     val table = StructType.fromDDL("a bigint, f double, d decimal(20,2), n int, m decimal(12,3)")
@@ -186,12 +174,12 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     assert(f.stats.keySet == Set(key(table, "id"), key(table, "s", "x"), key(table, "other")))
     assert(f.sessionBound == Map(key(table, "id") -> SessionBound.Always, key(table, "s", "x") -> SessionBound.Always))
     assert(f.missing == Set(key(table, "s", "y"), key(table, "gone")))
-    under("spark.sql.caseSensitive" -> "true") {
+    withSettings("spark.sql.caseSensitive" -> "true") {
       val strict = footer(status, parquet, table)
       assert(strict.missing == Set(key(table, "gone"), key(table, "s", "y")))
       assert(strict.untrusted == Set(key(table, "id"), key(table, "s", "x")) && strict.sessionBound.size == 2)
       val twice = written(spark.range(2).selectExpr("id as a", "id + 1 as A"), parquet, "twice")
-      under("spark.sql.caseSensitive" -> "false") {
+      withSettings("spark.sql.caseSensitive" -> "false") {
         val t = StructType.fromDDL("a bigint")
         assert(footer(twice, parquet, t).untrusted == Set(key(t, "a")))
       }

@@ -22,29 +22,19 @@ class ParquetGroupsSuite extends AnyFunSuite {
   }
 
   test("a struct with a required field is null where the field is") {
-    val struct = "optional group g { required int32 a; optional int32 b; }"
-    assert(nulls(struct, countsRepeated = false, Seq(chunk(4, 3), chunk(4, 4))).contains(3L))
-    assert(nulls(
-      struct,
-      countsRepeated = false,
-      Seq(chunk(4, 3), chunk(4, 4)),
-      Seq(chunk(4, 1), chunk(4, 2))
-    ).contains(4L))
-    assert(nulls(struct, countsRepeated = false, Seq(chunk(4, -1), chunk(4, 2))).isEmpty)
-    assert(nulls(struct, countsRepeated = false, Seq(chunk(4, 5), chunk(4, 2))).isEmpty)
+    def of(rowGroups: Seq[ParquetChunk]*) =
+      nulls("optional group g { required int32 a; optional int32 b; }", countsRepeated = false, rowGroups: _*)
+    assert(of(Seq(chunk(4, 3), chunk(4, 4))).contains(3L))
+    assert(of(Seq(chunk(4, 3), chunk(4, 4)), Seq(chunk(4, 1), chunk(4, 2))).contains(4L))
+    assert(of(Seq(chunk(4, -1), chunk(4, 2))).isEmpty && of(Seq(chunk(4, 5), chunk(4, 2))).isEmpty)
   }
 
   test("optional fields tell of a struct only when one of them is never null") {
     val struct = "optional group g { optional int32 a; optional group h { required int32 b; } }"
-    assert(nulls(struct, countsRepeated = false, Seq(chunk(4, 3), chunk(4, 0))).contains(0L))
-    assert(nulls(struct, countsRepeated = false, Seq(chunk(4, 3), chunk(4, 1))).isEmpty)
-    assert(nulls(struct, countsRepeated = false, Seq(chunk(4, 0), chunk(4, 1)), Seq(chunk(4, 1), chunk(4, 1))).isEmpty)
-    assert(nulls(
-      struct,
-      countsRepeated = false,
-      Seq(chunk(4, 0), chunk(4, 1)),
-      Seq(chunk(4, 1), chunk(4, 0))
-    ).contains(0L))
+    def of(rowGroups: Seq[ParquetChunk]*) = nulls(struct, countsRepeated = false, rowGroups: _*)
+    assert(of(Seq(chunk(4, 3), chunk(4, 0))).contains(0L) && of(Seq(chunk(4, 3), chunk(4, 1))).isEmpty)
+    assert(of(Seq(chunk(4, 0), chunk(4, 1)), Seq(chunk(4, 1), chunk(4, 1))).isEmpty)
+    assert(of(Seq(chunk(4, 0), chunk(4, 1)), Seq(chunk(4, 1), chunk(4, 0))).contains(0L))
   }
 
   test("a list without any null entry is never null, if the writer counts empty lists") {
@@ -52,9 +42,8 @@ class ParquetGroupsSuite extends AnyFunSuite {
     assert(nulls(list, countsRepeated = true, Seq(chunk(9, 0))).contains(0L))
     assert(nulls(list, countsRepeated = false, Seq(chunk(9, 0))).isEmpty)
     // An entry without value may be a null list or an empty one.
-    assert(nulls(list, countsRepeated = true, Seq(chunk(9, 1))).isEmpty)
-    assert(nulls(list, countsRepeated = true, Seq(chunk(4, 4))).isEmpty)
-    assert(nulls(list, countsRepeated = true, Seq(chunk(3, 0))).isEmpty)
+    for (entries <- Seq(chunk(9, 1), chunk(4, 4), chunk(3, 0)))
+      assert(nulls(list, countsRepeated = true, Seq(entries)).isEmpty)
   }
 
   test("both types must have the same fields") {

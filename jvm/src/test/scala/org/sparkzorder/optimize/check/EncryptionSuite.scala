@@ -10,12 +10,11 @@ import org.apache.hadoop.fs.Path
 import org.apache.hadoop.hive.ql.exec.vector.{BytesColumnVector, LongColumnVector}
 import org.apache.orc.{EncryptionAlgorithm, InMemoryKeystore, OrcFile, TypeDescription}
 import org.apache.parquet.crypto.keytools.{KmsClient, PropertiesDrivenCryptoFactory}
-import org.apache.spark.sql.{Row, SparkSession}
-import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach}
+import org.apache.spark.sql.Row
+import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.TestRest
-import org.sparkzorder.ZOrderSparkExtension
+import org.sparkzorder.{LocalSpark, TestRest}
 import org.sparkzorder.errors.ZOrderAnalysisException
 import org.sparkzorder.footer.files.FooterReaders
 import org.sparkzorder.footer.{DataFormat, Encryption, FooterSettings}
@@ -29,22 +28,7 @@ class TestKms extends KmsClient {
 }
 
 @TestRest
-class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEach {
-
-  private lazy val spark: SparkSession = {
-    val session = SparkSession.builder().master("local[2]").appName("encryption")
-      .config("spark.sql.extensions", classOf[ZOrderSparkExtension].getName)
-      .config("spark.sql.shuffle.partitions", "2").config("spark.ui.enabled", "false").getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    session
-  }
-  private lazy val base: JPath = Files.createTempDirectory("zorder-encryption")
-
-  override protected def afterAll(): Unit = {
-    spark.stop()
-    Files.walk(base).sorted(java.util.Comparator.reverseOrder[JPath]).forEach(p => Files.delete(p))
-    super.afterAll()
-  }
+class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEach {
 
   override protected def beforeEach(): Unit =
     (keys.keySet ++ writing(false).keySet + outside._1 + "parquet.encryption.uniform.key").foreach(spark.conf.unset)
@@ -65,12 +49,9 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
   private def set(pairs: Map[String, String]): Unit = pairs.foreach { case (k, v) => spark.conf.set(k, v) }
 
   private def write(name: String, options: Map[String, String]): String = {
-    val path = base.resolve(name).toString
-    spark.range(0, 300, 1, 3).selectExpr(
-      "id",
-      "'token' || id as secret",
-      "named_struct('deep', id * 1000, 'open', id) as s"
-    ).write.options(options).parquet(path)
+    val path = s"$dir/$name"
+    val columns = Seq("id", "'token' || id as secret", "named_struct('deep', id * 1000, 'open', id) as s")
+    spark.range(0, 300, 1, 3).selectExpr(columns: _*).write.options(options).parquet(path)
     path
   }
 
@@ -84,19 +65,11 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
     spark.sql(s"EXPLAIN SKIPPING SELECT * FROM parquet.`$path` WHERE $where").head().getAs[Long]("files_kept")
 
   private def encryptions(path: String): Seq[Encryption] = {
-    val session = spark.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sessionState
-    val folder = new Path(path)
-    folder.getFileSystem(session.newHadoopConf()).listStatus(folder).toSeq.filter(_.getPath.getName.endsWith("parquet"))
-      .map { f =>
-        val schema = spark.read.parquet(path).schema
-        FooterReaders.read(
-          f,
-          DataFormat.Parquet,
-          session.newHadoopConf(),
-          schema,
-          FooterSettings.of(session.conf)
-        ).encryption
-      }
+    val (session, folder) = (spark.sessionState, new Path(path))
+    val (conf, settings) = (session.newHadoopConf(), FooterSettings.of(session.conf))
+    folder.getFileSystem(conf).listStatus(folder).toSeq.filter(_.getPath.getName.endsWith("parquet")).map { f =>
+      FooterReaders.read(f, DataFormat.Parquet, conf, spark.read.parquet(path).schema, settings).encryption
+    }
   }
 
   private def names(path: String): Seq[String] = Files.list(JPath.of(path)).iterator.asScala.map(_.getFileName.toString)
@@ -154,7 +127,7 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
   test("OPTIMIZE encrypts as the options of the table say") {
     spark.sql("DROP TABLE IF EXISTS told")
     val options = (keys ++ writing(plainFooter = true)).map { case (k, v) => s"'$k' '$v'" }.mkString(", ")
-    val location = base.resolve("told").toUri
+    val location = s"file:$dir/told"
     spark.sql(
       s"CREATE TABLE told (id BIGINT, secret STRING, s STRUCT<deep: BIGINT>) USING parquet OPTIONS ($options) LOCATION '$location'"
     )
@@ -164,7 +137,7 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
     spark.sql("OPTIMIZE told ZORDER BY (id) OPTIONS ('num-files' = '4')").collect()
     assert(spark.table("told").where("secret = 'token7'").count() == 1)
     set(keys)
-    assert(encryptions(location.getPath).forall(_.columns == Set(Seq("secret"), Seq("s", "deep"))))
+    assert(encryptions(s"$dir/told").forall(_.columns == Set(Seq("secret"), Seq("s", "deep"))))
     spark.sql("DROP TABLE told")
   }
 
@@ -277,7 +250,7 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
   }
 
   test("encrypted ORC files are not rewritten, and their encrypted columns are not in the index") {
-    val folder = base.resolve("orc")
+    val folder = JPath.of(s"$dir/orc")
     Files.createDirectories(folder)
     val schema = TypeDescription.fromString("struct<id:bigint,secret:string>")
     val keystore = new InMemoryKeystore().addKey("k1", EncryptionAlgorithm.AES_CTR_128, Array.fill(16)(1.toByte))

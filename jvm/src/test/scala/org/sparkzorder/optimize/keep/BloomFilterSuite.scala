@@ -1,10 +1,10 @@
 package org.sparkzorder.optimize.keep
 
-import java.nio.file.{Files, Path => LocalPath}
+import java.io.File
+import java.nio.file.{Path => LocalPath}
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.commons.io.FileUtils
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.orc.{OrcFile, OrcProto}
@@ -12,37 +12,23 @@ import org.apache.orc.impl.RecordReaderImpl
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.spark.SparkThrowable
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.FileSourceScanExec
-import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
+import org.sparkzorder.{InRest, LocalSpark}
 
 /**
  * Bloom filters that the writers of parquet-java and ORC make, and that Spark's own readers use.
  */
-class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
-  private var spark: SparkSession = _
-  private val dir = Files.createTempDirectory("bloom")
+class BloomFilterSuite extends AnyFunSuite with LocalSpark {
 
-  override def beforeAll(): Unit = {
-    spark = SparkSession.builder().master("local[2]").config("spark.ui.enabled", "false")
-      .config("spark.sql.shuffle.partitions", "2").config("spark.sql.adaptive.enabled", "false")
-      .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension").getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    // If a dictionary holds all values of a chunk, readers use that, and no filter is written.
-    spark.conf.set("parquet.enable.dictionary", "false")
-  }
-
-  override def afterAll(): Unit = {
-    spark.stop()
-    FileUtils.deleteDirectory(dir.toFile)
-  }
+  // If a dictionary holds all values of a chunk, readers use that, and no filter is written.
+  override protected def settings: Map[String, String] =
+    super.settings ++ Map("spark.sql.adaptive.enabled" -> "false", "parquet.enable.dictionary" -> "false")
 
   /** 20,000 rows: `k` has few values, `u` is even and unique, and `s.v` is `u` as text. */
   private def table(name: String, format: String): String = {
-    val folder = dir.resolve(name)
+    val folder = new File(dir, name)
     spark.range(0, 20000, 1, 4)
       .selectExpr(
         "id % 40 AS k",
@@ -61,7 +47,7 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   private def files(name: String): Seq[LocalPath] =
-    dir.resolve(name).toFile.listFiles.toSeq.map(_.toPath).filter(_.getFileName.toString.matches("[^._].*"))
+    new File(dir, name).listFiles.toSeq.map(_.toPath).filter(_.getFileName.toString.matches("[^._].*"))
 
   /** The columns that have a filter in every row group of every Parquet file. */
   private def filtered(name: String): Set[String] = files(name).map { file =>
@@ -75,14 +61,11 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
     } finally reader.close()
   }.reduce(_ & _)
 
-  private def rowsRead(query: String, settings: (String, String)*): Long = {
-    settings.foreach { case (k, v) => spark.conf.set(k, v) }
-    try {
-      val frame = spark.sql(query)
-      frame.collect()
-      val plan = frame.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan
-      plan.collect { case scan: FileSourceScanExec => scan.metrics("numOutputRows").value }.sum
-    } finally settings.foreach { case (k, _) => spark.conf.unset(k) }
+  private def rowsRead(query: String, settings: (String, String)*): Long = withSettings(settings: _*) {
+    val frame = spark.sql(query)
+    frame.collect()
+    frame.queryExecution.executedPlan
+      .collect { case scan: FileSourceScanExec => scan.metrics("numOutputRows").value }.sum
   }
 
   test("the named columns of a Parquet table get Bloom filters, which readers use", InRest) {

@@ -19,17 +19,13 @@ import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.apache.parquet.schema.Type.Repetition
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 
 /**
  * Files of other writers keep their schema and the entries of their footers, and Spark reads the
  * same rows from them.
  */
 class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
-
-  override protected def settings: Map[String, String] =
-    Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
 
   private val conf = new Configuration
 
@@ -72,9 +68,7 @@ class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
     val table = s"$format.`$folder`"
     spark.sql(s"OPTIMIZE $table FULL ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
     assert(rows(format, folder) == before)
-    spark.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
-    assert(rows(format, folder) == before)
-    spark.conf.unset("spark.sql.parquet.enableVectorizedReader")
+    withSettings("spark.sql.parquet.enableVectorizedReader" -> "false")(assert(rows(format, folder) == before))
     val history = spark.sql(s"DESCRIBE HISTORY $table").orderBy("version").collect().last
     history.getAs[scala.collection.Map[String, String]]("operationMetrics").getOrElse("notKept", "")
   }
@@ -169,9 +163,7 @@ class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
       if (i % 2 == 0) group.add("wide", bytes(i - 20, 3))
     }
     // Spark reads plain values in another way than those of a dictionary.
-    spark.conf.set("parquet.enable.dictionary", "false")
-    try keepsSchema(folder)
-    finally spark.conf.unset("parquet.enable.dictionary")
+    withSettings("parquet.enable.dictionary" -> "false")(keepsSchema(folder))
   }
 
   test("new files keep the spelling of names that the old files have, and case-sensitive sessions get right answers") {
@@ -179,21 +171,15 @@ class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
       if (i % 2 == 0) group.add("MixedCase", i)
     }
     spark.sql(s"CREATE TABLE spelled (a INT, mixedcase INT) USING parquet LOCATION '$folder'")
-    try {
-      spark.sql("OPTIMIZE spelled FULL ZORDER BY (mixedcase) OPTIONS ('num-files' = '2')").collect()
-      assert(data(folder).map(footer(_).getSchema.getType(1).getName).distinct == Seq("MixedCase"))
-      assert(spark.read.parquet(folder.toString).columns.toSeq == Seq("a", "MixedCase"))
-      def count = spark.sql("SELECT count(*) FROM spelled WHERE mixedcase IS NULL AND a >= 0").head().getLong(0)
-      assert(count == 20)
-      assert(spark.sql("SELECT count(*) FROM spelled WHERE mixedcase = 10").head().getLong(0) == 1)
-      spark.conf.set("spark.sql.caseSensitive", "true")
+    spark.sql("OPTIMIZE spelled FULL ZORDER BY (mixedcase) OPTIONS ('num-files' = '2')").collect()
+    assert(data(folder).map(footer(_).getSchema.getType(1).getName).distinct == Seq("MixedCase"))
+    assert(spark.read.parquet(folder.toString).columns.toSeq == Seq("a", "MixedCase"))
+    def count = spark.sql("SELECT count(*) FROM spelled WHERE mixedcase IS NULL AND a >= 0").head().getLong(0)
+    assert(count == 20)
+    assert(spark.sql("SELECT count(*) FROM spelled WHERE mixedcase = 10").head().getLong(0) == 1)
+    withSettings("spark.sql.caseSensitive" -> "true") {
       assert(count == 40)
-      spark.conf.set("spark.zorder.skipping.enabled", "false")
-      assert(count == 40)
-    } finally {
-      spark.conf.unset("spark.sql.caseSensitive")
-      spark.conf.unset("spark.zorder.skipping.enabled")
-      spark.sql("DROP TABLE spelled")
+      withSettings("spark.zorder.skipping.enabled" -> "false")(assert(count == 40))
     }
   }
 

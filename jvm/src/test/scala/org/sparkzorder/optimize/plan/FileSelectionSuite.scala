@@ -31,19 +31,10 @@ class FileSelectionSuite extends AnyFunSuite {
     }
   )
 
-  private def record(files: Seq[FileStatus], layout: Option[LayoutSpec], parameters: (String, String)*): Record =
-    Record(
-      version = 1,
-      operationId = "id",
-      operation = "OPTIMIZE",
-      timestamp = 0,
-      userId = "u",
-      parameters = parameters.toMap,
-      metrics = Map.empty,
-      inputs = Nil,
-      outputs = files.map(f => OutputFile(names.of(f.getPath), f.getLen, f.getModificationTime, rows = 1)),
-      layout = layout.map(_.json)
-    )
+  private def record(files: Seq[FileStatus], layout: Option[LayoutSpec], parameters: (String, String)*): Record = {
+    val outputs = files.map(f => OutputFile(names.of(f.getPath), f.getLen, f.getModificationTime, rows = 1))
+    Record(1, "id", "OPTIMIZE", 0, "u", parameters.toMap, Map.empty, Nil, outputs, layout.map(_.json))
+  }
 
   private def entry(record: Record, time: Long): HistoryEntry = HistoryEntry(record, "committed", None, time, None)
 
@@ -66,15 +57,10 @@ class FileSelectionSuite extends AnyFunSuite {
   )
 
   private def clustered(of: DataFolder, selection: FileSelection): Seq[Rewrite] = {
-    val withoutIndex = new IncrementalSelection(
-      columns = IndexedSeq.empty,
-      names = names,
-      snapshot = None,
-      indexed = new IndexedBounds(None, IndexedSeq.empty),
-      options = OptimizeOptions.parse(Nil, "parquet", folderBytes = Nil),
-      limited = false,
-      read = _ => Nil
-    )
+    val bounds = new IndexedBounds(None, IndexedSeq.empty)
+    val options = OptimizeOptions.parse(Nil, "parquet", folderBytes = Nil)
+    val withoutIndex =
+      new IncrementalSelection(IndexedSeq.empty, names, None, bounds, options, limited = false, read = _ => Nil)
     val rewrites = selection.clustered(layout, withoutIndex)
     rewrites.foreach(r => assert(r.folder == of && r.files == of.files))
     rewrites
@@ -169,14 +155,10 @@ class FileSelectionSuite extends AnyFunSuite {
       }
       val written = rewrites.zipWithIndex.flatMap { case (r, i) => outputsOf(r, rows, maxRecords, s"$done-$i") }
       val kept = folder.files.diff(rewrites.flatMap(_.files))
+      val made = written.map(_._1)
       if (rewrites.isEmpty || done > 3) (done, folder.files.map(_.getLen))
       else
-        run(
-          done + 1,
-          folder.copy(files = kept ++ written.map(_._1)),
-          rows ++ written.map { case (f, n) => f.getPath -> n },
-          packed ++ written.map(_._1)
-        )
+        run(done + 1, folder.copy(files = kept ++ made), rows ++ written.map(w => w._1.getPath -> w._2), packed ++ made)
     }
     run(0, of, rowsOf, Nil)
   }
@@ -245,12 +227,8 @@ class FileSelectionSuite extends AnyFunSuite {
     assert(clustered(files, chosen(other, "p = 1", namesLayout = true)).size == 1)
     assert(clustered(files, chosen(other, "p = 1", full = true)).size == 1)
     assert(chosen(other, "p = 1", full = true).packed.size == 1)
-    val writers = new FileWriters(
-      names,
-      None,
-      Iterator(entry(record(files.files.take(1), Some(other), "predicate" -> "p = 1"), 5 * Minute))
-    )
-    assert(writers.layoutOf(Seq(files, folder())).contains(other))
+    val first = Iterator(entry(record(files.files.take(1), Some(other), "predicate" -> "p = 1"), 5 * Minute))
+    assert(new FileWriters(names, None, first).layoutOf(Seq(files, folder())).contains(other))
   }
 
   test("an origin is read as it was written") {
@@ -297,10 +275,7 @@ class FileSelectionSuite extends AnyFunSuite {
       outputs = Seq(OutputFile("f0-restored-1", 10, Minute, 1, source = Some("_zorder/trash/id/f0.retired")))
     )
     val history = Seq(restored, record(folder(10).files, Some(layout))).map(entry(_, 5 * Minute))
-    assert(new FileWriters(
-      names,
-      None,
-      history.iterator
-    ).originsOf(Seq(back)).values.map(_.layout).toSeq == Seq(layout.json))
+    val origins = new FileWriters(names, None, history.iterator).originsOf(Seq(back))
+    assert(origins.values.map(_.layout).toSeq == Seq(layout.json))
   }
 }

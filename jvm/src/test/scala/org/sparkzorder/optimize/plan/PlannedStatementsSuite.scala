@@ -31,11 +31,6 @@ class PlannedStatementsSuite extends AnyFunSuite with MemoryTables {
   private def removed(path: String, target: Int): Long =
     optimize(path, s"OPTIONS ('target-file-size-bytes' = '$target')").getAs[Long]("numFilesRemoved")
 
-  test("files with one large row each are left alone") {
-    val path = written(spark.sql("SELECT id, repeat(concat('row ', id), 4000) AS text FROM range(0, 6, 1, 6)"))
-    assert(removed(path, 8000) == 0 && read(path) == 6)
-  }
-
   test("what a packing wrote stays, though one row is larger than a file should be", InRest) {
     val path =
       written(spark.sql("SELECT id, if(id = 7, repeat('abcdefgh', 20000), 'x') AS text FROM range(0, 1000, 1, 1)"))
@@ -45,13 +40,6 @@ class PlannedStatementsSuite extends AnyFunSuite with MemoryTables {
     assert(removed(path, 20000) > 0)
     assert(removed(path, 20000) == 0)
     assert(removed(path, 40000) > 0)
-  }
-
-  test("small files become files of the target size in one run") {
-    val path = written(spark.sql("SELECT id, repeat(concat('row ', id), 10) AS text FROM range(0, 6000, 1, 12)"))
-    val size = spark.read.parquet(path).inputFiles.map(f => new File(new java.net.URI(f)).length).max
-    assert(removed(path, (size / 0.7).toInt) == 12 && Seq(7, 8, 9).contains(read(path)))
-    assert(removed(path, (size / 0.7).toInt) == 0)
   }
 
   test("the table's option maxRecordsPerFile comes before the session's", InRest) {

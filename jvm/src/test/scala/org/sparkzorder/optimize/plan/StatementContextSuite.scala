@@ -4,8 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
 import org.sparkzorder.command.OptimizeCommand
 import org.sparkzorder.optimize.options.OptionsOfTable
 import org.sparkzorder.scan.AskedFs
@@ -26,10 +25,8 @@ private final class CountedOptions(options: Seq[(String, String)]) extends Seq[(
 /** How often a statement asks for what it should know already. */
 class StatementContextSuite extends AnyFunSuite with LocalSpark {
 
-  override protected def settings: Map[String, String] = Map(
-    "spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension",
-    "spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName
-  )
+  override protected def settings: Map[String, String] =
+    super.settings + ("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
 
   private def statement(sql: String): OptimizeStatement =
     spark.sessionState.sqlParser.parsePlan(sql).asInstanceOf[OptimizeCommand].statement

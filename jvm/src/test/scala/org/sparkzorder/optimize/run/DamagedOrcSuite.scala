@@ -15,9 +15,6 @@ import org.sparkzorder.LocalSpark
 /** ORC files whose stripes have a damaged footer. Their other footers are intact. */
 class DamagedOrcSuite extends AnyFunSuite with LocalSpark {
 
-  override protected def settings: Map[String, String] =
-    Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
-
   /** @param damage what to do with the bytes of the first stripe's footer */
   private def table(name: String, codec: String, damage: Array[Byte] => Unit): (File, File) = {
     val folder = new File(dir, name)

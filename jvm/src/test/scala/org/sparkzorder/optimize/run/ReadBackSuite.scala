@@ -18,8 +18,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.TestRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{LocalSpark, TestRest}
 import org.sparkzorder.command.{OptimizeCommand, TableLocking}
 import org.sparkzorder.errors.ZOrderRuntimeException
 import org.sparkzorder.optimize.plan.{OptimizePlanner, StatementContext}
@@ -31,18 +30,12 @@ import org.sparkzorder.write.preserve.PreservedMetadata
 class ReadBackSuite extends AnyFunSuite with LocalSpark {
   import ReadBackSuite._
 
-  override protected def settings: Map[String, String] =
-    Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
-
   private def table(name: String, format: String, options: Map[String, String] = Map.empty, more: String = ""): File = {
     val folder = new File(dir, name)
     spark.range(0, 300, 1, 3).selectExpr(Seq(
-      "id k",
-      "if(id % 7 = 0, null, map(concat('m', id % 3), id, 'z', null)) m",
-      "array(id, null, id + 1) a",
+      "id k", "if(id % 7 = 0, null, map(concat('m', id % 3), id, 'z', null)) m", "array(id, null, id + 1) a",
       "if(id % 5 = 0, null, named_struct('d', cast(if(id % 2 = 0, '-0.0', 'NaN') as double), 's', 'x')) s",
-      "cast(if(id % 2 = 0, '-0.0', 'NaN') as float) f",
-      "date'2020-01-01' + cast(id as int) dt"
+      "cast(if(id % 2 = 0, '-0.0', 'NaN') as float) f", "date'2020-01-01' + cast(id as int) dt"
     ) ++ Option(more).filter(_.nonEmpty): _*).write.format(format).options(options).save(folder.toString)
     folder
   }
@@ -167,9 +160,9 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     val before = rows(wide, "parquet")
     assert(metrics(wide, "parquet").get("numReadBackFiles") == Some("2"))
     assert(rows(wide, "parquet") == before)
-    spark.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
-    try assert(metrics(byRow, "parquet").get("numReadBackFiles") == Some("2"))
-    finally spark.conf.unset("spark.sql.parquet.enableVectorizedReader")
+    withSettings("spark.sql.parquet.enableVectorizedReader" -> "false") {
+      assert(metrics(byRow, "parquet").get("numReadBackFiles") == Some("2"))
+    }
   }
 
   private val encoderFaults: Seq[(String, EncoderFault)] = Seq(
@@ -219,9 +212,9 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     assert(columnwise("columnwise", "parquet", "id / 3 d", "cast(id as string) s") == Some("2"))
     assert(columnwise("columnwise-nested", "parquet", "array(id) a") == Some("0"))
     assert(columnwise("columnwise-orc", "orc", "cast(id as string) s") == Some("0"))
-    spark.conf.set("spark.zorder.write.columnwise", "false")
-    try assert(columnwise("columnwise-off", "parquet", "cast(id as string) s") == Some("0"))
-    finally spark.conf.unset("spark.zorder.write.columnwise")
+    withSettings("spark.zorder.write.columnwise" -> "false") {
+      assert(columnwise("columnwise-off", "parquet", "cast(id as string) s") == Some("0"))
+    }
   }
 
   test("a variant is read back as it was written") {

@@ -1,12 +1,10 @@
 package org.sparkzorder.skipping.answer
 
 import java.nio.file.{Files, Paths, StandardCopyOption}
-import java.util.concurrent.atomic.AtomicInteger
 
 import scala.jdk.CollectionConverters._
 import scala.util.Random
 
-import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.{classic, DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, EqualTo, Literal}
 import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
@@ -15,12 +13,10 @@ import org.apache.spark.sql.types.IntegerType
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-import org.sparkzorder.memory.MemoryTables
-import org.sparkzorder.skipping.{SkippingErrors, SkippingStrategy}
+import org.sparkzorder.memory.IndexedTables
+import org.sparkzorder.skipping.SkippingStrategy
 
-class AggregatesSuite extends AnyFunSuite with MemoryTables {
-
-  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
+class AggregatesSuite extends AnyFunSuite with IndexedTables {
 
   private val Answered = """answered from the index: (\d+) files""".r
 
@@ -34,35 +30,8 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
   private def filesOf(query: DataFrame): Long = scans(query).map(_.metrics("numFiles").value).sum
 
   private def assertAnswers(answered: Int, read: Int)(query: => DataFrame): Unit = {
-    val before = SkippingErrors.total
-    val expected = withSettings("spark.zorder.aggregates.enabled" -> "false")(asked(query)._1)
-    assert(asked(query) == (expected, answered, read.toLong))
-    assert(SkippingErrors.total == before)
-  }
-
-  private def indexed(format: String = "parquet", partitionedBy: Seq[String] = Nil): String = {
-    val path = folder(format, partitionedBy)
-    spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
-    path
-  }
-
-  private def jobs(work: => Unit): Int = {
-    val started = new AtomicInteger
-    val listener = new SparkListener {
-      override def onJobStart(start: SparkListenerJobStart): Unit = { started.incrementAndGet(); () }
-    }
-    val marker = new AtomicInteger
-    spark.sparkContext.addSparkListener(listener)
-    try {
-      work
-      // The queue of events is empty once a later event has come.
-      val before = started.get
-      spark.sparkContext.parallelize(Seq(1), 1).count()
-      val end = System.nanoTime() + 20000000000L
-      while (started.get == before && System.nanoTime() < end) Thread.sleep(5)
-      marker.set(started.get - 1)
-    } finally spark.sparkContext.removeSparkListener(listener)
-    marker.get
+    val (found, expected) = withAndWithout("aggregates")(asked(query))
+    assert(found == ((expected._1, answered, read.toLong)))
   }
 
   test("a whole table is answered without a job") {
@@ -212,8 +181,8 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
       "SELECT k, count(*) FROM moved WHERE k + b < 9 GROUP BY k ORDER BY k",
       "SELECT id, k FROM moved WHERE (k = 3 AND id < 50) OR (k = 4 AND id > 750) ORDER BY 1, 2"
     ).foreach { q =>
-      val expected = withSettings("spark.zorder.skipping.enabled" -> "false")(spark.sql(q).collect().toSeq)
-      assert(spark.sql(q).collect().toSeq == expected, q)
+      val (found, expected) = withAndWithout("skipping")(spark.sql(q).collect().toSeq)
+      assert(found == expected, q)
     }
     check()
     spark.sql(s"ALTER TABLE moved PARTITION (k = 3) SET LOCATION '$path/k=4'")
@@ -265,13 +234,9 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
   test("what bounds do not know is read", InRest) {
     val path = s"$dir/odd"
     spark.range(0, 400, 1, 4).selectExpr(
-      "id",
-      "if(id >= 100 AND id < 200, NULL, id) AS gap",
-      "if(id < 100, NULL, id % 3) AS holes",
+      "id", "if(id >= 100 AND id < 200, NULL, id) AS gap", "if(id < 100, NULL, id % 3) AS holes",
       "CASE WHEN id = 7 THEN double('NaN') WHEN id >= 300 THEN -0.0D ELSE double(id) END AS d",
-      "timestamp_seconds(id) AS ts",
-      "cast(id AS DECIMAL(30, 2)) AS wide",
-      "cast(id AS STRING) AS s"
+      "timestamp_seconds(id) AS ts", "cast(id AS DECIMAL(30, 2)) AS wide", "cast(id AS STRING) AS s"
     ).write.parquet(path)
     age(path)
     spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
@@ -303,8 +268,8 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
     table(indexed(partitionedBy = Seq("k"))).createOrReplaceTempView("parts")
     spark.range(8, 13).toDF("k").createOrReplaceTempView("o")
     def assertSame(query: String): Unit = {
-      val expected = withSettings("spark.zorder.aggregates.enabled" -> "false")(asked(spark.sql(query))._1)
-      assert(asked(spark.sql(query))._1 == expected, query)
+      val (found, expected) = withAndWithout("aggregates")(asked(spark.sql(query))._1)
+      assert(found == expected, query)
     }
     assertSame("SELECT k, (SELECT count(*) FROM parts p WHERE p.k = o.k) FROM o")
     assertSame("SELECT k FROM o WHERE (SELECT count(*) FROM parts p WHERE p.k = o.k) = 0")
@@ -353,62 +318,26 @@ class AggregatesSuite extends AnyFunSuite with MemoryTables {
   test("random tables and queries", InRest) {
     val random = new Random(7)
     for (round <- 0 until 6) {
-      val path = s"$dir/random$round"
-      val rows = spark.range(0, 600, 1, 6).selectExpr(
-        "id",
-        s"if(pmod(hash(id, $round), 9) = 0 OR id < ${random.nextInt(200)}, NULL, int(id / ${1 + random.nextInt(90)})) AS a",
-        s"if(pmod(hash(id), 50) = 0, NULL, date_add(DATE'2024-01-01', int(id / 7))) AS d",
-        s"if(id % 97 = $round, float('NaN'), float(id - 300)) AS f",
-        "id % 2 = 0 OR id > 400 AS even",
-        "string(id) AS s",
-        "int(id / 150) AS p"
-      )
-      rows.write.partitionBy(
-        Seq("p").filter(_ => round % 2 == 1): _*
-      ).format(if (round < 4) "parquet" else "orc").save(path)
-      age(path)
-      val format = if (round < 4) "parquet" else "orc"
-      spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
-      table(path, format).createOrReplaceTempView("r")
+      randomTable(round, random).createOrReplaceTempView("r")
       val conditions = Seq(
-        "id > {n}",
-        "a < {m}",
-        "a IS NULL",
-        "d >= DATE'2024-02-01'",
-        "f > 0",
-        "even",
-        "s >= '3'",
-        "p = 1",
-        "NOT (id BETWEEN {n} AND {m})",
-        "a IN (1, 2, {m})",
-        "f IS NOT NULL OR a = 3"
+        "id > {n}", "a < {m}", "a IS NULL", "d >= DATE'2024-02-01'", "f > 0", "even", "s >= 'd'", "p = 1",
+        "NOT (id BETWEEN {n} AND {m})", "a IN (1, 2, {m})", "f IS NOT NULL OR a = 3"
       )
       def condition = {
         val parts = Seq.fill(1 + random.nextInt(2))(conditions(random.nextInt(conditions.size)))
         parts.mkString(if (random.nextBoolean()) " AND " else " OR ").replace("{n}", s"${random.nextInt(600)}")
           .replace("{m}", s"${random.nextInt(90)}")
       }
-      val functions = Seq(
-        "count(*)",
-        "count(a)",
-        "min(a)",
-        "max(d)",
-        "max(f)",
-        "min(even)",
-        "count(f)",
-        "min(id)",
-        "max(p)",
-        "count_if(" + condition + ")",
-        "min(a) FILTER (WHERE " + condition + ")",
-        "count(d) FILTER (WHERE even)"
-      )
+      val functions =
+        Seq(s"count_if($condition)", s"min(a) FILTER (WHERE $condition)", "count(d) FILTER (WHERE even)") ++
+          Seq("count(*)", "count(a)", "min(a)", "max(d)", "max(f)", "min(even)", "count(f)", "min(id)", "max(p)")
       for (_ <- 0 until 15) {
         val list = Seq.fill(1 + random.nextInt(3))(functions(random.nextInt(functions.size)))
         val group = if (round % 2 == 1 && random.nextInt(3) == 0) Some("p") else None
         val text =
           s"SELECT ${(group.toSeq ++ list).mkString(", ")} FROM r WHERE $condition ${group.fold("")(g => s"GROUP BY $g")}"
-        val expected = withSettings("spark.zorder.skipping.enabled" -> "false")(asked(spark.sql(text))._1)
-        assert(asked(spark.sql(text))._1.map(_.toString) == expected.map(_.toString), text)
+        val (found, expected) = withAndWithout("skipping")(asked(spark.sql(text))._1.map(_.toString))
+        assert(found == expected, text)
       }
     }
   }

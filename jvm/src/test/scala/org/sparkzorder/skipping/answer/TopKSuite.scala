@@ -7,12 +7,9 @@ import org.apache.spark.sql.functions.{col, count, lit, min}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-import org.sparkzorder.memory.MemoryTables
-import org.sparkzorder.skipping.SkippingErrors
+import org.sparkzorder.memory.IndexedTables
 
-class TopKSuite extends AnyFunSuite with MemoryTables {
-
-  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
+class TopKSuite extends AnyFunSuite with IndexedTables {
 
   private def asked(query: DataFrame): (Seq[Row], Long) = {
     val rows = query.collect().toSeq
@@ -20,21 +17,16 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
   }
 
   private def assertReads(files: Int)(query: => DataFrame): Unit = {
-    val before = SkippingErrors.total
-    val expected = withSettings("spark.zorder.topk.enabled" -> "false")(asked(query)._1)
-    assert(asked(query) == (expected, files.toLong))
-    assert(SkippingErrors.total == before)
+    val (found, expected) = withAndWithout("topk")(asked(query))
+    assert(found == ((expected._1, files.toLong)))
   }
 
-  private def indexed(format: String = "parquet", partitionedBy: Seq[String] = Nil): DataFrame = {
-    val path = folder(format, partitionedBy)
-    spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
-    table(path, format)
-  }
+  private def rowsOf(format: String = "parquet", partitionedBy: Seq[String] = Nil): DataFrame =
+    table(indexed(format, partitionedBy), format)
 
   test("the first and the last rows are in few files", InRest) {
     for (format <- Seq("parquet", "orc")) {
-      val t = indexed(format)
+      val t = rowsOf(format)
       assertReads(1)(t.orderBy("id").limit(10))
       assertReads(1)(t.orderBy(col("id").desc).limit(100))
       assertReads(2)(t.orderBy(col("id").desc).limit(101))
@@ -81,7 +73,7 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
   }
 
   test("with a filter only files count of which all rows pass") {
-    val t = indexed()
+    val t = rowsOf()
     assertReads(2)(t.where("id < 450").orderBy(col("id").desc).limit(10))
     assertReads(1)(t.where("id < 400").orderBy(col("id").desc).limit(10))
     assertReads(8)(t.where("k = 3").orderBy(col("id").desc).limit(10))
@@ -94,19 +86,19 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
   }
 
   test("values that depend on which files are read") {
-    val t = indexed()
+    val t = rowsOf()
     assertReads(8)(t.selectExpr("id", "monotonically_increasing_id() AS n").orderBy(col("id").desc).limit(3))
     assertReads(8)(t.selectExpr("id", "rand(3) AS n").orderBy(col("id").desc).limit(3))
   }
 
   test("columns of partitions", InRest) {
-    val t = indexed(partitionedBy = Seq("k"))
+    val t = rowsOf(partitionedBy = Seq("k"))
     assertReads(8)(t.orderBy(col("k").desc, col("id")).limit(5))
     assertReads(1)(t.orderBy(col("id").desc).limit(1).select("id"))
   }
 
   test("rows without an order are taken from files in which all pass") {
-    val t = indexed()
+    val t = rowsOf()
     def files(query: DataFrame): (Int, Long) = {
       val (rows, read) = asked(query)
       (rows.size, read)
@@ -125,17 +117,13 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
   private def scattered(name: String, format: String): DataFrame = {
     val path = s"$dir/$name"
     spark.range(0, 2000, 1, 40).selectExpr(
-      "id",
-      "pmod(xxhash64(id), 100000) AS l",
-      "if(id % 7 = 0, NULL, pmod(xxhash64(id, 1), 100000) / 8D) AS x",
+      "id", "pmod(xxhash64(id), 100000) AS l", "if(id % 7 = 0, NULL, pmod(xxhash64(id, 1), 100000) / 8D) AS x",
       "if(id = 77, FLOAT('NaN'), FLOAT(pmod(xxhash64(id, 2), 1000))) AS f",
-      "date_add(DATE'1900-01-01', int(pmod(hash(id, 3), 900000))) AS d",
-      "concat('n', pmod(hash(id, 4), 5000)) AS s",
+      "date_add(DATE'1900-01-01', int(pmod(hash(id, 3), 900000))) AS d", "concat('n', pmod(hash(id, 4), 5000)) AS s",
       "pmod(hash(id), 20) AS k"
     ).write.format(format).save(path)
     age(path)
-    spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
-    table(path, format)
+    table(withIndexOfAll(path, format), format)
   }
 
   test("k files are read for k rows where the order does not follow the files", InRest) {
@@ -167,24 +155,18 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
         .write.mode("append").parquet(path)
     }
     age(path)
-    spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
-    table(path, "parquet").createOrReplaceTempView("bounds")
+    table(withIndexOfAll(path)).createOrReplaceTempView("bounds")
     for {
       direction <- Seq("ASC", "DESC", "ASC NULLS LAST", "DESC NULLS FIRST")
       filter <- Seq(
-        "",
-        "WHERE x IS NOT NULL",
-        "WHERE x >= 0.0D",
-        "WHERE x = 0",
-        "WHERE x < 7",
-        "WHERE NOT isnan(x)",
+        "", "WHERE x IS NOT NULL", "WHERE x >= 0.0D", "WHERE x = 0", "WHERE x < 7", "WHERE NOT isnan(x)",
         "WHERE x <=> 7D"
       )
       limit <- Seq("1", "2", "3 OFFSET 1", "12")
     } {
       val text = s"SELECT * FROM bounds $filter ORDER BY x $direction, id LIMIT $limit"
-      val expected = withSettings("spark.zorder.topk.enabled" -> "false")(asked(spark.sql(text))._1)
-      assert(asked(spark.sql(text))._1.map(_.toString) == expected.map(_.toString), text)
+      val (found, expected) = withAndWithout("topk")(asked(spark.sql(text))._1.map(_.toString))
+      assert(found == expected, text)
     }
     assertReads(1)(spark.sql("SELECT x FROM bounds WHERE x IS NOT NULL ORDER BY x LIMIT 1"))
   }
@@ -192,19 +174,7 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
   test("random tables and orders", InRest) {
     val random = new Random(11)
     for (round <- 0 until 6) {
-      val format = if (round < 4) "parquet" else "orc"
-      val path = s"$dir/random$round"
-      spark.range(0, 600, 1, 6).selectExpr(
-        "id",
-        s"if(pmod(hash(id, $round), 9) = 0 OR id < ${random.nextInt(200)}, NULL, int(id / ${1 + random.nextInt(90)})) AS a",
-        "if(pmod(hash(id), 50) = 0, NULL, date_add(DATE'2024-01-01', int(id / 7))) AS d",
-        s"if(id % 97 = $round, double('NaN'), if(id % 50 = 1, -0.0D, double(300 - id))) AS f",
-        "concat(char(97 + int(id / 80)), if(id % 11 = 0, repeat('\u00e9', 90), ''), id) AS s",
-        "int(id / 150) AS p"
-      ).write.partitionBy(Seq("p").filter(_ => round % 2 == 1): _*).format(format).save(path)
-      age(path)
-      spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
-      table(path, format).createOrReplaceTempView("r")
+      randomTable(round, random).createOrReplaceTempView("r")
       var fewer = 0
       for (_ <- 0 until 30) {
         val column = Seq("id", "a", "d", "f", "s", "p")(random.nextInt(6))
@@ -215,8 +185,7 @@ class TopKSuite extends AnyFunSuite with MemoryTables {
         val filter = ("" +: filters.map("WHERE " + _))(random.nextInt(filters.size + 1))
         val limit = s"LIMIT ${1 + random.nextInt(150)} OFFSET ${random.nextInt(2) * random.nextInt(40)}"
         val text = s"SELECT * FROM r $filter ORDER BY $column $direction, id $limit"
-        val (expected, all) = withSettings("spark.zorder.topk.enabled" -> "false")(asked(spark.sql(text)))
-        val (found, files) = asked(spark.sql(text))
+        val ((found, files), (expected, all)) = withAndWithout("topk")(asked(spark.sql(text)))
         assert(found.map(_.toString) == expected.map(_.toString), text)
         if (files < all) fewer += 1
       }

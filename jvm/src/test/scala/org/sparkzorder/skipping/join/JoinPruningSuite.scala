@@ -1,8 +1,5 @@
 package org.sparkzorder.skipping.join
 
-import java.util.concurrent.atomic.AtomicInteger
-
-import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.DynamicPruning
 import org.apache.spark.sql.execution.FilterExec
@@ -10,13 +7,11 @@ import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-import org.sparkzorder.memory.MemoryTables
+import org.sparkzorder.memory.IndexedTables
 import org.sparkzorder.skipping.SkippingErrors
 
 /** Scans that leave out files by the keys of a join. The table has eight files with 100 ids each. */
-class JoinPruningSuite extends AnyFunSuite with MemoryTables {
-
-  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
+class JoinPruningSuite extends AnyFunSuite with IndexedTables {
 
   private val Off = "spark.zorder.skipping.enabled" -> "false"
 
@@ -40,9 +35,8 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     }.isEmpty)
   }
 
-  private def indexed(format: String = "parquet", partitionedBy: Seq[String] = Nil): String = {
-    val path = folder(format, partitionedBy)
-    spark.sql(s"CREATE SKIPPING INDEX ON $format.`$path`")
+  override protected def indexed(format: String = "parquet", partitionedBy: Seq[String] = Nil): String = {
+    val path = super.indexed(format, partitionedBy)
     table(path, format).createOrReplaceTempView("t")
     path
   }
@@ -211,27 +205,11 @@ class JoinPruningSuite extends AnyFunSuite with MemoryTables {
     same("SELECT (SELECT max(w) FROM t JOIN d ON t.id = d.id), (SELECT count(*) FROM t JOIN d ON t.id = d.id)")
     // Spark prunes partitions by the one key and we prune files by the other.
     assertReads(t, 4)("SELECT * FROM t JOIN parts ON t.k = parts.k JOIN d ON t.id = d.id")
-    assert(jobs(spark.sql("SELECT * FROM t JOIN d ON t.id = d.id")) ==
-      withSettings(Off)(jobs(spark.sql("SELECT * FROM t JOIN d ON t.id = d.id"))))
-  }
-
-  private def jobs(query: DataFrame): Int = {
-    query.queryExecution.analyzed
-    val started = new AtomicInteger
-    val listener = new SparkListener {
-      override def onJobStart(start: SparkListenerJobStart): Unit = { started.incrementAndGet(); () }
+    def ofJoin = {
+      val query = spark.sql("SELECT * FROM t JOIN d ON t.id = d.id")
+      jobs(query.collect())
     }
-    spark.sparkContext.addSparkListener(listener)
-    try {
-      query.collect()
-      val before = started.get
-      spark.sparkContext.parallelize(Seq(1), 1).count()
-      val end = System.nanoTime() + 20000000000L
-      while (started.get == before && System.nanoTime() < end) Thread.sleep(5)
-      // The queue of events is empty once a later event has come.
-      Thread.sleep(200)
-      started.get - 1
-    } finally spark.sparkContext.removeSparkListener(listener)
+    assert(ofJoin == withSettings(Off)(ofJoin))
   }
 
   test("plans that Spark copies, merges or does not broadcast", InRest) {

@@ -8,11 +8,7 @@ import org.apache.parquet.bytes.BytesInput
 import org.apache.parquet.column.{ColumnDescriptor, ParquetProperties}
 import org.apache.parquet.column.ParquetProperties.WriterVersion
 import org.apache.parquet.column.values.ValuesWriter
-import org.apache.parquet.column.values.factory.{
-  DefaultV1ValuesWriterFactory,
-  DefaultV2ValuesWriterFactory,
-  ValuesWriterFactory
-}
+import org.apache.parquet.column.values.factory._
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._

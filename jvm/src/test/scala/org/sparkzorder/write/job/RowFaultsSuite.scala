@@ -14,8 +14,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.unsafe.Platform
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.TestRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{LocalSpark, TestRest}
 import org.sparkzorder.write.rows.{PackedRowsExec, RowPacking, UnpackedRowsExec}
 
 /** The shuffle loses, doubles or mixes up rows. OPTIMIZE must end before it publishes anything. */
@@ -29,11 +28,8 @@ class RowFaultsSuite extends AnyFunSuite with LocalSpark {
   private def table(name: String): File = {
     val folder = new File(dir, name)
     spark.range(0, 2000, 1, 4).selectExpr(
-      "id % 50 k",
-      "id v",
-      "if(id % 3 = 0, null, concat('s', id % 7)) s",
-      "cast(if(id % 5 = 0, '-0.0', '0.0') as double) d",
-      "id % 2 p"
+      "id % 50 k", "id v", "if(id % 3 = 0, null, concat('s', id % 7)) s",
+      "cast(if(id % 5 = 0, '-0.0', '0.0') as double) d", "id % 2 p"
     ).write.partitionBy("p").parquet(folder.toString)
     folder
   }

@@ -1,7 +1,7 @@
 package org.sparkzorder.write.orc
 
 import java.io.File
-import java.util.{Random, TimeZone}
+import java.util.TimeZone
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.mapreduce.{TaskAttemptID, TaskType}
@@ -15,32 +15,15 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.sparkzorder.LocalSpark
+import org.sparkzorder.{InRest, LocalSpark}
+import org.sparkzorder.stats.RandomValues
 import org.sparkzorder.write.preserve.KeptOrcSchema
 
 /** Spark's readers read what was written, for each type, nested in each way, with nulls at each level. */
 class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
 
-  private val scalars: Seq[DataType] = Seq(
-    BooleanType,
-    ByteType,
-    ShortType,
-    IntegerType,
-    LongType,
-    FloatType,
-    DoubleType,
-    StringType,
-    BinaryType,
-    DateType,
-    TimestampType,
-    TimestampNTZType,
-    DecimalType(9, 2),
-    DecimalType(18, 18),
-    DecimalType(38, 10),
-    YearMonthIntervalType(),
-    DayTimeIntervalType()
-  )
+  private val scalars: Seq[DataType] = RandomValues.fixedTypes.filterNot(t => t == null || t == TimeType(6)) ++
+    Seq(DecimalType(9, 2), DecimalType(18, 18), DecimalType(38, 10))
 
   private val shapes: Seq[DataType => DataType] = Seq(
     identity,
@@ -53,43 +36,30 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
   private val microsOfYear = 31556952L * 1000000L
 
   /** @param ancient whether values before 1900 may come */
-  private final class Values(random: Random, ancient: Boolean) {
+  private final class Values(seed: Long, ancient: Boolean) extends RandomValues(seed) {
 
-    def row(schema: StructType): InternalRow = InternalRow.fromSeq(schema.map(f => nullable(f.dataType)))
-
-    private def nullable(t: DataType): Any = if (random.nextInt(5) == 0) null else of(t)
-
-    private def times(n: => Any): Array[Any] = Array.fill(random.nextInt(4))(n)
-
-    private def of(t: DataType): Any = t match {
-      case s: StructType    => row(s)
-      case a: ArrayType     => new GenericArrayData(times(nullable(a.elementType)))
+    override def value(t: DataType): Any = t match {
       case MapType(k, v, _) =>
-        val keys = times(of(k))
+        val keys = several(k)
         // Keys in no order, and sometimes one of them twice.
         if (keys.length > 1 && random.nextBoolean()) keys(keys.length - 1) = keys(0)
-        new ArrayBasedMapData(new GenericArrayData(keys), new GenericArrayData(keys.map(_ => nullable(v))))
-      case BooleanType => random.nextBoolean()
-      case ByteType    => random.nextInt().toByte
-      case ShortType   => random.nextInt().toShort
-      case IntegerType => pick(random.nextInt(), Int.MinValue, Int.MaxValue, 0)
-      case LongType    => pick(random.nextLong(), Long.MinValue, Long.MaxValue, 0L)
-      case FloatType   => pick(random.nextFloat(), -0.0f, Float.NaN, Float.MinPositiveValue, Float.NegativeInfinity)
-      case DoubleType  => pick(random.nextGaussian(), -0.0d, Double.NaN, Double.MaxValue, Double.PositiveInfinity)
-      case StringType  =>
+        ArrayBasedMapData(keys, keys.map(_ => nullable(v)))
+      case a: ArrayType => new GenericArrayData(Array.fill[Any](random.nextInt(4))(nullable(a.elementType)))
+      case StringType   =>
         UTF8String.fromString(pick("", "ä", "x " * random.nextInt(40), s"k${random.nextInt(9)}", "\u0000"))
-      case BinaryType => pick(Array.empty[Byte], bytes)
-      case DateType   => pick(0, -1, if (ancient) random.nextInt(1000000) - 700000 else random.nextInt(40000) - 20000)
+      case DateType => pick(0, -1, if (ancient) random.nextInt(1000000) - 700000 else random.nextInt(40000) - 20000)
       case TimestampNTZType => random.nextLong() >> 8
       case TimestampType    => instant
-      case d: DecimalType   =>
-        val digits = new java.math.BigInteger(1 + random.nextInt(d.precision * 3), random)
-        val signed = if (random.nextBoolean()) digits.negate else digits
-        Decimal(new java.math.BigDecimal(signed, d.scale), d.precision, d.scale)
-      case _: YearMonthIntervalType => random.nextInt()
-      case _: DayTimeIntervalType   => random.nextLong()
-      case other                    => throw new IllegalArgumentException(other.catalogString)
+      case other            =>
+        super.value(other) match {
+          // ORC has only one NaN.
+          case f: Float if f.isNaN  => Float.NaN
+          case d: Double if d.isNaN => Double.NaN
+          case v                    => v
+        }
     }
+
+    private def nullable(t: DataType): Any = if (random.nextInt(5) == 0) null else value(t)
 
     private def instant: Long = {
       val micros = pick(
@@ -103,14 +73,6 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
       // No ORC file can hold a fraction of this second.
       if (micros > -1000000L && micros < 0L) 0L else micros
     }
-
-    private def bytes: Array[Byte] = {
-      val b = new Array[Byte](random.nextInt(300))
-      random.nextBytes(b)
-      b
-    }
-
-    private def pick[T](values: T*): T = values(random.nextInt(values.size))
   }
 
   private def schemaOf(shape: DataType => DataType, types: Seq[DataType]): StructType =
@@ -146,9 +108,7 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
 
   private def vectorized(on: Boolean)(body: => Unit): Unit = {
     val keys = Seq("spark.sql.orc.enableVectorizedReader", "spark.sql.orc.enableNestedColumnVectorizedReader")
-    keys.foreach(spark.conf.set(_, on))
-    try body
-    finally keys.foreach(spark.conf.unset(_))
+    withSettings(keys.map(_ -> on.toString): _*)(body)
   }
 
   private def hasMap(t: DataType): Boolean = t.catalogString.contains("map<")
@@ -162,7 +122,7 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
 
   for (proleptic <- Seq(false, true))
     test(s"all types nested in all ways are read as they were written, proleptic = $proleptic") {
-      val values = new Values(new Random(7), ancient = false)
+      val values = new Values(7, ancient = false)
       for ((shape, s) <- shapes.zipWithIndex) {
         val schema = schemaOf(shape, scalars)
         val rows = Seq.fill(60)(values.row(schema))
@@ -179,7 +139,7 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
     val schema = schemaOf(identity, Seq(DateType, TimestampType, ArrayType(DateType), ArrayType(TimestampType)))
     for (zone <- Seq("UTC", "America/Los_Angeles", "Asia/Kolkata"); proleptic <- Seq(false, true))
       inZone(zone) {
-        val values = new Values(new Random(11), ancient = true)
+        val values = new Values(11, ancient = true)
         val file = new File(dir, s"times-${zone.replace('/', '-')}-$proleptic.orc")
         write(file, Seq.fill(300)(values.row(schema)), schema, settingsOf(schema, proleptic))
         // Some ancient days exist in one calendar only, so a first reading may shift values. What is

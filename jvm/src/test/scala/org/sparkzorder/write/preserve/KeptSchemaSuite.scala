@@ -12,7 +12,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class KeptSchemaSuite extends AnyFunSuite {
 
-  private def schema(fields: String): MessageType = MessageTypeParser.parseMessageType(s"message m { $fields }")
+  /** Fields with `?` before their type are optional, those with `!` are required. */
+  private def schema(fields: String): MessageType =
+    MessageTypeParser.parseMessageType(s"message m { ${fields.replace("?", "optional ").replace("!", "required ")} }")
 
   private def kept(spark: String, inputs: String*): (String, Seq[String]) = {
     val result = KeptSchema.of(schema(spark), inputs.map(schema))
@@ -23,26 +25,20 @@ class KeptSchemaSuite extends AnyFunSuite {
     assert(kept(spark, inputs: _*) == ((schema(fields).toString, lost.toSeq)))
 
   test("names, ids and required columns are kept where all files agree") {
-    is("optional int32 a;", "required int32 A = 3;")("required int32 A = 3;")
-    is("optional int32 a;", "required int32 A = 3;", "optional int32 A = 3;")("optional int32 A = 3;")
-    is("optional int32 a;", "required int32 A = 3;", "required int32 a = 4;")(
-      "required int32 a;",
-      "spelling of the name of `a`",
-      "field id of `a`"
-    )
-    is("optional int32 a; optional int32 b;", "required int32 a; required int32 b;", "required int32 a;")(
-      "required int32 a; optional int32 b;"
-    )
+    is("?int32 a;", "!int32 A = 3;")("!int32 A = 3;")
+    is("?int32 a;", "!int32 A = 3;", "?int32 A = 3;")("?int32 A = 3;")
+    is("?int32 a;", "!int32 A = 3;", "!int32 a = 4;")("!int32 a;", "spelling of the name of `a`", "field id of `a`")
+    is("?int32 a; ?int32 b;", "!int32 a; !int32 b;", "!int32 a;")("!int32 a; ?int32 b;")
   }
 
   test("columns whose names differ only in case keep their names, whichever of them a file has") {
-    val table = "optional int32 Case; optional binary cASE (STRING);"
+    val table = "?int32 Case; ?binary cASE (STRING);"
     is(table, table)(table)
-    is(table, "optional binary cASE (STRING); optional int32 Case;")(table)
-    is(table, "required int32 Case;", "required binary cASE (STRING);")(table)
-    is(table, "optional binary cASE (STRING);")(table)
-    is(table, "optional int32 case;")(table)
-    is(s"optional group s { $table }", s"optional group S { $table }")(s"optional group S { $table }")
+    is(table, "?binary cASE (STRING); ?int32 Case;")(table)
+    is(table, "!int32 Case;", "!binary cASE (STRING);")(table)
+    is(table, "?binary cASE (STRING);")(table)
+    is(table, "?int32 case;")(table)
+    is(s"?group s { $table }", s"?group S { $table }")(s"?group S { $table }")
     assert(KeptSchema.leaves(schema(table), schema(table)).isEmpty)
   }
 
@@ -62,13 +58,10 @@ class KeptSchemaSuite extends AnyFunSuite {
   }
 
   test("columns of nulls only keep their type, unless a default or another file may give them values") {
-    val nulls = "optional int32 n (UNKNOWN);"
-    is("optional int32 n;", nulls)(nulls)
-    is("optional int32 n; optional int32 a;", s"$nulls optional int32 a;", "optional int32 a;")(
-      "optional int32 n; optional int32 a;",
-      "stored type of `n`"
-    )
-    is("optional int32 n;", nulls, "optional int32 n;")("optional int32 n;", "stored type of `n`")
+    val nulls = "?int32 n (UNKNOWN);"
+    is("?int32 n;", nulls)(nulls)
+    is("?int32 n; ?int32 a;", s"$nulls ?int32 a;", "?int32 a;")("?int32 n; ?int32 a;", "stored type of `n`")
+    is("?int32 n;", nulls, "?int32 n;")("?int32 n;", "stored type of `n`")
     // The executors get the type in a footer, and the writer of statistics compares its values.
     val conf = new Configuration(false)
     KeptFooter(Some(schema(nulls)), Map.empty).put(conf)
@@ -78,7 +71,7 @@ class KeptSchemaSuite extends AnyFunSuite {
   }
 
   test("a value in a column of nulls only is an error") {
-    val node = KeptNode.root(schema("optional int32 n;"), schema("optional int32 n (UNKNOWN);"))
+    val node = KeptNode.root(schema("?int32 n;"), schema("?int32 n (UNKNOWN);"))
     assert(node.isNeeded)
     val consumer = new KeptConsumer(new NoRecords, node)
     consumer.startMessage()
@@ -103,31 +96,23 @@ class KeptSchemaSuite extends AnyFunSuite {
   }
 
   test("the finest unit wins, and the loss is reported") {
-    val micros = "optional int64 t (TIMESTAMP(MICROS,true));"
-    val millis = "optional int64 t (TIMESTAMP(MILLIS,true));"
+    val micros = "?int64 t (TIMESTAMP(MICROS,true));"
+    val millis = "?int64 t (TIMESTAMP(MILLIS,true));"
     is(micros, millis)(millis)
     is(micros, millis, micros)(micros, "timestamp unit (milliseconds → microseconds) of `t`")
-    is("optional int96 t;", "optional int96 t;", millis)(
-      "optional int96 t;",
-      "timestamp unit (milliseconds → INT96) of `t`"
-    )
-    is(micros, "optional int64 t (TIMESTAMP(MILLIS,false));")(micros, "stored type of `t`")
+    is("?int96 t;", "?int96 t;", millis)("?int96 t;", "timestamp unit (milliseconds → INT96) of `t`")
+    is(micros, "?int64 t (TIMESTAMP(MILLIS,false));")(micros, "stored type of `t`")
   }
 
   test("types that Spark reads as the same type are kept") {
-    is("optional int32 a (INTEGER(16,true));", "optional int32 a (INTEGER(8,false));")(
-      "optional int32 a (INTEGER(8,false));"
-    )
-    is("optional int64 a;", "optional int32 a (INTEGER(32,false));")("optional int32 a (INTEGER(32,false));")
-    is("optional int32 a;", "optional int32 a (INTEGER(32,true));", "optional int32 a;")("optional int32 a;")
-    is("optional binary a (STRING);", "optional binary a (JSON);")("optional binary a (JSON);")
-    is("optional binary a (STRING);", "optional binary a (STRING);", "optional binary a;")(
-      "optional binary a (STRING);",
-      "stored type of `a`"
-    )
-    is("optional binary a;", "optional fixed_len_byte_array(4) a;")("optional fixed_len_byte_array(4) a;")
-    is("optional int32 a (DECIMAL(9,2));", "optional fixed_len_byte_array(4) a (DECIMAL(9,2));")(
-      "optional fixed_len_byte_array(4) a (DECIMAL(9,2));"
+    is("?int32 a (INTEGER(16,true));", "?int32 a (INTEGER(8,false));")("?int32 a (INTEGER(8,false));")
+    is("?int64 a;", "?int32 a (INTEGER(32,false));")("?int32 a (INTEGER(32,false));")
+    is("?int32 a;", "?int32 a (INTEGER(32,true));", "?int32 a;")("?int32 a;")
+    is("?binary a (STRING);", "?binary a (JSON);")("?binary a (JSON);")
+    is("?binary a (STRING);", "?binary a (STRING);", "?binary a;")("?binary a (STRING);", "stored type of `a`")
+    is("?binary a;", "?fixed_len_byte_array(4) a;")("?fixed_len_byte_array(4) a;")
+    is("?int32 a (DECIMAL(9,2));", "?fixed_len_byte_array(4) a (DECIMAL(9,2));")(
+      "?fixed_len_byte_array(4) a (DECIMAL(9,2));"
     )
   }
 
@@ -139,48 +124,42 @@ class KeptSchemaSuite extends AnyFunSuite {
     Seq(Seq(8), Seq(0, 8), Seq(8, 1)).foreach { lengths =>
       assert(KeptSchema.of(of(0), lengths.map(of)).lost.isEmpty, lengths)
     }
-    is("optional fixed_len_byte_array(4) a;", "optional fixed_len_byte_array(5) a;")(
-      "optional fixed_len_byte_array(4) a;",
+    is("?fixed_len_byte_array(4) a;", "?fixed_len_byte_array(5) a;")(
+      "?fixed_len_byte_array(4) a;",
       "stored type of `a`"
     )
   }
 
   test("types are not kept if values would change or become unreadable") {
-    is("optional int64 a;", "optional int32 a;")("optional int64 a;", "stored type of `a`")
-    is("optional double a;", "optional float a;")("optional double a;", "stored type of `a`")
-    is("optional int32 a (DECIMAL(9,2));", "optional int32 a (DECIMAL(7,2));")(
-      "optional int32 a (DECIMAL(9,2));",
-      "stored type of `a`"
-    )
+    is("?int64 a;", "?int32 a;")("?int64 a;", "stored type of `a`")
+    is("?double a;", "?float a;")("?double a;", "stored type of `a`")
+    is("?int32 a (DECIMAL(9,2));", "?int32 a (DECIMAL(7,2));")("?int32 a (DECIMAL(9,2));", "stored type of `a`")
     // Spark's vectorized reader fails for these types.
-    is("optional int64 a (DECIMAL(12,3));", "optional binary a (DECIMAL(12,3));")(
-      "optional int64 a (DECIMAL(12,3));",
-      "stored type of `a`"
-    )
+    is("?int64 a (DECIMAL(12,3));", "?binary a (DECIMAL(12,3));")("?int64 a (DECIMAL(12,3));", "stored type of `a`")
   }
 
-  private val three = "optional group l (LIST) { repeated group list { optional int32 element; } }"
-  private val two = "optional group l (LIST) { repeated int32 array; }"
+  private val three = "?group l (LIST) { repeated group list { ?int32 element; } }"
+  private val two = "?group l (LIST) { repeated int32 array; }"
 
   test("lists keep their shape where all files have the same shape") {
     is(three, two)(two)
     is(three, two, three)(three, "list encoding of `l`")
-    val never = "optional group l (LIST) { repeated group list { required int32 element; } }"
+    val never = "?group l (LIST) { repeated group list { !int32 element; } }"
     Seq(Seq("repeated int32 l;"), Seq("repeated int32 l;", two), Seq(two, never)).foreach { files =>
       is(three, files: _*)(never, "list encoding of `l`")
     }
-    val hive = "optional group l (LIST) { repeated group bag { optional int32 array_element; } }"
+    val hive = "?group l (LIST) { repeated group bag { ?int32 array_element; } }"
     is(three, hive)(hive)
   }
 
   test("maps keep their inner names, and lists in them their shape") {
     def map(entries: String, key: String, list: String) =
-      s"optional group m (MAP) { repeated group $entries { required binary $key (STRING); $list } }"
+      s"?group m (MAP) { repeated group $entries { !binary $key (STRING); $list } }"
     val spark = map("key_value", "key", three.replace(" l ", " value "))
     val old = map("map", "k", two.replace(" l ", " v "))
     is(spark, old)(old)
     is(spark, old, spark)(spark, "list encoding of `m`.`value`")
-    is(spark, "optional group m (LIST) { repeated int32 array; }")(spark, "type of `m`")
+    is(spark, "?group m (LIST) { repeated int32 array; }")(spark, "type of `m`")
   }
 
   /** Records the calls that reach the file's own consumer. */
@@ -216,25 +195,22 @@ class KeptSchemaSuite extends AnyFunSuite {
   }
 
   test("a value that the type of the files cannot hold is an error") {
-    val micros = "optional int64 t (TIMESTAMP(MICROS,true));"
-    val millis = "optional int64 t (TIMESTAMP(MILLIS,true));"
+    val micros = "?int64 t (TIMESTAMP(MICROS,true));"
+    val millis = "?int64 t (TIMESTAMP(MILLIS,true));"
     assert(through(micros, millis)(c => value(c, "t")(c.addLong(-5000))) == Seq("t@0", "l-5", "/t"))
     intercept[IllegalStateException](through(micros, millis)(c => value(c, "t")(c.addLong(-5001))))
-    val unsigned = "optional int32 t (INTEGER(32,false));"
-    assert(through(
-      "optional int64 t;",
-      unsigned
-    )(c => value(c, "t")(c.addLong(4294967295L))) == Seq("t@0", "i-1", "/t"))
+    val unsigned = "?int32 t (INTEGER(32,false));"
+    assert(through("?int64 t;", unsigned)(c => value(c, "t")(c.addLong(4294967295L))) == Seq("t@0", "i-1", "/t"))
     Seq(-1L, 4294967296L).foreach { n =>
-      intercept[IllegalStateException](through("optional int64 t;", unsigned)(c => value(c, "t")(c.addLong(n))))
+      intercept[IllegalStateException](through("?int64 t;", unsigned)(c => value(c, "t")(c.addLong(n))))
     }
-    val fixed = "optional fixed_len_byte_array(3) t (DECIMAL(5,2));"
-    val number = "optional int32 t (DECIMAL(5,2));"
+    val fixed = "?fixed_len_byte_array(3) t (DECIMAL(5,2));"
+    val number = "?int32 t (DECIMAL(5,2));"
     assert(through(number, fixed)(c => value(c, "t")(c.addInteger(-2))) == Seq("t@0", "fffffe", "/t"))
   }
 
   test("a null is an error where the files have none") {
-    intercept[IllegalStateException](through("optional int32 a;", "required int32 a;")(_ => ()))
+    intercept[IllegalStateException](through("?int32 a;", "!int32 a;")(_ => ()))
     intercept[IllegalStateException] {
       through(three, two) { c =>
         value(c, "l") {

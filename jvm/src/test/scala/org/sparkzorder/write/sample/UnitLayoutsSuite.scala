@@ -29,10 +29,7 @@ class UnitLayoutsSuite extends AnyFunSuite {
     val files = rows.indices.groupBy(i => unit.cuts.slot(z(i), i.toLong)).values.toSeq
     rows.head.indices.map { c =>
       val d = ValueDistribution.ofLongs(rows.map(_(c).toLong).toArray, 0)
-      FilesTouched.mean(
-        d,
-        files.map(f => FileBounds.Longs(f.map(rows(_)(c)).min.toLong, f.map(rows(_)(c)).max.toLong))
-      )
+      FilesTouched.mean(d, files.map(f => FileBounds.Longs(f.map(rows(_)(c)).min.toLong, f.map(rows(_)(c)).max.toLong)))
     }.sum / rows.head.size
   }
 

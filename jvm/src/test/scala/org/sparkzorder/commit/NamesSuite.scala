@@ -12,8 +12,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.InRest
 import org.sparkzorder.commit.upkeep.RestorePlan
 
-/** The names of new files, as patterns of other jobs and of streams see them. */
-class WrittenNamesSuite extends AnyFunSuite {
+/** The names that we give to files, as others see them, and names of others that are tied to files. */
+class NamesSuite extends AnyFunSuite {
 
   private val random = new Random(7)
 
@@ -133,5 +133,69 @@ class WrittenNamesSuite extends AnyFunSuite {
       val old = s"zorder-carried-${CarriedName.key(meta(name))}-$name"
       assert(CarriedName.isOne(old) && CarriedName.key(meta(old)) == CarriedName.key(meta(name)))
     }
+  }
+
+  private def bytes(name: String): Int = name.getBytes("UTF-8").length
+
+  test("a name with room for the suffix is kept, so that older tables find their files again") {
+    Seq("a", "part-1.parquet", "x" * 247, "ä" * 123).foreach { name =>
+      assert(LongNames.fit(name, ".retired") == name + ".retired")
+    }
+  }
+
+  test("a longer name is cut between two characters and ends in a hash of the whole name") {
+    for (character <- Seq("x", "ä", "日", "😀"); end <- Seq("a.parquet", "b.parquet")) {
+      val name = character * ((255 - end.length) / bytes(character)) + end
+      val fit = LongNames.fit(name, ".retired")
+      assert(bytes(fit) <= 255 && bytes(fit) > 190 && fit.matches("(?s).+-[0-9a-f]{16}\\.retired"))
+      assert(fit.startsWith(character * (180 / bytes(character)) + "-"))
+      assert(LongNames.fit(name, ".retired") == fit)
+      assert(LongNames.fit(name + "c", ".retired") != fit)
+      assert(bytes(LongNames.fit(name, s".${"0" * 36}.retired")) <= 255)
+    }
+  }
+
+  test("a file that has a shorter name in the trash comes back by its whole name, and counts as the same file") {
+    val folder = TableFolder(new Path("mem:/t"), new MemoryOps(new MemoryFs))
+    val name = "p=1/" + "x" * 255
+    val optimize = Record(1, "op-1", "OPTIMIZE", 1, "me", Map(), Map(), Seq(InputFile(name, 1, 1, 0)), Nil)
+    val Seq(back) = RestorePlan.of(folder, Seq(optimize)).outputs: @unchecked
+    assert(back.path == name && back.pathBefore == name)
+    assert(back.source.exists(s => s.length < name.length + 40 && s.endsWith(".retired")))
+    assert(Record.fault(optimize.copy(operation = "RESTORE", inputs = Nil, outputs = Seq(back))).isEmpty)
+    assert(back.copy(path = "p=1/other").pathBefore != "p=1/other")
+  }
+
+  private val files = Set("part-00000-c000.snappy.parquet", "1.parquet", "data", "a=1")
+
+  private def owner(entry: String): Option[String] = TiedNames.ownerOf(entry, files)
+
+  test("a hidden entry with the whole name of a data file is tied to it") {
+    val part = "part-00000-c000.snappy.parquet"
+    val tied = Seq(
+      s"_KEY_MATERIAL_FOR_$part.json",
+      s"_TMP_KEY_MATERIAL_FOR_$part.json",
+      s".$part.swp",
+      s"_$part",
+      s".$part.Xy12Zz",
+      s"$part._COPYING_"
+    )
+    tied.foreach(entry => assert(owner(entry).contains(part), entry))
+    assert(owner("_KEY_MATERIAL_FOR_1.parquet.json").contains("1.parquet"))
+    assert(owner("_bak-of-a=1").contains("a=1"))
+  }
+
+  test("checksums, attributes of macOS, and names that only look alike are not tied") {
+    val free = Seq(
+      ".part-00000-c000.snappy.parquet.crc", "._part-00000-c000.snappy.parquet", "_SUCCESS", "_metadata",
+      "_common_metadata", "_zorder", "_KEY_MATERIAL_FOR_11.parquet.json",
+      "_KEY_MATERIAL_FOR_part-00001-c000.snappy.parquet.json", "part-00000-c000.snappy.parquet",
+      "part-00000-c000.snappy.parquet.bak"
+    )
+    free.foreach(entry => assert(owner(entry).isEmpty, entry))
+  }
+
+  test("key material is told from other files by its name") {
+    assert(TiedNames.isKeyMaterial(TiedNames.keyMaterialOf("x.parquet")) && !TiedNames.isKeyMaterial(".x.parquet.swp"))
   }
 }
