@@ -1,15 +1,13 @@
 """One session for all tests that need Spark."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from fetched_jars import are_there, fetched_jars
 from local_session import local_session
+from pyspark.sql import SparkSession
 from rival import Rival
 from s3_server import client_jars
 from spark_versions import SPARKS
@@ -18,8 +16,6 @@ from spark_zorder import artifacts
 
 pytest_plugins = ["file_lines"]
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -1,7 +1,5 @@
 """The archive that holds the jars of all Sparks: its jars are the built ones, and unpacking is safe."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

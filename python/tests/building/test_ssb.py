@@ -1,11 +1,9 @@
 """The Star Schema Benchmark of `make ssb`: its rows follow the specification, and star and flattened table agree."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import duckdb
 import pytest
@@ -15,14 +13,12 @@ from conftest import REPOSITORY
 sys.path.append(str(REPOSITORY / "bench"))
 
 from peers.results import Figure, Part
+from pyspark.sql import SparkSession
 from ssb import data
 from ssb.layouts import KEYS, Joined
 from ssb.page import page
 from ssb.queries import QUERIES, Query
 from ssb.totals import BYTES, FILES, UNITS, WHOLE, shares, totals
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 

@@ -1,7 +1,5 @@
 """The version and the supported versions of Spark are written in one place each."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -38,7 +36,6 @@ def texts(patterns: list[str]) -> dict[Path, str]:
 
 
 def lines_with(words: list[str], patterns: list[str]) -> list[str]:
-    """The lines that have one of these words."""
     lines = [(path, line) for path, text in texts(patterns).items() for line in text.splitlines()]
     return [f"{path}: {line}" for path, line in lines if any(word in line for word in words)]
 

@@ -1,7 +1,5 @@
 """Spark Connect: a server of the pip package, and a client in an environment that has no JVM and no py4j."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -13,7 +11,8 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, SUPPORT
 from docstrings import PUBLIC
-from servers import EXTENDED, connect_server, environment
+from processes import environment, printed, ran
+from servers import WITH_US, connect_server
 
 from spark_zorder import EXTENSION
 
@@ -24,19 +23,14 @@ PYTHON = REPOSITORY / "build" / "envs" / "connect" / "bin" / "python"
 
 
 def asked(url: str) -> dict[str, Any]:
-    """What the client found at a server."""
-    program = SUPPORT / "connect_client.py"
-    command = [str(PYTHON), str(program), url]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, Any] = json.loads(printed([PYTHON, SUPPORT / "connect_client.py", url]).splitlines()[-1])
     return found
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the client found at a server with the extension."""
-    with connect_server(tmp_path_factory.mktemp("connect"), EXTENDED) as url:
+    with connect_server(tmp_path_factory.mktemp("connect"), WITH_US) as url:
         return asked(url)
 
 
@@ -98,7 +92,7 @@ def test_errors_have_their_conditions(found: dict[str, Any]) -> None:
 
 def test_a_terminal_of_the_client_has_a_bar(tmp_path: Path) -> None:
     reading, writing = os.openpty()
-    with connect_server(tmp_path, EXTENDED) as url:
+    with connect_server(tmp_path, WITH_US) as url:
         command = [str(PYTHON), str(SUPPORT / "connect_bar.py"), url]
         client = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=writing, text=True)
         os.close(writing)
@@ -116,10 +110,9 @@ def test_a_terminal_of_the_client_has_a_bar(tmp_path: Path) -> None:
 
 
 def test_a_server_without_the_extension_is_named_by_every_error(tmp_path: Path) -> None:
-    with connect_server(tmp_path, []) as url:
+    with connect_server(tmp_path, {}) as url:
         found = asked(url)
-        tool = [str(PYTHON), "-m", "spark_zorder", "status", "--schema", "default", "--remote", url]
-        done = subprocess.run(tool, env=environment(), capture_output=True, text=True, timeout=120, check=False)
+        done = ran([PYTHON, "-m", "spark_zorder", "status", "--schema", "default", "--remote", url])
     assert found["doctor"]["extension"][0] is False
     assert {name: kind for name, (kind, _, _) in found["errors"].items() if kind != "NoExtensionError"} == {}
     for _, _, message in found["errors"].values():

@@ -1,7 +1,5 @@
 """`configure_spark` on a builder, before a JVM is there."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

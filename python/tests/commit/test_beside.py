@@ -1,33 +1,26 @@
 """Files and folders beside a table's own: those tied to a data file's name, and the folder that publishing makes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 BY_CATALOG = "ZORDER BY (id) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '2')"
 
 
 def refused(spark: SparkSession, statement: str) -> tuple[str, str]:
-    """The condition and the message of a statement's error."""
     with pytest.raises(AnalysisException) as error:
         spark.sql(statement).collect()
     return error.value.getCondition() or "", str(error.value)
 
 
 def write(spark: SparkSession, folder: Path, rows: int = 60, files: int = 3) -> list[Path]:
-    """Writes files with a column `id`."""
     spark.range(0, rows, 1, files).write.mode("append").parquet(str(folder))
     return sorted(folder.glob("*.parquet"))
 

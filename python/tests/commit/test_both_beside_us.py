@@ -1,7 +1,5 @@
 """Delta Lake's, Iceberg's and our extension in one session, in every order: ours must be named after Delta's."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables that move to new folders: a real Hive metastore, shared by Sparks with and without us."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Iterator
@@ -24,21 +22,18 @@ STEPS = [
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The settings of a Spark that uses the metastore."""
     with metastore(tmp_path_factory.mktemp("metastore")) as made:
         yield {**made, "spark.sql.shuffle.partitions": "2", "spark.zorder.progress.enabled": "false"}
 
 
 @pytest.fixture(scope="module")
 def ours(settings: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
-    """A Spark with the extension."""
     with SparkProcess(tmp_path_factory.mktemp("ours"), settings) as process:
         yield process
 
 
 @pytest.fixture(scope="module")
 def plain(settings: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
-    """A Spark without the extension."""
     with SparkProcess(tmp_path_factory.mktemp("plain"), settings, extension=False) as process:
         yield process
 
@@ -74,7 +69,6 @@ def seen(spark: SparkProcess, name: str) -> tuple[int, int]:
 
 
 def locations(spark: SparkProcess, name: str) -> list[str]:
-    """The locations of a table, or of its partitions."""
     found: list[str] = spark.run(
         f"table = spark._jsparkSession.sessionState().catalog()\n"
         f"parts = [r[0] for r in spark.sql('SHOW PARTITIONS {name}').collect()] if {name!r}.startswith('p') else []\n"

@@ -4,19 +4,15 @@ Steps stop many statements of one process at once, each on a table of its own. T
 hundred crashes need only three JVMs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.older_sparks
 
@@ -163,7 +159,6 @@ def run(spark: SparkSession, case: Case, statement: str) -> None:
 
 
 def assert_recovered(spark: SparkSession, case: Case, statement: str) -> None:
-    """Check rows and side folder after one more statement."""
     run(spark, case, statement)
     table = case.table
     # An OPTIMIZE that finds the dead one's work done has nothing to do.

@@ -3,8 +3,6 @@
 The extension named last gets each statement first. Ours hands on what is not its own. Delta's takes all it knows.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Iceberg's extension and ours in one session, on a Spark that Iceberg supports: each handles its own tables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

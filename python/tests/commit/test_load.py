@@ -1,7 +1,5 @@
 """Readers, appenders and statements on the same tables at once, and tests of the checks themselves. See `load`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,24 +1,19 @@
 """Other writers, readers and a second OPTIMIZE run while an OPTIMIZE has stopped between two steps."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
 from comparison import condition_of
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -52,30 +47,25 @@ def waiting_input(table: SmallTable) -> Path | None:
 
 
 def append(table: SmallTable, spark: SparkSession) -> set[int]:
-    """Add a file."""
     return table.ids | write_file(table.folders[-1] / "new.parquet", NEW)
 
 
 def append_by_spark(table: SmallTable, spark: SparkSession) -> set[int]:
-    """Add a file with the result of a query."""
     rows(spark, table).write.mode("append").partitionBy(*keys(table)).parquet(str(table.root))
     return table.ids | set(NEW)
 
 
 def overwrite(table: SmallTable, spark: SparkSession) -> set[int]:
-    """Delete the folder and make it anew."""
     shutil.rmtree(table.root)
     return write_file(table.folders[0] / "new.parquet", NEW)
 
 
 def overwrite_by_spark(table: SmallTable, spark: SparkSession) -> set[int]:
-    """Overwrite the folder as Spark does."""
     rows(spark, table).write.mode("overwrite").partitionBy(*keys(table)).parquet(str(table.root))
     return set(NEW)
 
 
 def delete_input(table: SmallTable, spark: SparkSession) -> set[int]:
-    """Delete a file."""
     file = last_file(table)
     lost = ids_of(file)
     file.unlink()
@@ -83,7 +73,6 @@ def delete_input(table: SmallTable, spark: SparkSession) -> set[int]:
 
 
 def replace_input(table: SmallTable, spark: SparkSession) -> set[int]:
-    """Overwrite a file with other rows."""
     file = last_file(table)
     lost = ids_of(file)
     return table.ids - lost | write_file(file, NEW)

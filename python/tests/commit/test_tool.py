@@ -1,7 +1,5 @@
 """`python -m spark_zorder status`, `recover`, `unlock` and `uninstall` on tables that processes really died on."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -9,20 +7,18 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from logs import logged
 from pyspark.errors import SparkRuntimeException
+from pyspark.sql import SparkSession
 from rival import Rival
 from small_tables import SmallTable, once, write_file
 
 from spark_zorder._cli import tool
 from spark_zorder._cli.main import main
 from spark_zorder.errors import ToolError
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -68,7 +64,6 @@ class Scene:
         return self.dead[place].pop()
 
     def whole(self, to: Path) -> SmallTable:
-        """A copy of the intact table."""
         shutil.copytree(self.base / "whole", to / "t")
         return SmallTable(to / "t", partitioned=True)
 

@@ -3,19 +3,14 @@
 `WRITE_DOCS=1` puts what was printed into the pages: look at the diff.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import docs_pages
 import pytest
 from conftest import REPOSITORY
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 

@@ -1,7 +1,5 @@
 """The hooks of the site: blocks become tabs, and names of errors become links."""
 
-from __future__ import annotations
-
 import importlib.util
 from types import ModuleType, SimpleNamespace
 

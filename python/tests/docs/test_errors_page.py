@@ -1,7 +1,5 @@
 """docs/reference/errors.md is made of the messages in the code and of the table of causes. `WRITE_DOCS=1` writes it."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

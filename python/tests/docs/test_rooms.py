@@ -1,7 +1,5 @@
 """The imports of the Scala code agree with the table in docs/design/rooms.md."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +26,6 @@ def rooms() -> dict[str, set[str]]:
 
 
 def room(package: str) -> str:
-    """The name of a package in the table."""
     if package == "org.sparkzorder":
         return ROOT
     return package.removeprefix("org.sparkzorder.").removeprefix("org.apache.").split(".antlr")[0]

@@ -1,7 +1,5 @@
 """The check of the pages' words finds what it says, and nothing else."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from types import ModuleType

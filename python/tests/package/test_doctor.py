@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import SparkSession
 
 from spark_zorder import Diagnosis, Finding, __version__, doctor, jar_path
 from spark_zorder.session import EXTENSION
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 DELTA = "io.delta.sql.DeltaSparkSessionExtension"
 START = """

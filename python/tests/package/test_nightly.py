@@ -1,28 +1,23 @@
 """`python -m spark_zorder status --schema`, `optimize`, `vacuum` and `history` over tables of all kinds."""
 
-from __future__ import annotations
-
 import json
-import os
-import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from processes import printed, ran
+from pyspark.sql import SparkSession
 from rival import Rival
+from servers import confs
 
 from spark_zorder import ZOrderTable
 from spark_zorder._cli import nightly
 from spark_zorder._cli.main import main
 from spark_zorder._cli.nightly_outcome import COLUMNS, Outcome, Selected, Watcher, exit_code
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pyspark.sql import SparkSession
 
 
 def fill(spark: SparkSession) -> None:
@@ -224,11 +219,9 @@ def cli(tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
     }
-    confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        command = [sys.executable, "-m", "spark_zorder", *arguments, *confs]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=os.environ)
+        done = ran([sys.executable, "-m", "spark_zorder", *arguments, *confs(settings)], tmp_path)
         return done.returncode, done.stdout, done.stderr
 
     return run
@@ -248,21 +241,12 @@ spark.sql("CREATE DATABASE nights")
 for name in ("one", "two"):
     spark.range(2000).repartition(6).write.saveAsTable(f"nights.{name}")
 """
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            make,
-            f"spark.sql.warehouse.dir={tmp_path}/warehouse",
-            "spark.sql.catalogImplementation=hive",
-            f"spark.hadoop.javax.jdo.option.ConnectionURL=jdbc:derby:;databaseName={tmp_path}/metastore;create=true",
-        ],
-        check=False,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
+    settings = (
+        f"spark.sql.warehouse.dir={tmp_path}/warehouse",
+        "spark.sql.catalogImplementation=hive",
+        f"spark.hadoop.javax.jdo.option.ConnectionURL=jdbc:derby:;databaseName={tmp_path}/metastore;create=true",
     )
-    assert done.returncode == 0, done.stderr[-2000:]
+    printed([sys.executable, "-c", make, *settings], tmp_path)
     code, out, err = cli("status", "--schema", "nights", "--json")
     assert code == 0, err[-2000:]
     told = json.loads(out)

@@ -1,28 +1,24 @@
 """Odd things that happen to the nightly tool: tables that vanish, budgets of nothing, a lost session, closed output."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from night_process import Night
 from pyspark.errors import PySparkException
+from pyspark.sql import Row, SparkSession
 from steps import step
 
 from spark_zorder import ZOrderTable
 from spark_zorder._cli import nightly
 from spark_zorder._cli.nightly_outcome import Outcome, Selected, Watcher, exit_code
 from spark_zorder._cli.nightly_output import say
-
-if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
 
 
 def fill(spark: SparkSession, *names: str) -> None:

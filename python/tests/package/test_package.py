@@ -1,7 +1,5 @@
 """The package without Spark: its import, its jars, its command line."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import subprocess

@@ -1,16 +1,14 @@
 """The result of OPTIMIZE, and what a DRY RUN foresees, on every Spark."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from spark_zorder import (
     OptimizeResult,
@@ -20,9 +18,6 @@ from spark_zorder import (
     ZOrderTable,
     explain_skipping,
 )
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.older_sparks
 

@@ -1,7 +1,5 @@
 """Our statements in SQL scripts, `BEGIN .. END`, by EXECUTE IMMEDIATE."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyspark
@@ -28,7 +26,6 @@ def create(name: str) -> str:
 
 
 def run(statement: str) -> str:
-    """A statement of a script that runs one of ours."""
     return f'EXECUTE IMMEDIATE "{statement}"'
 
 

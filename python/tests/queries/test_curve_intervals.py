@@ -1,14 +1,9 @@
 """Files that the interval on the curve skips, although the bounds of every column overlap the query."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -34,7 +29,6 @@ def by_bounds(spark: SparkSession, ranges: dict[str, tuple[str, str]]) -> int:
 
 
 def without(spark: SparkSession, query: str) -> list[str]:
-    """The answer with skipping off."""
     spark.conf.set("spark.zorder.skipping.enabled", "false")
     answer = rows(spark.sql(query))
     spark.conf.unset("spark.zorder.skipping.enabled")

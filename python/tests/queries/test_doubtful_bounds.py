@@ -1,20 +1,14 @@
 """Files whose footers say less or other than what Spark reads, and values that Spark shows as they are not stored."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 import pytest
 from comparison import no_skipping, settings
 from pyarrow import parquet
+from pyspark.sql import SparkSession
 from signed_files import signed_by
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
 
 
 def ids(spark: SparkSession, text: str) -> list[int]:
@@ -22,7 +16,6 @@ def ids(spark: SparkSession, text: str) -> list[int]:
 
 
 def assert_same(spark: SparkSession, text: str, expected: list[int]) -> None:
-    """With skipping as without."""
     with no_skipping(spark):
         assert ids(spark, text) == expected, text
     assert ids(spark, text) == expected, text

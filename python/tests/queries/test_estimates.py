@@ -1,26 +1,20 @@
 """The optimizer keeps its statistics of a table when files are skipped."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from comparison import no_skipping, node_names
+from pyspark.sql import SparkSession
 from pyspark.sql.functions import udf
 
 from spark_zorder import explain_skipping
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 
 
 def cost_of(spark: SparkSession, query: str) -> str:
-    """The optimized plan with its statistics."""
     return str(spark.sql(f"EXPLAIN COST {query}").collect()[0][0]).split("== Physical Plan ==")[0]
 
 

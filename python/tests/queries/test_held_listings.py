@@ -1,19 +1,14 @@
 """Files that another program overwrites or replaces while the session holds a listing of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from comparison import no_skipping, scans, settings
 from py4j.protocol import Py4JJavaError
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -44,7 +39,6 @@ def table(request: pytest.FixtureRequest, spark: SparkSession, database: Path) -
 
 
 def files_read(frame: DataFrame) -> int:
-    """The number of files that a finished query has read."""
     [scan] = scans(frame)
     return int(scan.metrics().apply("numFiles").value())
 

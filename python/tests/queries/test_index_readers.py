@@ -1,7 +1,5 @@
 """Other readers of Parquet open the index, and their answers agree with the rows."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable
 from decimal import Decimal

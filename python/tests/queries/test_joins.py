@@ -1,16 +1,11 @@
 """Joins leave out files by their keys, on every Spark. JoinPruningSuite has all forms, on the newest one."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from comparison import no_skipping, settings
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.older_sparks
 

@@ -1,17 +1,11 @@
 """OPTIMIZE writes files with -0.0 so that readers find it, though some look for the bits of 0.0."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from pyarrow import orc, parquet
 from pyspark.errors import AnalysisException
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 # Each column has -0.0 and no 0.0, but for `clean`, which has 0.0.
 COLUMNS = """

@@ -1,19 +1,13 @@
 """Footers that count fewer nulls than there are."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from comparison import settings
 from pyarrow import parquet
+from pyspark.sql import SparkSession
 from signed_files import signed_by
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
 
 
 @pytest.mark.parametrize("writer", [None, "DuckDB", "parquet-rs version 55.0.0", "unknown"])

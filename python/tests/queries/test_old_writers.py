@@ -1,12 +1,10 @@
 """Small files that old versions of writers made, whose footers are wrong."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import fastparquet
 import pandas as pd
@@ -15,9 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from comparison import no_skipping, same_rows
 from index_files import with_footer
-
-if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
+from pyspark.sql import Row, SparkSession
 
 FILES = Path(__file__).parent / "old_writers"
 

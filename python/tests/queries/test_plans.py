@@ -1,20 +1,15 @@
 """How skipping shows in plans, and that Spark treats these plans as it does without skipping."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from comparison import files_read, no_skipping, node_names, outcome, same_rows, scans, settings
+from pyspark.sql import SparkSession
 
 from spark_zorder import ZOrderTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.test_all, pytest.mark.older_sparks]
 
@@ -73,7 +68,6 @@ def job_group(spark: SparkSession) -> Iterator[str]:
 
 
 def plan_text(spark: SparkSession, query: str, mode: str = "") -> str:
-    """The output of EXPLAIN."""
     return str(spark.sql(f"EXPLAIN {mode} {query}").first()[0])  # type: ignore[index]
 
 

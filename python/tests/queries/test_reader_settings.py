@@ -1,11 +1,10 @@
 """The same files under schemas and settings that change a column's values: skipping follows the reader."""
 
-from __future__ import annotations
-
 import datetime as dt
+from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.orc as orc
@@ -14,13 +13,8 @@ import pytest
 from comparison import files_read, no_skipping, outcome, same_rows
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -44,7 +38,6 @@ def write(folder: Path, file_format: str, *names: str) -> None:
 
 
 def external(spark: SparkSession, name: str, columns: str, folder: Path, file_format: str) -> None:
-    """A table over the folder."""
     spark.sql(f"CREATE TABLE {name} ({columns}) USING {file_format} LOCATION '{folder}'")
 
 
@@ -104,7 +97,6 @@ def test_a_default_that_is_added_after_the_index(spark: SparkSession, database: 
 
 @contextmanager
 def in_hadoop(spark: SparkSession, key: str, value: str) -> Iterator[None]:
-    """Set a setting of Hadoop, for all sessions, for a while."""
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()
     hadoop.set(key, value)
     try:

@@ -1,17 +1,13 @@
 """Spark reuses and merges parts of a plan, and pushes filters late, as it does without skipping."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from comparison import files_read, no_skipping, same_rows
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 FILES = 4
 ROWS = 400
@@ -128,7 +124,6 @@ def test_partitions_are_pruned_by_filters_that_come_later(reuse: SparkSession) -
 
 
 def run(frame: DataFrame) -> list[Any]:
-    """Run the query and return its scans."""
     frame.collect()
     plan = frame._jdf.queryExecution().executedPlan()
     return [n for n in every(plan) if n.getClass().getSimpleName() == "SkippingScanExec"]

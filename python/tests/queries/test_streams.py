@@ -7,8 +7,8 @@ import re
 import shutil
 import uuid
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,13 +16,9 @@ import pytest
 from comparison import settings
 from conftest import REPOSITORY
 from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 from small_tables import ROWS, SmallTable, age, write_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
 
 SCHEMA = "id BIGINT, a INT"
 PAGE = (REPOSITORY / "docs/readers.md").read_text()
@@ -86,13 +82,11 @@ class Stream:
         return self.arrived()
 
     def stop(self) -> None:
-        """Stop it if it runs."""
         if self.query is not None:
             self.query.stop()
             self.query = None
 
     def arrived(self) -> Counter[int]:
-        """How often each id arrived."""
         arrived = self.at / "arrived"
         if not arrived.exists():
             return Counter()
@@ -120,7 +114,6 @@ def stream(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[..., Stream
 
 
 def append(folder: Path, name: str, start: int) -> set[int]:
-    """Write a file of new rows."""
     return write_file(folder / name, range(start, start + ROWS))
 
 

@@ -4,8 +4,6 @@ A version gets an environment of its own below `build/writers`. These are 3 GB, 
 list here, and then the table in `WritersTable.scala` and on `docs/writers.md`.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -91,7 +89,6 @@ def source() -> Path:
 
 
 def installed(*requirements: str) -> Path:
-    """A folder with these packages."""
     folder = FOLDER / requirements[0].replace("==", "-").replace("<", "-below-")
     if not (folder / ".done").exists():
         plain = ["--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--no-compile", "--no-deps"]

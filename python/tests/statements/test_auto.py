@@ -1,22 +1,18 @@
 """`ZORDER BY AUTO`: the recorded queries, the chosen layout, and the values that are never written down."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from logs import logged
 from pyspark.errors import AnalysisException
+from pyspark.sql import Row, SparkSession
 
 from spark_zorder import ZOrderTable, explain_skipping
-
-if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
 
 pytestmark = pytest.mark.test_all
 

@@ -1,19 +1,15 @@
 """Categories of pandas, Arrow and Polars after OPTIMIZE: no reader finds them in another order without a word."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 

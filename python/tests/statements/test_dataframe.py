@@ -1,22 +1,17 @@
 """The functions on DataFrames that put rows in partitions along a curve. Scala tests check each row's position."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from commands import run
+from processes import printed
 from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from spark_zorder import repartition_by_hilbert_range, repartition_by_zorder_range
 from spark_zorder.errors import condition_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 older_sparks = pytest.mark.older_sparks
 calls = pytest.mark.parametrize("call", [repartition_by_zorder_range, repartition_by_hilbert_range])
@@ -92,6 +87,6 @@ except AnalysisException as error:
     print("refused", error.getCondition())
 spark.stop()
 """
-    printed = run([sys.executable, "-c", program], tmp_path)
-    assert printed.count("parts [(7, 64)] 16") == 4
-    assert "refused ZORDER_INVALID_HINT.PARTITIONS" in printed
+    out = printed([sys.executable, "-c", program], tmp_path)
+    assert out.count("parts [(7, 64)] 16") == 4
+    assert "refused ZORDER_INVALID_HINT.PARTITIONS" in out

@@ -1,7 +1,5 @@
 """A rewrite writes no encoding for a type that no old file has for it, so readers of old files read new ones."""
 
-from __future__ import annotations
-
 import importlib
 import random
 from collections import Counter
@@ -9,15 +7,13 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 

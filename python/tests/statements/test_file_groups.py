@@ -1,22 +1,17 @@
 """Groups of files that are rewritten at the same time, and commits of finished groups."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from comparison import condition_of
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark_test import assert_pyspark_df_equal
 
 from spark_zorder import ZOrderTable
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = [pytest.mark.older_sparks, pytest.mark.test_all]
 
@@ -29,7 +24,6 @@ MAX_COMMITS = "partial-progress.max-commits"
 
 
 def rows(spark: SparkSession) -> DataFrame:
-    """Rows of six days."""
     return spark.range(ROWS).selectExpr(
         "id", "pmod(hash(id), 1000) AS a", "pmod(hash(id, 1), 997) AS b", f"CAST(id % {DAYS} AS INT) AS day"
     )
@@ -45,17 +39,14 @@ def folder(spark: SparkSession, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def table(spark: SparkSession, folder: Path) -> ZOrderTable:
-    """The folder as a table."""
     return ZOrderTable.for_path(spark, str(folder), "parquet")
 
 
 def files(folder: Path, day: int) -> list[Path]:
-    """The files of a partition."""
     return sorted((folder / f"day={day}").glob("*.parquet"))
 
 
 def bytes_of(folder: Path, day: int) -> int:
-    """The rows of a partition."""
     return sum(f.stat().st_size for f in files(folder, day))
 
 
@@ -85,7 +76,6 @@ def versions(spark: SparkSession, folder: Path) -> list[int]:
 
 
 def assert_same_rows(spark: SparkSession, folder: Path) -> None:
-    """Check that no row is lost or doubled."""
     found = spark.read.parquet(str(folder)).select("id", "a", "b", "day")
     assert_pyspark_df_equal(found.orderBy("id"), rows(spark).orderBy("id"))
 
@@ -123,7 +113,6 @@ class Execution:
 
 
 def executions(spark: SparkSession) -> list[Execution]:
-    """All queries so far that have ended."""
     session: Any = spark._jsparkSession
     session.sparkContext().listenerBus().waitUntilEmpty()
     found = session.sharedState().statusStore().executionsList()

@@ -1,18 +1,13 @@
 """Folders of other engines that are named by their path, and what a rewrite leaves for readers by path."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 from comparison import condition_of
 from pyarrow import orc, parquet
 from pyspark.errors import AnalysisException
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 ROWS = pa.table({"id": pa.array(range(100), pa.int64())})
 

@@ -1,21 +1,16 @@
 """How long the history is kept, its warnings, and the caches that a statement refreshes."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
 from small_tables import ROWS, SmallTable, age, once, write_file
 
 from spark_zorder import ZOrderTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.older_sparks
 
@@ -28,7 +23,6 @@ def folder(tmp_path: Path) -> SmallTable:
 
 @pytest.fixture
 def table(spark: SparkSession, folder: SmallTable) -> ZOrderTable:
-    """The folder as a table."""
     return ZOrderTable.for_path(spark, str(folder.root), "parquet")
 
 

@@ -1,14 +1,9 @@
 """OPTIMIZE of a table with added rows: which files it rewrites, and which it leaves."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
+from pyspark.sql import Row, SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -29,7 +24,6 @@ def rows(start: int, count: int, shift: int = 0) -> str:
 
 
 def files(folder: Path) -> dict[str, int]:
-    """The data files with their sizes."""
     return {p.name: p.stat().st_size for p in folder.iterdir() if p.is_file() and p.name[0] not in "._"}
 
 
@@ -65,7 +59,6 @@ class Table:
         self.rows += count
 
     def check(self) -> None:
-        """Check that every row is there once."""
         [found] = self.spark.sql("SELECT count(*) AS n, count(DISTINCT id) AS ids, max(id) AS last FROM t").collect()
         assert tuple(found) == (self.rows, self.rows, self.rows - 1)
 

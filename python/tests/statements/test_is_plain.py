@@ -1,18 +1,13 @@
 """`ZOrderTable.is_plain`: whether a name is a table of ours, and if not, why not. On every Spark."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from spark_zorder import PlainCheck, ZOrderTable
 from spark_zorder.errors import condition_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.older_sparks
 

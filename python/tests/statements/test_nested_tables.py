@@ -6,17 +6,14 @@ import shutil
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from comparison import condition_of
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -38,18 +35,15 @@ class Nested:
 
     @property
     def create(self) -> str:
-        """Add the inner table to a catalog."""
         name, location = self.name.split(" ", 1)
         return f"CREATE TABLE {name} {COLUMNS} USING parquet {location}"
 
     @property
     def inner(self) -> str:
-        """The inner table's name in a statement."""
         return self.name.split(" ", 1)[0]
 
     @property
     def inner_ids(self) -> set[int]:
-        """The ids of the first partition."""
         return set(range(3 * ROWS))
 
     def assert_seen(self, spark: SparkSession) -> None:
@@ -58,7 +52,6 @@ class Nested:
         assert self.outer.spark_ids(spark) == once(self.outer.ids)
 
     def inner_found(self, spark: SparkSession) -> Counter[int]:
-        """The ids that a query of the inner table finds."""
         return Counter(row[0] for row in spark.sql(f"SELECT id FROM {self.inner}").collect())
 
     def assert_settled(self, spark: SparkSession) -> None:
@@ -86,11 +79,9 @@ class Deep:
 
     @property
     def inner(self) -> str:
-        """The inner table's name."""
         return f"deep_{self.root.name}"
 
     def create(self, spark: SparkSession) -> None:
-        """Make the inner table in the catalog."""
         spark.sql(
             f"CREATE TABLE {self.inner} (id BIGINT, a INT, q INT) USING parquet PARTITIONED BY (q)"
             f" LOCATION '{self.location}'"
@@ -99,7 +90,6 @@ class Deep:
 
     @property
     def optimize(self) -> str:
-        """The statement that rewrites the outer table."""
         return f"OPTIMIZE parquet.`{self.root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '8')"
 
     def assert_seen(self, spark: SparkSession) -> None:
@@ -113,13 +103,11 @@ class Deep:
             assert found == once(ids), where
 
     def assert_whole(self, spark: SparkSession) -> None:
-        """Check the same for the outer table."""
         found = spark.sql(f"SELECT id FROM parquet.`{self.root}`").collect()
         assert Counter(row[0] for row in found) == once(range(12 * ROWS))
 
 
 def refused(spark: SparkSession, sql: str) -> str | None:
-    """The condition that a statement ends with."""
     try:
         spark.sql(sql).collect()
     except (PySparkException, Py4JJavaError) as error:

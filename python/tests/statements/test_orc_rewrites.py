@@ -1,21 +1,16 @@
 """ORC files of other writers: after OPTIMIZE every reader finds what it found before."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from comparison import no_skipping, settings
 from pyarrow import orc
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 ROWS = 60
 """The rows of a file."""

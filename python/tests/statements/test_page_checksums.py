@@ -1,9 +1,6 @@
 """A rewrite reads pages by their checksums, so that it gives no damaged value a checksum that fits."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -11,11 +8,9 @@ from comparison import condition_of
 from py4j.protocol import Py4JJavaError
 from pyarrow import parquet
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from spark_zorder import ZOrderTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @pytest.mark.parametrize("checksum", [True, False])

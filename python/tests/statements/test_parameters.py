@@ -1,7 +1,5 @@
 """Parameters in the WHERE of a statement."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 from typing import Any

@@ -1,26 +1,21 @@
 """RESTORE and VACUUM on real files: what they bring back, refuse and delete."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import SparkSession
 from small_tables import ROWS, SmallTable, once, sealed, write_file
 
 from spark_zorder import ZOrderTable, explain_skipping
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.older_sparks
 
@@ -33,7 +28,6 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> SmallTable:
 
 @pytest.fixture
 def table(spark: SparkSession, folder: SmallTable) -> ZOrderTable:
-    """The folder as a table."""
     return ZOrderTable.for_path(spark, str(folder.root), "parquet")
 
 
@@ -52,7 +46,6 @@ def contents(folder: SmallTable) -> dict[str, tuple[str, int]]:
 
 
 def trash(folder: SmallTable) -> list[Path]:
-    """All retired files."""
     return sorted(folder.root.rglob("*.retired"))
 
 

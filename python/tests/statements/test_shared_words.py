@@ -1,17 +1,12 @@
 """Spark's own statements, and names, that contain our keywords: all of them still work."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.sql import SparkSession
 
 from spark_zorder.errors import condition_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.older_sparks, pytest.mark.usefixtures("database"), pytest.mark.test_all]
 

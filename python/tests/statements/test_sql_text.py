@@ -1,7 +1,5 @@
 """The SQL that the methods of `ZOrderTable` write."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

@@ -1,11 +1,8 @@
 """All kinds of tables, names, columns, options and files that `OPTIMIZE` may meet: no row changes."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -13,9 +10,7 @@ from comparison import files_read, same_rows, settings
 from golden import snapshot
 from pyarrow import orc, parquet
 from pyspark.errors import AnalysisException
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -48,7 +43,6 @@ def optimize(spark: SparkSession, target: str, rest: str) -> Row:
 
 
 def data_files(folder: Path) -> list[Path]:
-    """The data files in a folder and its partitions."""
     return sorted(p for p in folder.rglob("*.*") if p.suffix in (".parquet", ".orc") and "_zorder" not in p.parts)
 
 

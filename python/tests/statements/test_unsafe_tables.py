@@ -1,13 +1,12 @@
 """OPTIMIZE refuses tables whose rows an exchange of files could lose or double, before it writes anything."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import pwd
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,12 +16,8 @@ from golden import snapshot
 from py4j.protocol import Py4JJavaError
 from pyarrow import orc
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 from small_tables import SmallTable, once, write_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 

@@ -1,7 +1,5 @@
 """Files in `_zorder` are not trusted. Whatever they contain, a query has the same rows, and the log names the file."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -10,17 +8,14 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from comparison import condition_of, files_read
 from logs import logged
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import Row, SparkSession
 from small_tables import SmallTable, sealed
-
-if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -45,7 +40,6 @@ def copy(clustered: Path, tmp_path: Path) -> SmallTable:
 
 
 def newest(side: Path, pattern: str) -> Path:
-    """The file with the highest number."""
     return max(p for p in side.iterdir() if re.fullmatch(pattern, p.name))
 
 
@@ -118,7 +112,6 @@ CASES: dict[str, Callable[[Path], Path | None]] = {
 
 
 def answer_of(spark: SparkSession, statement: str) -> list[Row] | str:
-    """The rows of a statement, or the condition of its error."""
     try:
         return spark.sql(statement).collect()
     except (PySparkException, Py4JJavaError) as error:

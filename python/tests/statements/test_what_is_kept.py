@@ -1,14 +1,12 @@
 """OPTIMIZE keeps metadata and settings of files. Compares the footers of its outputs with those of its inputs."""
 
-from __future__ import annotations
-
 import json
 import random
 import struct
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -16,9 +14,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from pyspark.errors import AnalysisException
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -26,17 +22,14 @@ NUMBERS = [i * 7919 % 101 for i in range(60)]
 
 
 def files(folder: Path) -> list[Path]:
-    """The data files that every reader sees."""
     return sorted(folder.glob("*.parquet"))
 
 
 def arrow_rows(folder: Path) -> Counter[str]:
-    """The rows as Arrow reads them, file by file."""
     return Counter(repr(row) for f in files(folder) for row in parquet.ParquetFile(f).read().to_pylist())
 
 
 def rows(spark: SparkSession, folder: Path) -> Counter[str]:
-    """The rows as Spark reads them."""
     return Counter(map(repr, spark.read.parquet(str(folder)).collect()))
 
 

@@ -3,24 +3,19 @@
 Each time the rows must be those without skipping, and files that were there before must still be skipped.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from comparison import files_read, same_rows, settings
 from pyarrow import dataset
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 

@@ -1,7 +1,5 @@
 """Tables on S3 that are published through the catalog."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +13,6 @@ ROWS = 2000
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[S3Server]:
-    """An S3 server behind a proxy."""
     with s3_server() as made:
         yield made
 

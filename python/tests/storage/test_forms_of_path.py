@@ -1,12 +1,10 @@
 """Queries that name files by a pattern or one by one, and those of Spark's V2 source: each row once, or an error."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,13 +12,9 @@ import pytest
 from comparison import condition_of
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.test_all
 

@@ -1,7 +1,5 @@
 """Tables in an object store: S3A with a server that the test starts."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading
@@ -27,27 +25,23 @@ The values of older Sparks are a little above those in bench/results/requests-s3
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[S3Server]:
-    """An S3 server behind a proxy."""
     with s3_server() as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def ours(server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
-    """A Spark with the extension."""
     with server.spark(tmp_path_factory.mktemp("ours")) as process:
         yield process
 
 
 @pytest.fixture(scope="module")
 def plain(server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
-    """A Spark without the extension."""
     with server.spark(tmp_path_factory.mktemp("plain"), extension=False) as process:
         yield process
 
 
 def write(spark: SparkProcess, root: str, form: str, parts: str, files: int = 4, first: int = 0) -> None:
-    """Append rows to a folder."""
     spark.run(
         f"spark.range({first}, {first + ROWS}).selectExpr('id', 'id % 2 AS p', 'hash(id) % 1000 AS a')"
         f".repartition({files}).write.mode('append').partitionBy(*{parts.split()!r}).format({form!r}).save({root!r})"
@@ -55,7 +49,6 @@ def write(spark: SparkProcess, root: str, form: str, parts: str, files: int = 4,
 
 
 def ids(spark: SparkProcess, root: str, form: str) -> tuple[int, int]:
-    """The number of rows, and of different ones."""
     found = spark.run(
         f"frame = spark.read.format({form!r}).load({root!r})\n"
         "result = [frame.count(), frame.select('id').distinct().count()]"

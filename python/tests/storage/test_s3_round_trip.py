@@ -1,16 +1,11 @@
 """A table on S3 in the session of all tests: OPTIMIZE, a lookup and RESTORE."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 from s3_server import s3_server
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 TABLE = "parquet.`s3a://bucket/t`"
 ROWS = 2000

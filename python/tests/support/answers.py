@@ -1,7 +1,5 @@
 """Collects the answers of statements, in programs that tests start in a session of their own."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -17,7 +15,6 @@ class Answers:
         self.found: dict[str, Any] = {}
 
     def ask(self, name: str, sql: str) -> None:
-        """Run a statement."""
         try:
             rows = self.spark.sql(sql).collect()
             self.found[name] = json.loads(json.dumps([row.asDict(recursive=True) for row in rows], default=str))

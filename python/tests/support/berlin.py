@@ -1,7 +1,5 @@
 """Works in a JVM whose time zone has daylight saving: `berlin.py <jar> optimize|write <folder>`."""
 
-from __future__ import annotations
-
 import sys
 
 from answers import Answers

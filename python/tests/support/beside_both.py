@@ -6,8 +6,6 @@ It starts a session for each order of the three extensions. The last line is a J
 `delta ours iceberg`, an object with the rows of each statement, or `{"error": ..}`.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from itertools import permutations
@@ -87,7 +85,6 @@ def answers_of_one(spark: SparkSession) -> dict[str, Any]:
 
 
 def main(jars: str, folder: str) -> None:
-    """Run all statements in each order."""
     found = {}
     for order in permutations(EXTENSIONS):
         name = " ".join(order)

@@ -5,8 +5,6 @@
 The last line is a JSON object: for each name of a statement its rows as objects, or `{"error": ..}`.
 """
 
-from __future__ import annotations
-
 import sys
 
 from answers import Answers
@@ -130,7 +128,6 @@ def ask_about_others(answers: Answers, folder: str) -> None:
 
 
 def main(jars: str, folder: str, last: str) -> None:
-    """Run all statements."""
     spark = session(jars, folder, last)
     spark.sparkContext.setLogLevel("ERROR")
     numbers = spark.range(2000).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 1000 AS b")

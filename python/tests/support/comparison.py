@@ -1,19 +1,15 @@
 """Compares what Spark answers with skipping on and with it off, and reads physical plans."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from spark_zorder import errors, explain_skipping
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
 
 
 @contextmanager
@@ -35,7 +31,6 @@ def settings(spark: SparkSession, **values: object) -> Iterator[None]:
 
 @contextmanager
 def no_skipping(spark: SparkSession) -> Iterator[None]:
-    """Turn skipping off for a while."""
     with settings(spark, spark_zorder_skipping_enabled="false"):
         yield
 
@@ -95,7 +90,6 @@ def node_names(frame: DataFrame) -> list[str]:
 
 
 def scans(frame: DataFrame) -> list[Any]:
-    """The nodes that read files."""
     return [
         node for node in nodes(frame) if node.getClass().getSimpleName() in ("FileSourceScanExec", "SkippingScanExec")
     ]

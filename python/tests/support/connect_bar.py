@@ -3,8 +3,6 @@
 connect_bar.py URL
 """
 
-from __future__ import annotations
-
 import sys
 
 from pyspark.sql import SparkSession
@@ -13,7 +11,6 @@ from spark_zorder import ZOrderTable
 
 
 def main() -> None:
-    """Optimize a table at the server."""
     spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
     rows = "SELECT /*+ REPARTITION(8) */ id, rand(1) AS a, rand(2) AS b FROM range(3000000)"
     spark.sql(f"CREATE TABLE slow USING parquet AS {rows}")

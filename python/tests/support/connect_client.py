@@ -5,8 +5,6 @@
 It prints what it found as JSON, in its last line.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import json

@@ -33,18 +33,15 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest import mock
 
 import golden
 from conftest import REPOSITORY
 from pyspark.errors import PySparkException
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from spark_zorder.errors import condition_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 RUN = ("sql", "python", "sh")
 WIDEST_TABLE = 100
@@ -139,7 +136,6 @@ def statements(code: str) -> Iterator[str]:
 
 
 def same(shown: str, printed: str) -> bool:
-    """Whether an output is as the page shows it."""
     pieces = (re.escape(_even(piece)) for piece in shown.strip("\n").split("..."))
     return re.fullmatch(r"[ ]?.*?[ ]?".join(pieces), _even(printed.strip("\n")), re.DOTALL) is not None
 

@@ -3,8 +3,6 @@
 A golden file counts as a test file. The start of the session that all tests share counts for none.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter, defaultdict

@@ -30,8 +30,6 @@ These rules replace what differs from run to run:
     sizes and times in REASONS                      <bytes>, <time>
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import re
@@ -39,15 +37,12 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Row
+from pyspark.sql import Row, SparkSession
 
 from spark_zorder.errors import condition_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 BYTES = re.compile(r"bytes(_.*|Share.*)?|.*_bytes|size|.*_size(_.*)?|.*(Size|Bytes)(AfterRestore)?|min|max|avg")
 TIMES = re.compile(r"timestamp|last_optimize|createdAt|lastModified|.*_ms|.*Ms|.*Millis|.*Seconds|seconds")

@@ -5,8 +5,6 @@
 The last line is a JSON object: for each name of a statement its rows as objects, or `{"error": ..}`.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -34,7 +32,6 @@ def session(jar: str) -> SparkSession:
 
 
 def main(jar: str) -> None:
-    """Run all statements."""
     spark = session(jar)
     spark.sparkContext.setLogLevel("ERROR")
     answers = Answers(spark)

@@ -1,17 +1,12 @@
 """Starts a session with the extension on this machine."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+from pyspark.sql import SparkSession
 
 from spark_zorder import configure_spark
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
 
 SMALL = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
 """Settings of a process that runs beside others."""

@@ -1,16 +1,14 @@
 """A small cluster of Hadoop on this host, in a JVM of its own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster import wait_until
 from fetched_jars import fetched_jars
-from submit import SPARK_HOME
+from processes import java, wait_until
+from servers import HOME
 
 
 @contextmanager
@@ -24,9 +22,8 @@ def mini_hadoop(work: Path, program: str, ready: str) -> Iterator[Path]:
     """
     folder = work / "conf"
     folder.mkdir()
-    java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
-    path = os.pathsep.join([*fetched_jars("yarn"), f"{SPARK_HOME}/jars/*"])
-    command = [str(java), "-Xmx512m", "-cp", path, str(Path(__file__).with_name(program)), str(folder)]
+    path = os.pathsep.join([*fetched_jars("yarn"), f"{HOME}/jars/*"])
+    command = [java(), "-Xmx512m", "-cp", path, str(Path(__file__).with_name(program)), str(folder)]
     with (work / "log").open("w") as log:
         started = subprocess.Popen(command, cwd=work, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT)
     try:

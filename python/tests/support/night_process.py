@@ -5,8 +5,6 @@
 `statements` is a JSON list of SQL that makes the catalog's entries. The arguments are those of the tool.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -14,8 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from child_process import start_child
 from local_session import SMALL, local_session
+from processes import start_child
 from steps import environment
 
 WORK = "$WORK"

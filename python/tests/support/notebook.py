@@ -6,8 +6,6 @@ Writes `FOLDER/executed.ipynb`, and the pictures of its outputs beside it. A las
 takes a few seconds: `FOLDER/bars.json` has the progress bars that it showed. `test_notebook.py` runs it.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re
@@ -32,7 +30,6 @@ class Watching(NotebookClient):  # type: ignore[misc]
     bars: list[str]
 
     def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
-        """Handle a message of the kernel."""
         if cell_index == len(self.nb.cells) - 1 and msg["msg_type"] in ("display_data", "update_display_data"):
             self.bars.append(msg["content"]["data"].get("text/html", ""))
         return super().process_message(msg, cell, cell_index)

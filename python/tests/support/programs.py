@@ -1,16 +1,13 @@
 """Runs programs in sessions of their own, because a JVM has only one catalog and one list of extensions."""
 
-from __future__ import annotations
-
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from conftest import REPOSITORY
 from fetched_jars import fetched_jars, spark_of
+from processes import printed
 
 from spark_zorder import jar_path
 
@@ -57,18 +54,6 @@ def answers_of(program: str, *arguments: str, folder: Path, python: str = sys.ex
         folder: Its working folder.
         python: The Python that runs it.
     """
-    environment = {**os.environ, "PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": "127.0.0.1"}
-    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE", "PYTHONPATH"):
-        environment.pop(name, None)
-    done = subprocess.run(
-        [python, str(Path(__file__).with_name(program)), *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    out = printed([python, Path(__file__).with_name(program), *arguments], folder, PYSPARK_PYTHON=python, PYTHONPATH="")
+    found: dict[str, Any] = json.loads(out.splitlines()[-1])
     return found

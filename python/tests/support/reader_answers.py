@@ -5,8 +5,6 @@ Runs in `build/envs/readers` (`make readers`), which has the readers and not thi
 environment of the tests.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys
@@ -171,7 +169,6 @@ def _safe(answer: Answer, question: Question) -> Any:
 
 
 def main(questions: list[Question], folders: list[Path], names: Iterable[str]) -> None:
-    """Ask each reader about each folder."""
     warnings.simplefilter("ignore")
     for name in names:
         for folder in folders:

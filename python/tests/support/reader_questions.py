@@ -3,8 +3,6 @@
 Runs in every environment, so it needs nothing but Python.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -33,7 +31,6 @@ class Question:
     values: tuple[str, ...] = ()
 
     def sql(self, dialect: str) -> str:
-        """The predicate."""
         name = f"({self.column})" if dialect == "chdb" else self.column
         if not self.values:
             return f"{name} {self.ask}"
@@ -61,7 +58,6 @@ class Type:
     others: dict[str, str]
 
     def literal(self, dialect: str, text: str) -> str:
-        """A value in SQL."""
         return self.others.get(dialect, self.sql).format(text)
 
 
@@ -102,10 +98,8 @@ TYPES = {
 
 
 def save(questions: list[Question], file: Path) -> None:
-    """Write questions into a file."""
     file.write_text(json.dumps([asdict(q) for q in questions]))
 
 
 def load(file: Path) -> list[Question]:
-    """Read questions of a file."""
     return [Question(**{**q, "values": tuple(q["values"])}) for q in json.loads(file.read_text())]

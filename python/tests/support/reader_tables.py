@@ -1,7 +1,5 @@
 """Tables that bring out each feature of files that readers use: their columns, and the questions about these."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -100,12 +98,10 @@ class Content:
     nested: bool = False
 
     def values(self) -> list[Any]:
-        """The value of each key."""
         texts = [self.text(k) for k in range(ROWS)]
         return [None if t is None else TYPES[self.type].parse(t) for t in texts]
 
     def array(self) -> pa.Array:
-        """The column."""
         values = pa.array(self.values(), ARROW[self.type])
         if not self.nested:
             return values
@@ -113,7 +109,6 @@ class Content:
         return pa.StructArray.from_arrays([values], fields=[pa.field("x", values.type)], mask=absent)
 
     def questions(self) -> list[Question]:
-        """What is asked."""
         column = f"{self.name}.x" if self.nested else self.name
         asks = [Question(column, self.type, ask) for ask in ("IS NULL", "IS NOT NULL", AGGREGATES)]
         asks += [Question(column, self.type, "=", (v,)) for v in self.literals[:3]]
@@ -123,7 +118,6 @@ class Content:
 
 
 def contents() -> list[Content]:
-    """All columns."""
     found = []
     for kind, values in VALUES.items():
         n = len(values)

@@ -8,16 +8,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
-from child_process import is_running, start_child
 from local_session import SMALL, local_session
+from processes import is_running, start_child, wait_until
 from steps import PROPERTY, environment, step
-
-SECONDS = 120.0
-"""The seconds that a test waits for anything before it fails."""
 
 
 class Rival:
@@ -88,7 +84,7 @@ class Rival:
 
     def answer(self, number: int) -> dict[str, Any]:
         """Wait for the end of a statement, and return its outcome."""
-        _until(lambda: number in self._answers or self._process.poll() is not None, f"an answer to {number}")
+        wait_until(lambda: number in self._answers or self._process.poll() is not None, f"an answer to {number}")
         if number not in self._answers:
             raise RuntimeError(f"the rival ended: {(self._work / 'log').read_text()[-3000:]}")
         return self._answers[number]
@@ -103,7 +99,7 @@ class Rival:
         self._process.kill()
         self._process.wait()
         self._log.close()
-        _until(lambda: not is_running(self._jvm), "its end")
+        wait_until(lambda: not is_running(self._jvm), "its end")
 
 
 class Running:
@@ -117,7 +113,7 @@ class Running:
     def wait_until_paused(self) -> None:
         """Wait until it has stopped."""
         reached = Path(f"{self._gate}.reached")
-        _until(lambda: reached.exists() or self._rival.has_answered(self.number), f"{reached}")
+        wait_until(lambda: reached.exists() or self._rival.has_answered(self.number), f"{reached}")
         if not reached.exists():
             raise RuntimeError(f"it did not stop at the step: {self._rival.answer(self.number)}")
 
@@ -139,14 +135,6 @@ class Running:
         answer = self._rival.answer(self.number)
         assert answer["error"] is None, answer
         return list(answer["rows"])
-
-
-def _until(reached: Any, what: str) -> None:
-    end = time.monotonic() + SECONDS
-    while not reached():
-        if time.monotonic() > end:
-            raise TimeoutError(f"waited {SECONDS:.0f} s for {what}")
-        time.sleep(0.01)
 
 
 def serve(work: Path) -> None:

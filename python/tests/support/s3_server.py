@@ -1,10 +1,7 @@
 """An S3 server that a test starts, and a proxy before it that counts requests and makes some of them fail."""
 
-from __future__ import annotations
-
 import http.client
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -21,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fetched_jars import fetched_jars, is_group
+from processes import free_port
 from spark_process import SparkProcess
 from spark_versions import PYSPARK_MINOR
 
@@ -41,12 +39,6 @@ def client_jars() -> str:
     """The group of jars with the S3A of the Hadoop of this process's Spark."""
     own = f"store-{PYSPARK_MINOR}"
     return own if is_group(own) else "store"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass(frozen=True)
@@ -109,7 +101,6 @@ class S3Server:
         return {f"spark.hadoop.fs.s3a.{key}": value for key, value in options.items()}
 
     def spark(self, work: Path, *, extension: bool = True, settings: dict[str, str] | None = None) -> SparkProcess:
-        """Start a Spark that uses this server."""
         # As `spark.jars` each process would copy 700 MB.
         jars = {"spark.driver.extraClassPath": ":".join(fetched_jars(client_jars()))}
         return SparkProcess(work, {**self.settings(), **jars, **(settings or {})}, extension=extension)
@@ -228,7 +219,7 @@ class _Proxy(ThreadingHTTPServer):
 @contextmanager
 def s3_server() -> Iterator[S3Server]:
     """An S3 server in memory with an empty bucket, behind a proxy."""
-    port = _free_port()
+    port = free_port()
     process = subprocess.Popen(
         [SERVER, "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
     )

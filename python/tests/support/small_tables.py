@@ -11,14 +11,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import dataset
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 ROWS = 20
 """The rows of each file."""
@@ -31,7 +29,6 @@ def rows_of(ids: Iterable[int]) -> pa.Table:
 
 
 def write_file(path: Path, ids: Iterable[int]) -> set[int]:
-    """Write a file of these rows."""
     rows = rows_of(ids)
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(rows, path)
@@ -65,7 +62,6 @@ class SmallTable:
 
     @property
     def folders(self) -> list[Path]:
-        """The folders with files."""
         return [self.root / "p=1", self.root / "p=2"] if self.partitioned else [self.root]
 
     @property

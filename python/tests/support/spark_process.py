@@ -65,7 +65,6 @@ class SparkProcess:
         raise AssertionError(Path(self.log.name).read_text()[-6000:])
 
     def run(self, code: str) -> Any:
-        """Run code and return its `result`."""
         self.send(code)
         return self._receive()
 
@@ -81,7 +80,6 @@ class SparkProcess:
         return found[0], found[1]
 
     def kill(self) -> None:
-        """Kill the process and its JVM."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.log.close()
@@ -94,7 +92,6 @@ class SparkProcess:
         self.log.close()
 
     def stop(self) -> None:
-        """End Spark."""
         if self.process.poll() is None:
             self.kill()
 

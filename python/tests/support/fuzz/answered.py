@@ -1,22 +1,16 @@
 """Compares counts, extremes and first rows that the index may answer with those that Spark reads."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING
 
 from comparison import condition_of, no_skipping
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
+from fuzz.columns import Column
 from fuzz.predicates import TABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fuzz.columns import Column
-    from fuzz.tables import FuzzTable
+from fuzz.tables import FuzzTable
 
 _ANSWERED = re.compile(r"answered from the index: (\d+) files")
 _BOUND = re.compile(r"Skipping: (\d+) of (\d+) files")

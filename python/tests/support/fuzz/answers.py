@@ -1,20 +1,15 @@
 """Runs conditions in Spark with skipping on and off."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 from comparison import condition_of, no_skipping, settings
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from fuzz.predicates import TABLE
 from spark_zorder import explain_skipping
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 PUSHDOWN = ("spark_sql_parquet_filterPushdown", "spark_sql_orc_filterPushdown")
 """The settings for filters in Spark's readers."""

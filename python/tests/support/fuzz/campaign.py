@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from fuzz import sessions
 from fuzz.answered import Answered as FromIndex
@@ -29,9 +29,6 @@ from fuzz.joined import Joined
 from fuzz.predicates import TABLE, Conditions
 from fuzz.reuse import both_orders, lost
 from fuzz.tables import FuzzTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 PHASES, BATCHES, BATCH = 2, 1, 20
 """A table is queried, changed and queried again. Each batch has its own settings."""
@@ -86,11 +83,9 @@ class Tally:
 
     @property
     def skipped(self) -> float:
-        """The share of files that were skipped."""
         return (self.files - self.kept) / max(self.files, 1)
 
     def summary(self) -> str:
-        """The figures in one line."""
         return (
             f"seed {self.seed}: {self.queries:,} queries of {self.tables:,} tables, {self.by_duck:,} of them also in "
             f"DuckDB ({self.refused_by_duck:,} more it refused), {self.raised:,} raised an error without skipping; "
@@ -244,7 +239,6 @@ class Campaign:
                 self._mismatch(table.number, q, f"{wrong}; {table.words()}")
 
     def _ask_index(self, table: FuzzTable, columns: list[Column], numbers: list[int], conditions: list[Text]) -> None:
-        """Check counts, extremes and first rows."""
         for q, condition in zip(numbers, conditions, strict=True):
             asked = FromIndex(table, columns, self._source(table.number, "answered", q))
             query = asked.query(condition.spark)
@@ -257,7 +251,6 @@ class Campaign:
     def _ask_joins(
         self, table: FuzzTable, columns: list[Column], any_case: bool, numbers: list[int], conditions: list[Text]
     ) -> None:
-        """Check joins with few rows."""
         for q, condition in zip(numbers, conditions, strict=True):
             r = self._source(table.number, "joined", q)
             joined = Joined(table, columns, Conditions(r, columns, table.rows, any_case), r)

@@ -1,7 +1,5 @@
 """The columns of a table: names, types and rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from random import Random
 
@@ -23,7 +21,6 @@ class Column:
 
     @property
     def spark(self) -> str:
-        """The name in SQL."""
         names = (self.called or self.path[0], *self.path[1:])
         return ".".join(name if name.isidentifier() and name.isascii() else quote(name) for name in names)
 
@@ -39,7 +36,6 @@ class Column:
 
 
 def quote(name: str) -> str:
-    """A name in backquotes."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -170,7 +166,6 @@ class Rows:
         return f"IF(s{self._structs.index(path)}, named_struct({fields}), NULL)"
 
     def make(self, count: int) -> list[tuple[Value, ...]]:
-        """Make this number of new rows."""
         first = self.next_id
         self.next_id += count
         return [self._row(first + n, n / count) for n in range(count)]

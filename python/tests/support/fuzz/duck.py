@@ -1,8 +1,6 @@
 """Runs DuckDB on the same files, on a copy of the columns that mean the same to both."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -11,11 +9,7 @@ from pyarrow import orc
 from fuzz.columns import Column
 from fuzz.dialects import quoted
 from fuzz.predicates import TABLE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from fuzz.tables import FuzzTable
+from fuzz.tables import FuzzTable
 
 _ALIKE = {"whole", "decimal", "fraction", "text", "binary", "boolean", "date", "timestamp", "ntz", "time"}
 
@@ -85,7 +79,6 @@ class Copy:
         return sorted(row[0] for row in rows)
 
     def close(self) -> None:
-        """Free its memory."""
         self._connection.close()
 
 

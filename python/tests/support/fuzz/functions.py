@@ -1,13 +1,8 @@
 """Functions of columns whose range in a file follows from the bounds of the column, or whose start does."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from random import Random
 
 from fuzz.dialects import Text, both, form, quoted
-
-if TYPE_CHECKING:
-    from random import Random
 
 _CHOICES = (
     "greatest({x}, {o})",

@@ -1,20 +1,15 @@
 """Queries on a listing that a session has cached, while another program overwrites a file in place."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING
 
 from comparison import condition_of, no_skipping
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from fuzz.answers import Answer
-    from fuzz.tables import FuzzTable
+from fuzz.answers import Answer
+from fuzz.tables import FuzzTable
 
 
 class Held:

@@ -1,26 +1,21 @@
 """Changes a table before it is queried, and between two rounds of questions."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 from comparison import condition_of, no_skipping
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import Row
 
 from fuzz import sessions
 from fuzz.columns import Column
 from fuzz.tables import FuzzTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import Row
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,17 @@
 """Compares joins whose keys leave out files with the same joins that read all files."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING
 
 from comparison import condition_of, no_skipping, settings
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
+from fuzz.columns import Column
 from fuzz.dialects import Text
 from fuzz.predicates import TABLE, Conditions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fuzz.columns import Column
-    from fuzz.tables import FuzzTable
+from fuzz.tables import FuzzTable
 
 _LEFT_OUT = re.compile(r"Joins: (\d+) of (\d+) files")
 

@@ -1,7 +1,5 @@
 """Draws conditions on a table's columns, as text for both dialects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from random import Random
 

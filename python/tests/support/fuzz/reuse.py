@@ -1,15 +1,9 @@
 """Compares equal conditions in two orders: Spark runs equal parts once, with skipping and without."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from comparison import no_skipping, node_names
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 
 def both_orders(relation: str, one: str, other: str) -> str:

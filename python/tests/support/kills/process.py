@@ -1,7 +1,5 @@
 """Starts and kills the process that runs statements."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -12,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from child_process import is_running
+from processes import is_running
 from spark_process import SparkProcess
 
 from kills.statements import Known
@@ -43,7 +41,6 @@ class Driver:
             self.seconds.append(time.monotonic() - began)
 
     def begin(self, seed: str, tables: list[Known]) -> None:
-        """Let it work on these tables."""
         told = [asdict(table) for table in tables]
         self._process.run(
             f"from kills.statements import begin\nbegin(spark, {told}, {seed!r}, {str(self._work / 'out')!r})\n"
@@ -65,7 +62,6 @@ class Driver:
         return [json.loads(line) for line in out.read_text().split("\n")[:-1]] if out.exists() else []
 
     def remove(self) -> None:
-        """Delete its folder, with its output."""
         shutil.rmtree(self._work)
 
 

@@ -1,7 +1,5 @@
 """Runs one kill after the other, and checks. A kill is a `kill -9` of a process with an operation under way."""
 
-from __future__ import annotations
-
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -95,7 +93,6 @@ class Tally:
     problems: list[str] = field(default_factory=list)
 
     def line(self) -> str:
-        """The figures so far."""
         return (
             f"{self.kills} kills, {self.under_way.total()} operations under way in them, {self.lost} rows lost, "
             f"{self.doubled} doubled, {self.stuck} tables stuck in {self.checks} checks after one more statement, "

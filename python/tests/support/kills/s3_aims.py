@@ -1,7 +1,5 @@
 """When to kill a process on S3: at one of its requests, which the proxy sees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random

@@ -1,7 +1,5 @@
 """Kills on S3, at requests that a proxy sees."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable
@@ -34,7 +32,6 @@ class S3Campaign(Rounds[S3Table]):
         self._server = server
 
     def run(self, enough: Callable[[Tally], bool], *, share: bool = False) -> Tally:
-        """As in `Rounds`."""
         with self._server.spark(self._folder / "checker") as self._checker:
             return super().run(enough, share=share)
 

@@ -1,21 +1,17 @@
 """Statements that change files of a table or beside it, and what a process does until it is killed."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from comparison import condition_of
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 EXPECTED = (
     "ZORDER_CANNOT_RESTORE.FILES_GONE",
@@ -107,7 +103,6 @@ def _length(path: Path) -> int:
 
 
 def newest(root: Path) -> int:
-    """The version of a table."""
     versions = [re.match(r"_v(\d+)(-\d+ms)?\.(json|vacuumed)", p.name) for p in root.glob("_zorder/_v*")]
     return max((int(found[1]) for found in versions if found), default=0)
 

@@ -1,7 +1,5 @@
 """A table that processes work on, and the remains of kills there."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections import Counter
@@ -31,7 +29,6 @@ class Target:
 
     @property
     def root(self) -> Path:
-        """The table's folder."""
         return self.table.root
 
     def append(self, ids: range, rng: Random) -> None:
@@ -43,22 +40,18 @@ class Target:
 
     @property
     def known(self) -> Known:
-        """Its folder tells the rest."""
         return Known(self.table.source, len(self.table.folders), 16, root=str(self.root))
 
     def plain_ids(self) -> Counter[int]:
-        """How often pyarrow finds each id."""
         return self.table.plain_ids()
 
     def left_over(self) -> list[str]:
-        """What no finished operation leaves."""
         # A process that dies after it deleted the lock leaves an empty folder.
         left = self.table.leftovers(1000)
         return [name for name in left if name != "_zorder" or any((self.root / name).iterdir())]
 
     @property
     def is_exchanging(self) -> bool:
-        """Whether a plain reader may see a row twice."""
         return bool(self._side("*.publishing"))
 
     def has(self, pid: int, operations: Collection[str]) -> bool:
@@ -71,7 +64,6 @@ class Target:
         return bool(self._side("staging/*"))
 
     def killed(self, pid: int) -> tuple[str, str] | None:
-        """The operation of a process here, and its phase."""
         for lock, owner in self._locks().items():
             if not owner and lock not in self.unfinished:
                 self.unfinished.add(lock)
@@ -115,7 +107,6 @@ class Target:
         return _found(self.root / "_zorder", pattern)
 
     def remove(self) -> None:
-        """Delete the folder."""
         shutil.rmtree(self.root)
 
 

@@ -1,7 +1,5 @@
 """`make load`: run twelve readers, an appender, counts and a loop of statements on the same tables for some minutes."""
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import os

@@ -1,7 +1,5 @@
 """Runs one load: processes start, warm up, rest, work, and rest again. Collects the results."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence

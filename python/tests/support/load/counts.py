@@ -1,7 +1,5 @@
 """Independent counts by readers that know nothing of the extension, and an appender without Spark."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -26,13 +24,11 @@ State = tuple[int, frozenset[str]]
 
 
 def by_pyarrow(table: LoadTable) -> Numbers:
-    """The ids that pyarrow finds in the folder."""
     found = dataset.dataset(table.root, format=table.file_format, partitioning="hive").to_table(columns=["id"])
     return np.asarray(found.column("id").to_numpy(), dtype=np.int64)
 
 
 def by_duckdb(table: LoadTable) -> Numbers:
-    """The ids that DuckDB finds in the folder."""
     with duckdb.connect(config={"threads": "1"}) as connection:
         found = connection.sql(f"SELECT id FROM read_parquet('{table.pattern}')").fetchnumpy()["id"]
     return np.asarray(found, dtype=np.int64)

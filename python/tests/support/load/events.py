@@ -1,7 +1,5 @@
 """Events of many threads of a process, written as a line of JSON each."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

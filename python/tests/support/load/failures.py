@@ -1,7 +1,5 @@
 """The documented failures. Any other failure fails the run."""
 
-from __future__ import annotations
-
 GONE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 """A query listed its files before an exchange and opened them after it."""
 

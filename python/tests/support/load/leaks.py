@@ -1,7 +1,5 @@
 """Finds resources that a process has more of at the end than at the beginning."""
 
-from __future__ import annotations
-
 from typing import Any
 
 THREADS = 16

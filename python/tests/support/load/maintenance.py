@@ -1,24 +1,19 @@
 """Runs the statements: OPTIMIZE in several forms, RESTORE, VACUUM, REFRESH, INSERT and DESCRIBE HISTORY."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING
 
 from comparison import condition_of
 from kills.statements import newest, size
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from load.events import RIGHT, Events
 from load.failures import of_statement
 from load.rows import PARTITIONS
 from load.tables import BY_INSERT, LoadTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 WEIGHTS = {
     "OPTIMIZE": 6,

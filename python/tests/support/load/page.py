@@ -1,7 +1,5 @@
 """Writes the page of figures."""
 
-from __future__ import annotations
-
 import os
 import statistics
 from collections import Counter
@@ -18,7 +16,6 @@ Event = dict[str, Any]
 
 
 def summary(result: Result) -> str:
-    """The figures in a line."""
     happened = _of_load(result)
     queries, counts = _of("query", happened), _of("count", happened)
     wrong = sum(event["outcome"] == WRONG for event in happened)
@@ -30,7 +27,6 @@ def summary(result: Result) -> str:
 
 
 def page(result: Result, date: str, spark: str) -> str:
-    """The whole page."""
     happened = _of_load(result)
     queries, counts, statements = (_of(what, happened) for what in ("query", "count", "statement"))
     appended, inserted = _of("append", happened), [s for s in statements if s["kind"] == "INSERT" and _right(s)]

@@ -1,13 +1,11 @@
 """Starts a process of the load and talks to it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from child_process import start_child
+from processes import start_child
 
 
 class WorkerEndedError(Exception):
@@ -25,7 +23,6 @@ class Worker:
             self._process = start_child(program, role, str(work), seed, stdout=subprocess.PIPE, stderr=log)
 
     def tell(self, what: str) -> None:
-        """Send it a command."""
         assert self._process.stdin is not None
         self._process.stdin.write(what + "\n")
         self._process.stdin.flush()

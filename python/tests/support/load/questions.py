@@ -1,7 +1,5 @@
 """Questions whose right answer follows from the batches of a table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -37,7 +35,6 @@ class Question:
     mask: Mask
 
     def sql(self, relation: str) -> str:
-        """The query in SQL."""
         wanted = {
             "rows": "id",
             "groups": "batch, count(*), sum(id), sum(v)",

@@ -1,25 +1,21 @@
 """Readers with the extension. Each asks one question after the other and names the table in one of many ways."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from comparison import condition_of
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 
 from load.events import RIGHT, WRONG, Events
 from load.failures import is_of_query
 from load.questions import Question, drawn
 from load.tables import LoadTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 WAYS = ("path", "path", "load", "catalog", "catalog", "frame", "frame", "pattern", "cached", "again")
 """The ways to name a table. Each question draws one of them."""
@@ -71,7 +67,6 @@ class ReaderSession:
     refreshed: dict[str, frozenset[int]] = field(default_factory=dict)
 
     def refresh(self, table: LoadTable) -> None:
-        """Refresh the listing of a table."""
         complete = table.ledger().complete()
         self.spark.sql(f"REFRESH TABLE {table.name}")
         self.refreshed[table.name] = self.refreshed.get(table.name, frozenset()) | complete

@@ -1,15 +1,12 @@
 """Measures the resources of a process: threads, open files, and the heap after a collection."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 SETTLING = 3.0
 """The seconds in which pools and connections release the resources of a thread that ended."""
@@ -34,7 +31,6 @@ def of_jvm(spark: SparkSession, tables: Path) -> dict[str, Any]:
 
 
 def of_files(pid: int, tables: Path) -> dict[str, Any]:
-    """The open files of a process."""
     # One of them is closed by now: the one that read the folder itself.
     links = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
     return {

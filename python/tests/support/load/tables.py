@@ -1,7 +1,5 @@
 """The tables of a load: a flat one, one with partitions, and one of ORC."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +31,6 @@ class LoadTable:
 
     @property
     def root(self) -> Path:
-        """The table's folder."""
         return self.work / "tables" / self.name
 
     @property
@@ -89,7 +86,6 @@ class LoadTable:
 
 
 def tables(work: Path) -> list[LoadTable]:
-    """All tables."""
     return [
         LoadTable(work, "flat", "parquet", partitioned=False),
         LoadTable(work, "parted", "parquet", partitioned=True),

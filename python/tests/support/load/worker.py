@@ -139,7 +139,6 @@ def started(work: Path) -> SparkSession:
 
 
 def main(role: str, work: Path, seed: str) -> None:
-    """Follow the commands on standard input."""
     from load.loops import Loops
 
     # The JVM writes warnings to the output that it inherits. They go to the log.

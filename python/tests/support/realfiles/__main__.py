@@ -1,7 +1,5 @@
 """`make real-files FILES=<folder>`: try every file, and print what became of each."""
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import sys
@@ -9,12 +7,9 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from realfiles.trial import Outcome
 from realfiles.worker import attempt, start
-
-if TYPE_CHECKING:
-    from realfiles.trial import Outcome
 
 
 def _line(outcome: Outcome) -> str:

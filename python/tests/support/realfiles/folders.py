@@ -1,19 +1,15 @@
 """Folders of data files, and what plain readers find in them."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 MOST_ROWS = 100_000
 """Files that claim more rows are not read by pyarrow."""
@@ -47,7 +43,6 @@ def spark_rows(spark: SparkSession, source: str) -> Counter[str]:
 
 
 def quoted(name: str) -> str:
-    """A name in SQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -95,7 +90,6 @@ def claimed_rows(path: Path) -> int:
 
 
 def is_orc(path: Path) -> bool:
-    """Whether the file begins as ORC files do."""
     with path.open("rb") as file:
         return file.read(3) == b"ORC"
 

@@ -1,9 +1,6 @@
 """Predicates drawn from the data of a folder, and the number of rows for each."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from pyspark.sql import SparkSession
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -14,9 +11,6 @@ from pyspark.sql.types import (
 )
 
 from realfiles.folders import quoted
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 MOST_COLUMNS = 8
 MOST_VALUES = 4

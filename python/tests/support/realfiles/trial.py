@@ -1,13 +1,11 @@
 """What one file goes through."""
 
-from __future__ import annotations
-
 import shutil
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.orc as orc
@@ -15,6 +13,7 @@ import pyarrow.parquet as pq
 from comparison import condition_of, no_skipping, settings
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from realfiles import predicates
 from realfiles.folders import (
@@ -27,11 +26,6 @@ from realfiles.folders import (
     spark_rows,
     state,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pyspark.sql import SparkSession
 
 SPARK_ERRORS = (PySparkException, Py4JJavaError)
 COPIES = 3
@@ -82,7 +76,6 @@ class Trial:
         self.outcome = Outcome(name)
 
     def run(self) -> Outcome:
-        """Do all that suits the file."""
         rows = claimed_rows(self.path)
         if rows > CLAIMED_ROWS:
             self.outcome.refused.append(f"trial by claims of {rows} rows, which plain Spark counts one by one")

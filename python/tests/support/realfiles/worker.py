@@ -1,18 +1,13 @@
 """One process of the run, with a session for all of its files."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from local_session import SMALL, local_session
+from pyspark.sql import SparkSession
 
 from realfiles.trial import Outcome, Trial, tidy
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _process: dict[str, object] = {}
 

@@ -1,16 +1,11 @@
 """Spark as a writer and as a reader."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from round_trips.seen import Seen
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 OF_ITS_OWN = {
     "months": "make_ym_interval(k % 178000, k % 12)",
@@ -31,7 +26,6 @@ def write(spark: SparkSession, source: Path, folder: Path, form: str) -> None:
 
 
 def read(spark: SparkSession, folder: Path, form: str) -> Seen:
-    """What Spark reads in a folder."""
     rows = spark.read.format(form).load(str(folder))
     # Arrow has no such types, or Spark does not give it theirs.
     texts = [

@@ -1,7 +1,5 @@
 """Nests a type three deep, with nulls and empty collections at each level."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Sequence
 from random import Random

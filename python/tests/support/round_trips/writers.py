@@ -1,7 +1,5 @@
 """Libraries that write files of a table, and read them again."""
 
-from __future__ import annotations
-
 import importlib
 import zlib
 from collections.abc import Callable
