@@ -34,9 +34,26 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         return asked(url)
 
 
-def test_the_client_has_no_py4j_and_its_builder_stays_as_it_is(found: dict[str, Any]) -> None:
-    assert (found["py4j"], found["builder"]) == (False, {})
-    assert found["session"] == "pyspark.sql.connect.session"
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        ("py4j", False),
+        ("builder", {}),
+        ("session", "pyspark.sql.connect.session"),
+        ("dry run", [True, 16, "Nothing was changed."]),
+        ("result", [True, 8, 16, 1]),
+        ("explained text", [[16, 4], [16, 4]]),
+        ("explained frame", [[16, 4], [16, 4]]),
+        # To a time of the history, in any zone.
+        ("restored", [8, 16]),
+        ("plain", [True, False]),
+        ("picture", [b"\x89PNG".hex(), True]),
+        ("hint", 3),
+        ("function", "C" + "0" * 31),
+    ],
+)
+def test_a_client_without_py4j_has_all(found: dict[str, Any], what: str, expected: object) -> None:
+    assert found[what] == expected
 
 
 def test_the_doctor_finds_the_server_well(found: dict[str, Any]) -> None:
@@ -49,31 +66,9 @@ def test_every_example_of_the_package_prints_what_it_shows(found: dict[str, Any]
     assert [report for report in found["examples"].values() if report] == []
 
 
-def test_a_result_reads_as_sentences_and_has_a_frame(found: dict[str, Any]) -> None:
-    assert found["dry run"] == [True, 16, "Nothing was changed."]
-    assert found["result"] == [True, 8, 16, 1]
+def test_a_result_reads_as_sentences(found: dict[str, Any]) -> None:
     assert found["html"].startswith("<p>8 → 16 files, ")
     assert "<td>user</td><td>8.0</td><td>4.0</td><td>4.0</td>" in found["html"]
-
-
-def test_queries_skip_files(found: dict[str, Any]) -> None:
-    assert found["explained text"] == found["explained frame"] == [[16, 4], [16, 4]]
-
-
-def test_a_time_of_the_history_is_restored_in_any_zone(found: dict[str, Any]) -> None:
-    assert found["restored"] == [8, 16]
-
-
-def test_a_name_is_asked_for_before_it_is_used(found: dict[str, Any]) -> None:
-    assert found["plain"] == [True, False]
-
-
-def test_a_picture_is_drawn(found: dict[str, Any]) -> None:
-    assert found["picture"] == [b"\x89PNG".hex(), True]
-
-
-def test_hints_and_functions_work(found: dict[str, Any]) -> None:
-    assert (found["hint"], found["function"]) == (3, "C" + "0" * 31)
 
 
 def test_errors_have_their_conditions(found: dict[str, Any]) -> None:

@@ -8,16 +8,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from pyspark.errors import AnalysisException
+from comparison import refused
 from pyspark.sql import SparkSession
 
 BY_CATALOG = "ZORDER BY (id) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '2')"
-
-
-def refused(spark: SparkSession, statement: str) -> tuple[str, str]:
-    with pytest.raises(AnalysisException) as error:
-        spark.sql(statement).collect()
-    return error.value.getCondition() or "", str(error.value)
 
 
 def write(spark: SparkSession, folder: Path, rows: int = 60, files: int = 3) -> list[Path]:

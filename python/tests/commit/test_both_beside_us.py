@@ -102,7 +102,7 @@ def test_all_rows_are_there(all_answers: dict[str, Any], order: str) -> None:
 
 def test_the_page_has_these_settings() -> None:
     page = (REPOSITORY / "docs" / "readers.md").read_text()
-    program = (SUPPORT / "beside_both.py").read_text()
+    program = "".join((SUPPORT / name).read_text() for name in ("answers.py", "beside_both.py"))
     [extensions] = [line for line in page.splitlines() if line.startswith("spark.sql.extensions ")]
     assert extensions.endswith(",org.sparkzorder.ZOrderSparkExtension")
     for line in page.partition("```properties\n")[2].partition("```")[0].splitlines():

@@ -138,17 +138,6 @@ def test_metrics_are_told_of_a_scan_inside_an_adaptive_plan(spark: SparkSession,
     assert metrics_in_store(spark)["skipping: files kept"] == "1"
 
 
-def test_a_table_without_a_side_folder_is_scanned_by_sparks_own_node(
-    spark: SparkSession, made: Path, database: Path
-) -> None:
-    spark.sql("CREATE TABLE plain USING parquet AS SELECT * FROM plans.t")
-    frame = spark.sql(f"SELECT * FROM plain WHERE {IN_ONE_FILE}")
-    [scan] = scans(frame)
-    assert scan.getClass().getName() == "org.apache.spark.sql.execution.FileSourceScanExec"
-    assert "SkippingFileIndex" not in scan.relation().location().getClass().getName()
-    assert "Skipping" not in plan_text(spark, f"SELECT * FROM plain WHERE {IN_ONE_FILE}", "EXTENDED")
-
-
 def test_with_skipping_off_all_files_are_read(spark: SparkSession, table: Path) -> None:
     with no_skipping(spark):
         frame = spark.sql(f"SELECT * FROM t WHERE {IN_ONE_FILE}")

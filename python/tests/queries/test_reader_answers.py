@@ -90,11 +90,7 @@ def is_error(answer: Any) -> bool:
 
 
 def word(triples: list[tuple[Any, Any, Any]]) -> str:
-    """A cell of the table.
-
-    Args:
-        triples: The right answer to each question, the answer before OPTIMIZE, and the one after it.
-    """
+    """A cell of the table, from the right answer to each question, that before OPTIMIZE, and that after it."""
     triples = [t for t in triples if t[1] is not None and not is_error(t[1])]
     if any(is_error(after) for _, _, after in triples):
         return "**fails**"

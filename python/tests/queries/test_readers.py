@@ -40,12 +40,7 @@ def all_of(spark: SparkSession, folder: Path) -> Found:
 
 
 def word(flat: tuple[bool, bool], partitioned: tuple[bool, bool]) -> str:
-    """A cell of the table.
-
-    Args:
-        flat: Whether the form works before OPTIMIZE and after it.
-        partitioned: The same for a table with partitions.
-    """
+    """A cell of the table: whether a form works before OPTIMIZE and after it, flat and partitioned."""
     before = [kind for kind, works in (("flat", flat), ("partitioned", partitioned)) if works[0]]
     after = [kind for kind, works in (("flat", flat), ("partitioned", partitioned)) if works[1]]
     if not before:

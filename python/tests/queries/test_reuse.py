@@ -62,14 +62,6 @@ def same_nodes(spark: SparkSession, query: str) -> Counter[str]:
     return found
 
 
-def test_a_self_join_shares_an_exchange(reuse: SparkSession) -> None:
-    query = (
-        "SELECT x.b, y.b AS c FROM (SELECT id, b FROM t WHERE id < 40 AND a > 2) x"
-        " JOIN (SELECT id, b FROM t WHERE a > 2 AND id < 40) y ON x.id = y.id"
-    )
-    assert same_nodes(reuse, query)["ReusedExchangeExec"] == 1
-
-
 def test_subqueries_in_another_order_are_one(reuse: SparkSession) -> None:
     subquery = "(SELECT max(b) FROM t WHERE {})"
     query = f"SELECT {subquery.format('id < 40 AND a > 2')} AS x, {subquery.format('a > 2 AND id < 40')} + 1 AS y"

@@ -18,7 +18,7 @@ from conftest import REPOSITORY
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
-from small_tables import ROWS, SmallTable, age, write_file
+from small_tables import ROWS, SmallTable, age, once, write_file
 
 SCHEMA = "id BIGINT, a INT"
 PAGE = (REPOSITORY / "docs/readers.md").read_text()
@@ -93,13 +93,11 @@ class Stream:
         return Counter(row.id for row in self.spark.read.schema(SCHEMA).parquet(str(arrived)).select("id").collect())
 
 
-def once(ids: set[int]) -> Counter[int]:
-    """A count of one for each id."""
-    return Counter(ids)
+Streams = Callable[..., Stream]
 
 
 @pytest.fixture
-def stream(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[..., Stream]]:
+def stream(spark: SparkSession, tmp_path: Path) -> Iterator[Streams]:
     """Make streams. They are stopped after the test."""
     made: list[Stream] = []
 
@@ -124,7 +122,7 @@ def optimize(spark: SparkSession, root: Path, more: str = "") -> None:
 
 @pytest.mark.parametrize("partitioned", [pytest.param(False, marks=pytest.mark.test_all), True])
 def test_each_row_arrives_once_while_the_stream_runs(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], partitioned: bool
+    spark: SparkSession, tmp_path: Path, stream: Streams, partitioned: bool
 ) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned)
     last = table.folders[-1]
@@ -150,25 +148,23 @@ def test_each_row_arrives_once_while_the_stream_runs(
 
 @pytest.mark.test_rest
 def test_rows_that_were_rewritten_before_the_stream_read_them_come_from_the_trash(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+    spark: SparkSession, parted: SmallTable, stream: Streams
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=True)
-    ids = set(table.ids)
-    stopped = stream(table.root)
+    ids = set(parted.ids)
+    stopped = stream(parted.root)
     assert stopped.run_once() == once(ids)
-    ids |= append(table.root / "p=1", "new.parquet", 10_000)
-    ids |= append(table.root / "p=3", "new.parquet", 11_000)
-    optimize(spark, table.root)
-    optimize(spark, table.root, "FULL")
+    ids |= append(parted.root / "p=1", "new.parquet", 10_000)
+    ids |= append(parted.root / "p=3", "new.parquet", 11_000)
+    optimize(spark, parted.root)
+    optimize(spark, parted.root, "FULL")
     assert stopped.run_once() == once(ids)
 
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("begins", ["before the loss", "after the loss", "after the RESTORE"])
 def test_a_stream_and_a_restore_of_lost_files(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], begins: str
+    spark: SparkSession, table: SmallTable, stream: Streams, begins: str
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", False)
     spark.sql(f"OPTIMIZE {table.source} ZORDER BY (a) OPTIONS ('num-files' = '4')")
     s = stream(table.root)
     if begins == "before the loss":
@@ -187,9 +183,8 @@ def test_a_stream_and_a_restore_of_lost_files(
 
 @pytest.mark.test_rest
 def test_a_stream_whose_rows_are_gone_from_the_trash_fails(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+    spark: SparkSession, table: SmallTable, stream: Streams
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
     stopped = stream(table.root)
     arrived = stopped.run_once()
     append(table.root, "new.parquet", 10_000)
@@ -203,9 +198,8 @@ def test_a_stream_whose_rows_are_gone_from_the_trash_fails(
 
 @pytest.mark.test_all
 def test_a_fresh_stream_reads_an_optimized_folder_and_what_was_appended(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+    spark: SparkSession, table: SmallTable, stream: Streams
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
     ids = set(table.ids)
     optimize(spark, table.root)
     ids |= append(table.root, "new.parquet", 10_000)
@@ -218,10 +212,7 @@ def test_a_fresh_stream_reads_an_optimized_folder_and_what_was_appended(
 
 
 @pytest.mark.test_all
-def test_a_batch_that_is_run_again_reads_the_same_rows(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_a_batch_that_is_run_again_reads_the_same_rows(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     stopped = stream(table.root)
     stopped.run_once()
     # As if the process had died before it noted the end of the batch.
@@ -234,9 +225,8 @@ def test_a_batch_that_is_run_again_reads_the_same_rows(
 
 @pytest.mark.test_rest
 def test_a_name_that_an_operation_has_freed_is_new_data_when_it_is_used_again(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+    spark: SparkSession, table: SmallTable, stream: Streams
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
     optimize(spark, table.root, "FULL")
     stopped = stream(table.root)
     assert stopped.run_once() == once(table.ids)
@@ -253,9 +243,8 @@ def test_a_name_that_an_operation_has_freed_is_new_data_when_it_is_used_again(
 
 @pytest.mark.test_rest
 def test_a_running_stream_reads_a_load_under_old_names_once(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+    spark: SparkSession, table: SmallTable, stream: Streams
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
     names = [path.name for path in table.files()]
     optimize(spark, table.root, "FULL")
     for path in table.files():
@@ -276,9 +265,8 @@ def shift(path: Path, seconds: float) -> None:
 @pytest.mark.test_rest
 @pytest.mark.parametrize("seconds", [-3 * 86_400, -1, 5], ids=["backup", "whole seconds", "touch"])
 def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], seconds: float
+    spark: SparkSession, table: SmallTable, stream: Streams, seconds: float
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
     stopped = stream(table.root)
     assert stopped.run_once() == once(table.ids)
     for path in table.files():
@@ -293,9 +281,8 @@ def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
 @pytest.mark.test_rest
 @pytest.mark.parametrize("seconds", [-86_400, pytest.param(86_400, marks=pytest.mark.test_all)])
 def test_files_that_came_back_and_were_touched_are_not_new(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], seconds: float
+    spark: SparkSession, table: SmallTable, stream: Streams, seconds: float
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
     optimize(spark, table.root, "FULL")
     stopped = stream(table.root)
     assert stopped.run_once() == once(table.ids)
@@ -311,9 +298,8 @@ def test_files_that_came_back_and_were_touched_are_not_new(
 @pytest.mark.test_rest
 @pytest.mark.parametrize("is_fresh", [False, True])
 def test_loads_of_one_name_and_one_time_are_not_delivered_twice(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], is_fresh: bool
+    spark: SparkSession, table: SmallTable, stream: Streams, is_fresh: bool
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
     first = table.files()[0]
     os.utime(first, (1e9, 1e9))
     stopped = stream(table.root)
@@ -336,8 +322,7 @@ def test_loads_of_one_name_and_one_time_are_not_delivered_twice(
 
 
 @pytest.mark.test_all
-def test_a_stream_over_a_copied_table(spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_a_stream_over_a_copied_table(spark: SparkSession, table: SmallTable, tmp_path: Path, stream: Streams) -> None:
     optimize(spark, table.root, "FULL")
     spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0")
     copy = tmp_path / "copy"
@@ -356,9 +341,8 @@ def test_a_stream_over_a_copied_table(spark: SparkSession, tmp_path: Path, strea
 @pytest.mark.test_rest
 @pytest.mark.parametrize("pattern", ["*", "*.parquet"])
 def test_a_stream_over_all_that_is_in_the_folder(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], pattern: str
+    spark: SparkSession, table: SmallTable, stream: Streams, pattern: str
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
     running = stream(f"{table.root}/{pattern}")
     assert running.catch_up() == once(table.ids)
     optimize(spark, table.root, "FULL")
@@ -368,9 +352,7 @@ def test_a_stream_over_all_that_is_in_the_folder(
 
 @pytest.mark.test_all
 @pytest.mark.parametrize("pattern", ["*.parquet", "p=*", "p=*/*.parquet"])
-def test_a_stream_over_a_pattern_of_paths(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], pattern: str
-) -> None:
+def test_a_stream_over_a_pattern_of_paths(spark: SparkSession, tmp_path: Path, stream: Streams, pattern: str) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=pattern.startswith("p="))
     ids = set(table.ids)
     stopped = stream(f"{table.root}/{pattern}")
@@ -381,15 +363,12 @@ def test_a_stream_over_a_pattern_of_paths(
 
 
 @pytest.mark.test_all
-def test_partition_values_of_rows_from_the_trash(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=True)
-    stopped = stream(table.root)
+def test_partition_values_of_rows_from_the_trash(spark: SparkSession, parted: SmallTable, stream: Streams) -> None:
+    stopped = stream(parted.root)
     stopped.schema = f"{SCHEMA}, p INT"
     stopped.run_once()
-    append(table.root / "p=2", "new.parquet", 10_000)
-    optimize(spark, table.root, "FULL")
+    append(parted.root / "p=2", "new.parquet", 10_000)
+    optimize(spark, parted.root, "FULL")
     stopped.run_once()
     rows = spark.read.parquet(str(stopped.at / "arrived")).where("id >= 10000").select("p").distinct().collect()
     assert [row.p for row in rows] == [2]
@@ -414,9 +393,8 @@ def test_a_stream_over_a_table_of_the_catalog(spark: SparkSession, database: Pat
 
 @pytest.mark.test_rest
 def test_the_pattern_of_the_docs_leaves_out_what_optimize_writes(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+    spark: SparkSession, table: SmallTable, stream: Streams
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
     ids = set(table.ids)
     plain = stream(table.root, pathGlobFilter=ALL_BUT_OURS)
     assert plain.run_once() == once(ids)
@@ -434,9 +412,8 @@ def test_the_pattern_of_the_docs_leaves_out_what_optimize_writes(
 @pytest.mark.test_all
 @pytest.mark.parametrize("again", [False, True], ids=["of the file", "of what it was made of"])
 def test_without_a_record_a_stream_fails_where_rows_could_arrive_twice(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], again: bool
+    spark: SparkSession, table: SmallTable, stream: Streams, again: bool
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
     stopped, fresh = stream(table.root), stream(table.root)
     stopped.run_once()
     optimize(spark, table.root, "FULL")
@@ -451,9 +428,8 @@ def test_without_a_record_a_stream_fails_where_rows_could_arrive_twice(
 
 @pytest.mark.test_rest
 def test_a_used_name_does_not_hide_that_records_are_gone(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+    spark: SparkSession, table: SmallTable, stream: Streams
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
     stopped = stream(table.root)
     stopped.run_once()
     names = [path.name for path in table.files()]
@@ -477,24 +453,23 @@ def forget(spark: SparkSession, root: Path) -> None:
 
 @pytest.mark.test_all
 def test_a_stream_goes_on_when_what_it_has_seen_is_forgotten(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+    spark: SparkSession, parted: SmallTable, stream: Streams
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=True)
-    first, name = table.folders[0], table.files()[0].name
-    stopped, ids = stream(table.root), set(table.ids)
+    first, name = parted.folders[0], parted.files()[0].name
+    stopped, ids = stream(parted.root), set(parted.ids)
     stopped.run_once()
-    optimize(spark, table.root, "FULL WHERE p = 1")
+    optimize(spark, parted.root, "FULL WHERE p = 1")
     assert stopped.run_once() == once(ids)
-    forget(spark, table.root)
+    forget(spark, parted.root)
     assert stopped.run_once() == once(ids)
     ids |= append(first, "new.parquet", 10_000)
     assert stopped.run_once() == once(ids)
     ids |= append(first, "more.parquet", 20_000)
-    optimize(spark, table.root, "FULL WHERE p = 1")
+    optimize(spark, parted.root, "FULL WHERE p = 1")
     assert stopped.run_once() == once(ids)
     # Whether the stream means this file by the name that it has seen is not known any more.
     append(first, name, 30_000)
-    optimize(spark, table.root, "FULL WHERE p = 1")
+    optimize(spark, parted.root, "FULL WHERE p = 1")
     with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
         stopped.run_once()
     assert stopped.arrived() == once(ids)
@@ -503,12 +478,11 @@ def test_a_stream_goes_on_when_what_it_has_seen_is_forgotten(
 @pytest.mark.test_all
 @pytest.mark.parametrize("taken", [False, True], ids=["by its name", "by another name"])
 def test_a_file_that_a_forgotten_restore_brought_back_is_no_new_one(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], taken: bool
+    spark: SparkSession, parted: SmallTable, stream: Streams, taken: bool
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=True)
-    first, names, ids = table.folders[0], [f.name for f in table.files() if f.parent == table.folders[0]], table.ids
-    optimize(spark, table.root, "FULL WHERE p = 1")
-    stopped = stream(table.root)
+    first, names, ids = parted.folders[0], [f.name for f in parted.files() if f.parent == parted.folders[0]], parted.ids
+    optimize(spark, parted.root, "FULL WHERE p = 1")
+    stopped = stream(parted.root)
     assert stopped.run_once() == once(ids)
     if taken:
         # Others use the names, so that the files come back by other names.
@@ -516,8 +490,8 @@ def test_a_file_that_a_forgotten_restore_brought_back_is_no_new_one(
             append(first, name, 10_000 + n * ROWS)
         ids = ids | set(range(10_000, 10_000 + len(names) * ROWS))
         assert stopped.run_once() == once(ids)
-    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0").collect()
-    forget(spark, table.root)
+    spark.sql(f"RESTORE parquet.`{parted.root}` TO VERSION AS OF 0").collect()
+    forget(spark, parted.root)
     with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
         stopped.run_once()
     assert stopped.arrived() == once(ids)

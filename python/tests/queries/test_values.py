@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from comparison import files_read, same_rows, settings
+from comparison import files_read, same_rows
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_zorder import ZOrderTable, explain_skipping
@@ -119,26 +119,3 @@ def test_values_of_new_files(spark_session: SparkSession, tmp_path: Path) -> Non
     assert files_read(spark_session, who)[0] <= 3
     table.optimize(order_by=["id"], full=True, options={"membership-columns": "none"})
     assert files_read(spark_session, who)[0] >= 6
-
-
-@pytest.mark.test_rest
-def test_a_forecast_says_what_an_index_takes_and_saves(spark_session: SparkSession, tmp_path: Path) -> None:
-    folder = tmp_path / "t"
-    rows(spark_session).write.parquet(str(folder))
-    table = ZOrderTable.for_path(spark_session, str(folder))
-    table.create_skipping_index()
-    with settings(spark_session, spark_zorder_workload_enabled="true"):
-        for n in range(5):
-            spark_session.sql(f"SELECT * FROM parquet.`{folder}` WHERE n = {n}").collect()
-    left = sorted((folder / "_zorder").iterdir())
-    forecast = {r.column: r for r in table.forecast_skipping_index("id", values=["n"], bloom=["who"]).collect()}
-    assert [forecast[c].kind for c in ("id", "n", "who")] == ["BOUNDS", "VALUES", "BLOOM"]
-    assert forecast["n"].bound_files > FILES - 1
-    assert forecast["n"].mean_files < 4
-    assert forecast["id"].mean_files == forecast["id"].bound_files == 1
-    assert forecast["n"].queries == 5
-    assert forecast["n"].saved_fraction > 0.75
-    assert forecast["who"].saved_fraction is None
-    assert 500 * FILES < forecast["who"].bytes < 2000 * FILES
-    assert [f for f in left if not f.exists()] == []
-    assert not [f for f in (folder / "_zorder").iterdir() if f.name.startswith("_index") and f not in left]

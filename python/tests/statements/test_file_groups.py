@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from comparison import condition_of
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import ERRORS, condition_of
 from pyspark.sql import DataFrame, SparkSession
 from pyspark_test import assert_pyspark_df_equal
 
@@ -60,7 +58,7 @@ def damage(file: Path) -> bytes:
 
 def assert_damage_is_told(table: ZOrderTable, file: Path, options: dict[str, Any], *, dry_run: bool = False) -> None:
     """Check that OPTIMIZE names the table and the file, with what Spark says as the cause."""
-    with pytest.raises((PySparkException, Py4JJavaError)) as caught:
+    with pytest.raises(ERRORS) as caught:
         # A dry run reads the columns of the layout, and the first one is damaged.
         table.optimize(["id" if dry_run else "a"], options=options, dry_run=dry_run)
     assert condition_of(caught.value) == "ZORDER_OPERATION_FAILED.UNCHANGED", caught.value

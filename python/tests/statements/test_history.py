@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
-from small_tables import ROWS, SmallTable, age, once, write_file
+from small_tables import ROWS, SmallTable, once, write_file
 
 from spark_zorder import ZOrderTable
 
@@ -59,60 +59,6 @@ def test_a_file_rewritten_from_an_old_read_is_noticed(
     assert noticed(spark) == after
 
 
-@pytest.mark.test_rest
-def test_a_file_that_restore_brought_back_is_not_warned_of(
-    spark: SparkSession, folder: SmallTable, table: ZOrderTable
-) -> None:
-    before = noticed(spark)
-    spark.sql(folder.optimize)
-    table.restore(0)
-    assert "warning" not in table.optimize(["a"], full=True, num_files=3).metrics.strategy.reason
-    table.restore(1)
-    table.restore(0)
-    assert folder.spark_ids(spark) == once(folder.ids)
-    time.sleep(0.5)
-    assert noticed(spark) == before
-
-
-def prolong(side: Path, operations: int) -> None:
-    """Put operations before the only one of a table. They have neither files nor a trash."""
-    [only] = side.glob("_v0000000001-*")
-    text = re.sub(r',"crc":\d+}$', "}", only.read_text())
-    only.rename(side / f"_v{operations:010d}-3ms.json")
-    (side / f"_v{operations:010d}-3ms.json").write_text(text.replace('"version":1,', f'"version":{operations},'))
-    text = re.sub(r'"(inputs|outputs)":\[.*?\]', r'"\1":[]', text)
-    for version in range(1, operations):
-        said = text.replace('"version":1,', f'"version":{version},')
-        (side / f"_v{version:010d}-3ms.json").write_text(
-            re.sub(r'"operationId":"[^"]*"', f'"operationId":"op-{version}"', said)
-        )
-
-
-@pytest.mark.test_rest
-def test_vacuum_forgets_operations_beyond_the_number_and_the_age(
-    spark: SparkSession, folder: SmallTable, table: ZOrderTable
-) -> None:
-    spark.sql(folder.optimize)
-    side = folder.root / "_zorder"
-    prolong(side, 40)
-    age(side, range(1, 11))
-    table.vacuum(0)
-    rows = table.describe_history().collect()
-    assert [row.version for row in rows] == list(range(40, 10, -1))
-    assert rows[-1].operationParameters["zOrderBy"] == '["a"]'
-    assert "nothing to do" in table.optimize(["a"]).metrics.strategy.reason
-    assert table.describe_detail().collect()[0].clusteringColumns == ["a"]
-    spark.conf.set("spark.zorder.history.max-operations", "20")
-    try:
-        table.optimize(["a"], full=True)
-        table.vacuum(0)
-    finally:
-        spark.conf.unset("spark.zorder.history.max-operations")
-    assert [row.version for row in table.describe_history().collect()] == list(range(41, 21, -1))
-    with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.FORGOTTEN_VERSIONS"):
-        table.restore(3)
-
-
 @pytest.mark.test_all
 def test_which_layout_wrote_a_file_is_known_however_many_operations_came_since(
     spark: SparkSession, tmp_path: Path
@@ -139,20 +85,6 @@ def test_which_layout_wrote_a_file_is_known_however_many_operations_came_since(
     spark.sql(f"DROP SKIPPING INDEX ON parquet.`{root}`")
     assert table.optimize(["a"]).metrics.partitionsOptimized == 1
     assert "nothing to do" in reason()
-
-
-@pytest.mark.test_rest
-def test_files_that_restore_brings_back_are_known_by_their_layout(
-    spark: SparkSession, folder: SmallTable, table: ZOrderTable
-) -> None:
-    table.optimize(["a"], num_files=2)
-    table.optimize(["id"], num_files=2)
-    table.optimize(["id"], full=True, num_files=3)
-    table.restore(1)
-    assert "nothing to do" in table.optimize(["a"]).metrics.strategy.reason
-    table.restore(3)
-    assert "nothing to do" in table.optimize(["id"]).metrics.strategy.reason
-    assert folder.spark_ids(spark) == once(folder.ids)
 
 
 def test_the_retention_is_a_time_and_a_number(spark: SparkSession, database: Path) -> None:

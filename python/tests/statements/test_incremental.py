@@ -148,22 +148,6 @@ def test_new_rows_beyond_the_boundaries_and_within_go_to_files_of_their_own_and_
     assert table.optimize()["strategy"]["name"] == "none"
 
 
-def test_a_few_new_rows_cost_little(spark: SparkSession, database: Path) -> None:
-    table = Table(spark, database, "parquet")
-    written = fresh = 0
-    for _ in range(5):
-        before = files(table.folder)
-        table.add(0.004)
-        fresh += sum(size for name, size in files(table.folder).items() if name not in before)
-        metrics = table.optimize()
-        assert metrics["strategy"]["name"] == "incremental"
-        written += metrics["filesAdded"]["totalSize"]
-        assert metrics["filesAdded"]["totalSize"] <= 0.15 * sum(before.values())
-    assert written <= 5 * fresh
-    assert len(files(table.folder)) <= len(before) + 3
-    table.check()
-
-
 @pytest.mark.parametrize("cuts", ["aligned", "equal"])
 def test_a_limit_of_the_rows_of_a_file_is_no_obstacle(spark: SparkSession, database: Path, cuts: str) -> None:
     spark.conf.set("spark.sql.files.maxRecordsPerFile", "700")

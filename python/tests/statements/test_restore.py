@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException, PySparkException
+from comparison import ERRORS
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from small_tables import ROWS, SmallTable, once, sealed, write_file
 
@@ -74,10 +74,6 @@ def test_each_version_comes_back_byte_for_byte(spark: SparkSession, folder: Smal
     assert states(table) == ["committed", *["restored"] * 5, "committed"]
 
 
-FAILURES = (PySparkException, Py4JJavaError)
-"""The error of a statement that fails while it runs."""
-
-
 def flip(file: Path, at: int) -> None:
     """Change one byte, so that length and modification time stay the same."""
     before = file.stat()
@@ -93,7 +89,7 @@ def test_a_damaged_footer_is_found_before_anything_moves(folder: SmallTable, tab
     damaged = trash(folder)[1]
     flip(damaged, -1)
     before = contents(folder)
-    with pytest.raises(FAILURES, match=rf"ZORDER_CANNOT_RESTORE.DAMAGED_FILES.*{re.escape(damaged.name)}"):
+    with pytest.raises(ERRORS, match=rf"ZORDER_CANNOT_RESTORE.DAMAGED_FILES.*{re.escape(damaged.name)}"):
         table.restore(0)
     assert contents(folder) == before
     flip(damaged, -1)
@@ -110,7 +106,7 @@ def test_a_damaged_page_is_found_by_its_checksum(spark: SparkSession, tmp_path: 
     assert damaged.with_name(f".{damaged.name}.crc").exists()
     flip(damaged, 100)
     before = sorted(root.glob("*.parquet"))
-    with pytest.raises(FAILURES, match=rf"ZORDER_CANNOT_RESTORE.DAMAGED_FILES.*{re.escape(damaged.name)}"):
+    with pytest.raises(ERRORS, match=rf"ZORDER_CANNOT_RESTORE.DAMAGED_FILES.*{re.escape(damaged.name)}"):
         table.restore(0)
     assert sorted(root.glob("*.parquet")) == before
     flip(damaged, 100)
@@ -203,14 +199,6 @@ def test_statistics_come_back_with_the_files(spark: SparkSession, folder: SmallT
     # The index has forgotten the files of two operations ago.
     table.restore(1)
     assert kept() == first
-
-
-@pytest.mark.test_rest
-def test_the_history_is_shown_to_a_limit_newest_first(folder: SmallTable, table: ZOrderTable) -> None:
-    for files in (2, 4, 1):
-        optimize(table, folder, files)
-    for limit, versions in ((None, [3, 2, 1]), (2, [3, 2]), (9, [3, 2, 1]), (0, [])):
-        assert [row.version for row in table.describe_history(limit).collect()] == versions
 
 
 @pytest.mark.test_rest

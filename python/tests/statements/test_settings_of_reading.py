@@ -7,9 +7,7 @@ import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
-from comparison import condition_of, files_read, same_rows
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import files_read, refused, same_rows
 from pyspark.sql import SparkSession
 
 FILES = 3
@@ -43,11 +41,8 @@ def read(folder: Path, file_format: str) -> pa.Table:
 
 
 def ended(spark: SparkSession, statement: str) -> str:
-    try:
-        spark.sql(statement).collect()
-    except (PySparkException, Py4JJavaError) as error:
-        return f"{condition_of(error)}: {error}"
-    return "done"
+    condition, message = refused(spark, statement)
+    return f"{condition}: {message}" if condition else "done"
 
 
 STATEMENTS = [

@@ -28,13 +28,7 @@ def numbers(spark: SparkSession, count: int = 1000) -> DataFrame:
 
 
 def optimize(spark: SparkSession, target: str, rest: str) -> Row:
-    """Run an OPTIMIZE, check that the table has the same rows after it, and return its metrics.
-
-    Args:
-        spark: The session.
-        target: The table, as every statement names it.
-        rest: The rest of the statement.
-    """
+    """Run an OPTIMIZE, check that the table has the same rows after it, and return its metrics."""
     before = rows(spark.sql(f"SELECT * FROM {target}"))
     [result] = spark.sql(f"OPTIMIZE {target} {rest}").collect()
     assert rows(spark.sql(f"SELECT * FROM {target}")) == before
@@ -50,25 +44,6 @@ def data_files(folder: Path) -> list[Path]:
 
 
 @FORMATS
-@pytest.mark.parametrize("partitioned", [False, True], ids=["flat", "partitioned"])
-def test_a_table_of_another_database_is_named_by_its_database_and_catalog(
-    spark: SparkSession, database: Path, file_format: str, partitioned: bool
-) -> None:
-    writer = numbers(spark).selectExpr("*", "id % 2 AS day").repartition(4).write.format(file_format)
-    (writer.partitionBy("day") if partitioned else writer).saveAsTable("t")
-    spark.sql("USE default")
-    database_name = database.name
-    for target in (f"{database_name}.t", f"spark_catalog.{database_name}.t", f"`{database_name}`.`T`"):
-        metrics = optimize(spark, target, "FULL ZORDER BY (a, b) OPTIONS ('num-files' = '8')")
-        assert metrics["numFilesAdded"] == 8
-        assert metrics["partitionsOptimized"] == (2 if partitioned else 1)
-        kept, total = files_read(spark, f"SELECT * FROM {target} WHERE a = 17 AND b < 30")
-        assert kept < total == 8
-    history = spark.sql(f"DESCRIBE HISTORY spark_catalog.{database_name}.t").collect()
-    assert [row["version"] for row in history] == [3, 2, 1]
-
-
-@FORMATS
 def test_a_folder_with_blanks_and_signs_in_its_name(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
     folder = tmp_path / "a b" / "50%25 + ü#1"
     numbers(spark).repartition(4).write.format(file_format).save(str(folder))
@@ -79,8 +54,6 @@ def test_a_folder_with_blanks_and_signs_in_its_name(spark: SparkSession, tmp_pat
     assert again["metrics"]["totalFilesSkipped"] == 5
     assert len(data_files(folder)) == 5
 
-
-# --- Types of keys ---
 
 # --- Partitions ---
 
@@ -102,9 +75,6 @@ def test_a_partition_folder_may_be_spelled_unusually(spark: SparkSession, tmp_pa
     assert snapshot(folder / "d=0") == before
     assert {path.name for path in folder.iterdir() if path.name.startswith("d=")} == {"d=0", "d=1", "d=01", "d=+2"}
     same_rows(spark, f"SELECT * FROM {target} WHERE d = 1 AND a < 300")
-
-
-# --- Layouts and files ---
 
 
 # --- Options ---

@@ -10,10 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from comparison import condition_of, files_read
+from comparison import ERRORS, condition_of, files_read
 from logs import logged
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 from small_tables import SmallTable, sealed
 
@@ -114,7 +112,7 @@ CASES: dict[str, Callable[[Path], Path | None]] = {
 def answer_of(spark: SparkSession, statement: str) -> list[Row] | str:
     try:
         return spark.sql(statement).collect()
-    except (PySparkException, Py4JJavaError) as error:
+    except ERRORS as error:
         return condition_of(error)
 
 
@@ -145,7 +143,7 @@ def test_a_query_fails_and_names_an_unreadable_record_of_an_operation_under_way(
     blamed = CASES[case](copy.root / "_zorder")
     assert blamed is not None
     for statement in (f"SELECT id FROM {copy.source}", f"OPTIMIZE {copy.source} ZORDER BY (a)"):
-        with pytest.raises((PySparkException, Py4JJavaError), match=re.escape(blamed.name)) as caught:
+        with pytest.raises(ERRORS, match=re.escape(blamed.name)) as caught:
             spark.sql(statement).collect()
         assert condition_of(caught.value) == "ZORDER_RECOVERY_FAILED"
     for statement in ("DESCRIBE HISTORY", "REFRESH SKIPPING INDEX ON", "VACUUM"):

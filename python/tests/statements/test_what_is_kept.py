@@ -240,44 +240,6 @@ def test_bloom_filters_and_pages_of_the_inputs_stay(spark: SparkSession, tmp_pat
         assert parquet.read_metadata(f).row_group(0).column(1).bloom_filter_offset is None
 
 
-def test_no_boolean_column_gets_a_bloom_filter(spark: SparkSession, tmp_path: Path) -> None:
-    folder = tmp_path / "booleans"
-    rows_of = spark.range(60).selectExpr("int(id) a", "id % 3 = 0 b", "named_struct('x', id % 3 = 0, 'y', id) s")
-    plain = {"parquet.enable.dictionary": "false"}
-    wanted = {f"parquet.bloom.filter.enabled#{c}": "true" for c in ("a", "b", "s.x")}
-    rows_of.repartition(2).write.options(**plain, **wanted).parquet(str(folder))
-    for key, value in (plain | {"parquet.bloom.filter.enabled": "true"}).items():
-        spark.conf.set(key, value)
-    # parquet-java leaves the filter of a boolean column empty, so a reader that asks it finds no row.
-    assert optimize(spark, folder, "a") == "Bloom filter of `b`; Bloom filter of `s`.`x`"
-    for f in files(folder):
-        columns = [parquet.read_metadata(f).row_group(0).column(i) for i in range(4)]
-        assert [c.path_in_schema for c in columns if c.bloom_filter_offset is not None] == ["a", "s.y"]
-
-
-@pytest.mark.parametrize("dictionary", [False, True])
-def test_pages_of_version_2_get_no_encodings_that_the_files_did_not_have(
-    spark: SparkSession, tmp_path: Path, dictionary: bool
-) -> None:
-    table = pa.table(
-        {
-            "a": NUMBERS,
-            "t": [f"{n}" for n in NUMBERS],
-            "f": pa.array([f"{n:016d}".encode() for n in NUMBERS], pa.binary(16)),
-            "d": pa.array([Decimal(n) for n in NUMBERS], pa.decimal128(38, 0)),
-        }
-    )
-    folder = tmp_path / "plain"
-    write(folder, halves(table), data_page_version="2.0", compression="zstd", use_dictionary=dictionary)
-    before = arrow_rows(folder)
-    # Some readers, such as Polars and fastparquet, cannot read all that Spark writes into such pages.
-    assert optimize(spark, folder, "a") == ""
-    for f in files(folder):
-        columns = [parquet.read_metadata(f).row_group(0).column(i) for i in range(4)]
-        assert not [e for c in columns for e in c.encodings if e.startswith("DELTA")]
-    assert arrow_rows(folder) == before
-
-
 def copied(spark: SparkSession, folder: Path, to: Path) -> None:
     """Copy a folder by Hadoop, which writes a file of checksums beside each file."""
     jvm: Any = spark._jvm

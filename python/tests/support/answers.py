@@ -1,10 +1,11 @@
 """Collects the answers of statements, in programs that tests start in a session of their own."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 
 class Answers:
@@ -24,3 +25,29 @@ class Answers:
     def tell(self) -> None:
         """Print all answers as JSON, as the last line."""
         print(json.dumps(self.found))
+
+
+OURS = "org.sparkzorder.ZOrderSparkExtension"
+
+
+def session(jars: str, settings: Mapping[str, str], *extensions: str) -> SparkSession:
+    """A small session with these jars and extensions, or with ours alone."""
+    builder = SparkSession.builder.master("local[2]").config("spark.jars", jars)
+    small = {
+        "spark.sql.extensions": ",".join(extensions or (OURS,)),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    for key, value in {**small, **settings}.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def numbers(spark: SparkSession) -> DataFrame:
+    """2000 rows, which are also the view `numbers`."""
+    rows = spark.range(2000).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 1000 AS b")
+    rows.createOrReplaceTempView("numbers")
+    return rows

@@ -11,7 +11,7 @@ import sys
 from itertools import permutations
 from typing import Any
 
-from answers import Answers
+from answers import Answers, numbers, session
 from pyspark.sql import SparkSession
 
 EXTENSIONS = {
@@ -21,31 +21,20 @@ EXTENSIONS = {
 }
 
 
-def session(jars: str, folder: str, order: tuple[str, ...]) -> SparkSession:
-    """The settings of docs/readers.md, with the extensions in this order."""
-    return (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", jars)
-        .config("spark.sql.extensions", ",".join(EXTENSIONS[name] for name in order))
-        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
-        .config("spark.sql.catalog.ice", "org.apache.iceberg.spark.SparkCatalog")
-        .config("spark.sql.catalog.ice.type", "hadoop")
-        .config("spark.sql.catalog.ice.warehouse", f"{folder}/ice")
-        .config("spark.sql.warehouse.dir", f"{folder}/warehouse")
-        .config("spark.sql.catalogImplementation", "in-memory")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.databricks.delta.snapshotPartitions", "1")
-        .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
+SETTINGS = {
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+    "spark.sql.catalog.ice.type": "hadoop",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
+}
+"""Those of docs/readers.md, and small sizes."""
 
 
 def answers_of_one(spark: SparkSession) -> dict[str, Any]:
     """The same statements on a table of each kind."""
-    numbers = spark.range(2000).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 1000 AS b")
-    numbers.createOrReplaceTempView("numbers")
+    numbers(spark)
     select = "SELECT /*+ REPARTITION(4) */ * FROM numbers"
     spark.sql(f"CREATE TABLE plain USING parquet AS {select}")
     spark.sql(f"CREATE TABLE d USING delta AS {select}")
@@ -88,8 +77,9 @@ def main(jars: str, folder: str) -> None:
     found = {}
     for order in permutations(EXTENSIONS):
         name = " ".join(order)
-        spark = session(jars, f"{folder}/{'-'.join(order)}", order)
-        spark.sparkContext.setLogLevel("ERROR")
+        folders = {"spark.sql.catalog.ice.warehouse": "ice", "spark.sql.warehouse.dir": "warehouse"}
+        own = {key: f"{folder}/{'-'.join(order)}/{value}" for key, value in folders.items()}
+        spark = session(jars, SETTINGS | own, *(EXTENSIONS[each] for each in order))
         assert spark.conf.get("spark.sql.extensions") == ",".join(EXTENSIONS[each] for each in order)
         found[name] = answers_of_one(spark)
         spark.stop()

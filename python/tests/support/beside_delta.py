@@ -7,31 +7,20 @@ The last line is a JSON object: for each name of a statement its rows as objects
 
 import sys
 
-from answers import Answers
-from pyspark.sql import SparkSession
+from answers import OURS, Answers, numbers, session
 
-EXTENSIONS = ["io.delta.sql.DeltaSparkSessionExtension", "org.sparkzorder.ZOrderSparkExtension"]
+EXTENSIONS = ["io.delta.sql.DeltaSparkSessionExtension", OURS]
 
 
-def session(jars: str, folder: str, last: str) -> SparkSession:
-    """Delta's settings as its documentation has them, and ours."""
-    extensions = EXTENSIONS if last == "ours" else EXTENSIONS[::-1]
-    return (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", jars)
-        .config("spark.sql.extensions", ",".join(extensions))
-        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
-        .config("spark.sql.warehouse.dir", f"{folder}/warehouse")
-        .config("spark.sql.catalogImplementation", "in-memory")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.databricks.delta.snapshotPartitions", "1")
-        # VACUUM lists folders in as many tasks.
-        .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "1")
-        .config("spark.databricks.delta.retentionDurationCheck.enabled", "false")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
+SETTINGS = {
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    # VACUUM lists folders in as many tasks.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
+    "spark.databricks.delta.retentionDurationCheck.enabled": "false",
+}
+"""Those of Delta's documentation, and small sizes."""
 
 
 def ask_about_deltas(answers: Answers, folder: str) -> None:
@@ -128,10 +117,9 @@ def ask_about_others(answers: Answers, folder: str) -> None:
 
 
 def main(jars: str, folder: str, last: str) -> None:
-    spark = session(jars, folder, last)
-    spark.sparkContext.setLogLevel("ERROR")
-    numbers = spark.range(2000).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 1000 AS b")
-    numbers.createOrReplaceTempView("numbers")
+    own = {"spark.sql.warehouse.dir": f"{folder}/warehouse"}
+    spark = session(jars, SETTINGS | own, *(EXTENSIONS if last == "ours" else EXTENSIONS[::-1]))
+    numbers(spark)
     answers = Answers(spark)
     ask_about_deltas(answers, folder)
     ask_about_ours(answers, folder)

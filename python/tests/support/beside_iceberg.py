@@ -7,40 +7,24 @@ The last line is a JSON object: for each name of a statement its rows as objects
 
 import sys
 
-from answers import Answers
-from pyspark.sql import SparkSession
+from answers import OURS, Answers, numbers, session
 
-EXTENSIONS = [
-    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-    "org.sparkzorder.ZOrderSparkExtension",
-]
+EXTENSIONS = ["org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions", OURS]
 
 
-def session(jars: str, folder: str, last: str) -> SparkSession:
+def settings(folder: str) -> dict[str, str]:
     """A catalog of Iceberg's own, `ice`, and Spark's catalog with Iceberg's tables in it."""
-    extensions = EXTENSIONS if last == "ours" else EXTENSIONS[::-1]
-    builder = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", jars)
-        .config("spark.sql.extensions", ",".join(extensions))
-        .config("spark.sql.warehouse.dir", f"{folder}/warehouse")
-        .config("spark.sql.catalogImplementation", "in-memory")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-    )
+    found = {"spark.sql.warehouse.dir": f"{folder}/warehouse", "spark.sql.catalogImplementation": "in-memory"}
     for name, kind in (("ice", "SparkCatalog"), ("spark_catalog", "SparkSessionCatalog")):
-        builder.config(f"spark.sql.catalog.{name}", f"org.apache.iceberg.spark.{kind}")
-        builder.config(f"spark.sql.catalog.{name}.type", "hadoop")
-        builder.config(f"spark.sql.catalog.{name}.warehouse", f"{folder}/{name}")
-    return builder.getOrCreate()
+        found[f"spark.sql.catalog.{name}"] = f"org.apache.iceberg.spark.{kind}"
+        found[f"spark.sql.catalog.{name}.type"] = "hadoop"
+        found[f"spark.sql.catalog.{name}.warehouse"] = f"{folder}/{name}"
+    return found
 
 
 def main(jars: str, folder: str, last: str) -> None:
-    spark = session(jars, folder, last)
-    spark.sparkContext.setLogLevel("ERROR")
-    numbers = spark.range(2000).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 1000 AS b")
-    numbers.createOrReplaceTempView("numbers")
+    spark = session(jars, settings(folder), *(EXTENSIONS if last == "ours" else EXTENSIONS[::-1]))
+    rows = numbers(spark)
     answers = Answers(spark)
     ask = answers.ask
 
@@ -77,7 +61,7 @@ def main(jars: str, folder: str, last: str) -> None:
         ask(f"{name} vacuum", f"VACUUM {target}")
     # Rows in an order of ours, in a table of Iceberg's.
     spark.sql("CREATE TABLE ice.db.hinted USING iceberg AS SELECT /*+ HILBERT(16, a, b) */ * FROM numbers")
-    numbers.hint("ZORDER", 16, "a", "b").writeTo("ice.db.called").using("iceberg").create()
+    rows.hint("ZORDER", 16, "a", "b").writeTo("ice.db.called").using("iceberg").create()
     for name in ("hinted", "called"):
         ask(
             f"{name} files",

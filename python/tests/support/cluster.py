@@ -12,11 +12,7 @@ from processes import free_port, wait_until
 
 
 class Cluster:
-    """A master and two workers of one core each.
-
-    Args:
-        work: A folder of its own.
-    """
+    """A master and two workers of one core each."""
 
     def __init__(self, work: Path) -> None:
         self._work = work

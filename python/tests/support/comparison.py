@@ -11,6 +11,9 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from spark_zorder import errors, explain_skipping
 
+ERRORS = (PySparkException, Py4JJavaError)
+"""What a statement may raise. PySpark leaves a `SparkException` to Py4J."""
+
 
 @contextmanager
 def settings(spark: SparkSession, **values: object) -> Iterator[None]:
@@ -44,7 +47,7 @@ def same_rows(spark: SparkSession, query: str) -> list[Row]:
 
 
 def condition_of(error: PySparkException | Py4JJavaError) -> str:
-    """The condition of an error, or its class if it has no condition. PySpark leaves a `SparkException` to Py4J."""
+    """The condition of an error, or its class if it has no condition."""
     if isinstance(error, PySparkException):
         return str(errors.condition_of(error))
     # Some messages of Spark begin with the condition in brackets.
@@ -52,11 +55,20 @@ def condition_of(error: PySparkException | Py4JJavaError) -> str:
     return found[1] if found else str(error.java_exception.getClass().getName())
 
 
+def refused(spark: SparkSession, sql: str) -> tuple[str, str]:
+    """The condition and the message of a statement's error. Both are empty if there is none."""
+    try:
+        spark.sql(sql).collect()
+    except ERRORS as error:
+        return condition_of(error), str(error)
+    return "", ""
+
+
 def outcome(frame: DataFrame) -> list[str] | str:
     """The rows of a query as sorted text, or the condition of its error."""
     try:
         return sorted(map(repr, frame.collect()))
-    except (PySparkException, Py4JJavaError) as error:
+    except ERRORS as error:
         return condition_of(error)
 
 

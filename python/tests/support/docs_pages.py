@@ -57,15 +57,7 @@ _TIME = re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?")
 
 @dataclass(frozen=True)
 class Example:
-    """A block to run.
-
-    Args:
-        language: Of `RUN`.
-        code: Its text.
-        line: Where it begins.
-        shown: The place of the output in the page's text, from its first character to the one after its last, or None.
-        hidden: It is in a comment.
-    """
+    """A block to run, from a line of the page. `shown` is the span of its output in the page's text."""
 
     language: str
     code: str
@@ -75,12 +67,7 @@ class Example:
 
 
 def examples(text: str, tables: dict[str, str]) -> list[Example]:
-    """The examples of a page, in their order.
-
-    Args:
-        text: The page.
-        tables: The statements that make each table of `<!-- table: .. -->`.
-    """
+    """The examples of a page, in their order. `tables` has the statements that make each `<!-- table: .. -->`."""
     found: list[Example] = []
     passed = False
     end = -1
@@ -146,14 +133,7 @@ def _even(text: str) -> str:
 
 
 class Page:
-    """Runs the examples of one page.
-
-    Args:
-        spark: A session of the page's own, whose current database is the page's.
-        folder: The folder of that database.
-        path: The page.
-        tables: As in `examples`.
-    """
+    """Runs the examples of one page, in a session of its own whose current database is in the folder."""
 
     def __init__(self, spark: SparkSession, folder: Path, path: Path, tables: dict[str, str]) -> None:
         self._spark = spark

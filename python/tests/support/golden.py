@@ -104,12 +104,7 @@ def snapshot(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 class Runner:
-    """Runs one input file.
-
-    Args:
-        spark: A session of its own.
-        directory: An empty folder for the database.
-    """
+    """Runs one input file in a session of its own, with an empty folder for its database."""
 
     def __init__(self, spark: SparkSession, directory: Path) -> None:
         self._spark = spark

@@ -13,13 +13,7 @@ SMALL = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
 
 
 def local_session(work: Path, hive: bool = False, settings: Mapping[str, str] | None = None) -> SparkSession:
-    """Start a session.
-
-    Args:
-        work: The folder of its warehouse and scratch files.
-        hive: Whether it has a metastore, which is in `work` too.
-        settings: Further settings.
-    """
+    """Start a session whose warehouse, scratch files and metastore, if any, are in a folder."""
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

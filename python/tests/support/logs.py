@@ -9,13 +9,7 @@ from pyspark.sql import SparkSession
 
 @contextmanager
 def logged(spark: SparkSession, file: Path, ours: str = "WARN") -> Iterator[Path]:
-    """Log a block of code: warnings of all classes, and messages of our own classes from a level on.
-
-    Args:
-        spark: A session.
-        file: The log file. It can be read inside the block, and is complete after it.
-        ours: The level of `org.sparkzorder`.
-    """
+    """Log warnings of all classes, and messages of our own from a level on, into a file, complete after the block."""
     jvm = spark._jvm
     assert jvm is not None
     log4j = jvm.org.apache.logging.log4j

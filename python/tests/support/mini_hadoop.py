@@ -13,12 +13,9 @@ from servers import HOME
 
 @contextmanager
 def mini_hadoop(work: Path, program: str, ready: str) -> Iterator[Path]:
-    """The folder of the client's configuration, while the cluster runs.
+    """The folder of the client's configuration, while a Java program beside this file runs the cluster.
 
-    Args:
-        work: A folder for it.
-        program: The Java file beside this one that starts the cluster. Java compiles the source itself.
-        ready: The file of the configuration that comes last.
+    Java compiles the source itself. `ready` is the file of the configuration that comes last.
     """
     folder = work / "conf"
     folder.mkdir()

@@ -55,12 +55,11 @@ def start_child(
     *arguments: str,
     stdout: IO[str] | int,
     stderr: IO[str],
-    prefix: Sequence[str] = (),
     variables: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[str]:
-    """Start a Python program that sees the same modules, by a command `prefix`. Its standard input is a pipe."""
+    """Start a Python program that sees the same modules. Its standard input is a pipe."""
     return subprocess.Popen(
-        [*prefix, sys.executable, str(program), *arguments],
+        [sys.executable, str(program), *arguments],
         stdin=subprocess.PIPE,
         stdout=stdout,
         stderr=stderr,

@@ -18,24 +18,14 @@ def python_of(spark: str) -> str:
 
 
 def answers_beside(other: str, last: str, folder: Path) -> dict[str, Any]:
-    """Run a program whose session has two extensions, on the Spark that both are for, and return its answers.
-
-    Args:
-        other: The other extension, `delta` or `iceberg`. The program gets the jars of both, its folder, and `last`.
-        last: The extension that is named last, and so gets each statement first.
-        folder: An empty folder.
-    """
+    """The answers of `beside_<other>.py`, on their Spark. The extension named last gets statements first."""
     spark = spark_of(other)
     jars = ",".join([str(jar_path(spark)), *fetched_jars(other)])
     return answers_of(f"beside_{other}.py", jars, str(folder), last, folder=folder, python=python_of(spark))
 
 
 def files_touched(files: list[dict[str, int]]) -> float:
-    """The mean number of files, of 16, that a lookup of a value of `a` or `b` touches, from the files' bounds.
-
-    Args:
-        files: The number of rows `n` and the bounds of each file. The programs write 2000 rows to 16 files.
-    """
+    """The mean number of files, of 16 with 2000 rows, that a lookup of a value of `a` or `b` touches, by bounds."""
     assert (len(files), sum(file["n"] for file in files)) == (16, 2000)
     touched = [
         sum(file[f"{column}_min"] <= value <= file[f"{column}_max"] for file in files)
@@ -46,14 +36,7 @@ def files_touched(files: list[dict[str, int]]) -> float:
 
 
 def answers_of(program: str, *arguments: str, folder: Path, python: str = sys.executable) -> dict[str, Any]:
-    """Run a program and return its answers.
-
-    Args:
-        program: Its file in this folder. It ends with `Answers.tell()`.
-        arguments: Its arguments.
-        folder: Its working folder.
-        python: The Python that runs it.
-    """
+    """The answers of a program of this folder, which ends with `Answers.tell()`."""
     out = printed([python, Path(__file__).with_name(program), *arguments], folder, PYSPARK_PYTHON=python, PYTHONPATH="")
     found: dict[str, Any] = json.loads(out.splitlines()[-1])
     return found

@@ -16,14 +16,7 @@ AGGREGATES = "min, max, count"
 
 @dataclass(frozen=True)
 class Question:
-    """How many rows satisfy a predicate, or the aggregates of a column.
-
-    Args:
-        column: The column, or `s.x` for a field of a struct.
-        type: The name of its type, in `TYPES`.
-        ask: An operator, or `AGGREGATES`.
-        values: What the column is compared with, as texts.
-    """
+    """How many rows satisfy a predicate, or the aggregates of a column, such as `s.x`. Values are texts."""
 
     column: str
     type: str
@@ -45,13 +38,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Type:
-    """A type of columns.
-
-    Args:
-        parse: Makes a value of a text.
-        sql: A literal with `{}` for the text.
-        others: Literals of the dialects that have another.
-    """
+    """A type of columns, with its literal in SQL, which has `{}` for the text, and those of other dialects."""
 
     parse: Callable[[str], Any]
     sql: str

@@ -79,16 +79,7 @@ Text = Callable[[int], "str | None"]
 
 @dataclass(frozen=True)
 class Content:
-    """A column: its values by the row's key, and what is asked.
-
-    Args:
-        feature: The feature that it shows.
-        name: Its name.
-        type: The name of its type.
-        text: The value of each key, as a text.
-        literals: What it is compared with.
-        nested: Whether it is a field of a struct.
-    """
+    """A column that shows a feature: its values as texts by the row's key, and what it is compared with."""
 
     feature: str
     name: str

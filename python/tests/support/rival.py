@@ -17,11 +17,7 @@ from steps import PROPERTY, environment, step
 
 
 class Rival:
-    """A process that runs statements, each in a thread of its own. So many can stop at the same time.
-
-    Args:
-        work: A folder of its own.
-    """
+    """A process that runs statements, each in a thread of its own. So many can stop at the same time."""
 
     def __init__(self, work: Path) -> None:
         self._work = work

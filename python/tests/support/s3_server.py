@@ -43,12 +43,9 @@ def client_jars() -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """A request as the proxy sees it.
+    """A request as the proxy sees it, by its kind: `list`, `get`, `put`, `copy`, `part`, `start`, `complete`, ..
 
-    Attributes:
-        what: Its kind: `list`, `get`, `head`, `put`, `copy`, `part`, `start`, `complete`, `delete`, ..
-        key: The object or the prefix that it is about.
-        number: The number of requests since the proxy was told to count, counted from 1.
+    The first since the proxy was told to count has the number 1.
     """
 
     method: str

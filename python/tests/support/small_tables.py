@@ -45,15 +45,16 @@ def age(side: Path, versions: Iterable[int]) -> None:
 
 @dataclass(frozen=True)
 class SmallTable:
-    """A folder of three files, or of two partitions of three files each."""
+    """A folder of three files, or of two partitions of three files each, or of two times two that lie deep."""
 
     root: Path
     partitioned: bool
+    deep: bool = False
 
     @classmethod
-    def write(cls, root: Path, partitioned: bool) -> SmallTable:
+    def write(cls, root: Path, partitioned: bool, deep: bool = False) -> SmallTable:
         """Make the folder. Its ids start at 0."""
-        table = cls(root, partitioned)
+        table = cls(root, partitioned, deep)
         for f, folder in enumerate(table.folders):
             for i in range(3):
                 start = (f * 3 + i) * ROWS
@@ -62,7 +63,8 @@ class SmallTable:
 
     @property
     def folders(self) -> list[Path]:
-        return [self.root / "p=1", self.root / "p=2"] if self.partitioned else [self.root]
+        parts = [self.root / "p=1", self.root / "p=2"] if self.partitioned else [self.root]
+        return [part / q for part in parts for q in ("q=1", "q=2")] if self.deep else parts
 
     @property
     def ids(self) -> set[int]:

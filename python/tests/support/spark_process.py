@@ -25,14 +25,7 @@ class SparkProcess:
         extension: bool = True,
         environment: dict[str, str] | None = None,
     ) -> None:
-        """Start Spark.
-
-        Args:
-            work: A folder for what Spark writes to disk.
-            settings: Settings of Spark.
-            extension: Whether spark-zorder is in the session.
-            environment: More variables of the process.
-        """
+        """Start Spark, with a folder for what it writes to disk."""
         work.mkdir(parents=True, exist_ok=True)
         self.log = (work / "log.txt").open("w")
         self.process = subprocess.Popen(

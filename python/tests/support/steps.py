@@ -63,13 +63,7 @@ BY_CATALOG: dict[str, tuple[str, ...]] = {
 
 
 def step(name: str, gate: Path | None = None, steps: dict[str, tuple[str, ...]] = STEPS) -> str:
-    """The value that makes a process stop.
-
-    Args:
-        name: Of the step.
-        gate: A file for which the process waits. It makes `<gate>.reached` first. Without a gate it dies.
-        steps: The steps by name.
-    """
+    """The value that makes a process die at a step, or wait for the file `gate` after it made `<gate>.reached`."""
     return "\n".join([str(gate or ""), *steps[name]])
 
 

@@ -21,12 +21,7 @@ PAGE = (REPOSITORY / "docs" / "running" / "programs.md").read_text()
 
 
 def of_page(heading: str, replaced: Mapping[str, str]) -> list[str]:
-    """The arguments of the first `spark-submit` below a heading of docs/running/programs.md, without the program's.
-
-    Args:
-        heading: Its words.
-        replaced: What this machine has in place of a word.
-    """
+    """The arguments of the first `spark-submit` below a heading of docs/running/programs.md, some words replaced."""
     block = PAGE.partition(f"\n## {heading}\n")[2].partition("```console\n")[2].partition("```")[0]
     words = shlex.split(block.partition("spark-submit")[2].replace("\\\n", " "))
     known = {"$(python -m spark_zorder jar)": str(jar_path()), **replaced}
@@ -34,13 +29,7 @@ def of_page(heading: str, replaced: Mapping[str, str]) -> list[str]:
 
 
 def program_of_page(folder: Path, before: str = "", after: str = "") -> Path:
-    """Write the program of docs/running/programs.md.
-
-    Args:
-        folder: Where to.
-        before: Code that comes before it.
-        after: Code that comes after it.
-    """
+    """Write the program of docs/running/programs.md, with code before and after it."""
     code = PAGE.partition("```python\n")[2].partition("```")[0]
     program = folder / "program.py"
     program.write_text("\n".join([before, code, after]))
@@ -48,11 +37,7 @@ def program_of_page(folder: Path, before: str = "", after: str = "") -> Path:
 
 
 def by_packages(folder: Path) -> list[str]:
-    """The arguments that bring the published jar, and nothing of the user's caches.
-
-    Args:
-        folder: For Ivy's settings and caches.
-    """
+    """The arguments that bring the published jar, and nothing of the user's caches."""
     if not PUBLISHED.exists():
         pytest.fail(f"{PUBLISHED} is missing: make build/stamps/published")
     settings = folder / "ivysettings.xml"
@@ -70,15 +55,7 @@ def by_packages(folder: Path) -> list[str]:
 def submit(
     arguments: list[str], program: str | Path, *words: str, folder: Path, more: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:
-    """Start a program. What it prints is in the file `log` of the folder.
-
-    Args:
-        arguments: Of `spark-submit`. The extension and small sizes are added.
-        program: A Python file.
-        words: The program's arguments.
-        folder: The working folder.
-        more: Further variables.
-    """
+    """Start a program, with small sizes and the extension. What it prints is in the file `log` of the folder."""
     home = folder / "home"
     home.mkdir()
     java = f"{os.environ.get('JDK_JAVA_OPTIONS', '')} -Duser.home={home}"

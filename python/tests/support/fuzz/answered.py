@@ -4,9 +4,7 @@ import re
 from collections.abc import Sequence
 from random import Random
 
-from comparison import condition_of, no_skipping
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import ERRORS, condition_of, no_skipping
 
 from fuzz.columns import Column
 from fuzz.predicates import TABLE
@@ -80,7 +78,7 @@ class Answered:
         """Whether the plan has files that are answered for, or reads fewer for the first rows."""
         try:
             plan = self._table.spark.sql(f"EXPLAIN {query}").first()
-        except (PySparkException, Py4JJavaError):
+        except ERRORS:
             return False
         assert plan is not None
         found = _BOUND.search(plan[0])
@@ -103,6 +101,6 @@ class Answered:
     def _rows(self, query: str) -> list[str] | str:
         try:
             rows = [str(row) for row in self._table.spark.sql(query).collect()]
-        except (PySparkException, Py4JJavaError) as error:
+        except ERRORS as error:
             return condition_of(error)
         return rows if "ORDER BY" in query else sorted(rows)

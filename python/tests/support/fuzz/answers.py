@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from comparison import condition_of, no_skipping, settings
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import ERRORS, condition_of, no_skipping, settings
 from pyspark.sql import SparkSession
 
 from fuzz.predicates import TABLE
@@ -32,7 +30,7 @@ class Questions:
         with no_skipping(self._spark):
             try:
                 rows = self._spark.sql(f"SELECT id, {columns} FROM {self._relation}").collect()
-            except (PySparkException, Py4JJavaError):
+            except ERRORS:
                 return None
         return [sorted(row[0] for row in rows if row[n + 1]) for n in range(len(self._conditions))]
 
@@ -45,7 +43,7 @@ class Questions:
         try:
             for row in self._spark.sql(self._union(more)).collect():
                 found[row.q].append(row.id)
-        except (PySparkException, Py4JJavaError):
+        except ERRORS:
             return None
         return [sorted(ids) for ids in found]
 
@@ -55,7 +53,7 @@ class Questions:
         with nullcontext() if skipping else no_skipping(self._spark), settings(self._spark, **pushed):
             try:
                 rows = self._spark.sql(f"SELECT id FROM {self._relation} WHERE {self._conditions[n]}").collect()
-            except (PySparkException, Py4JJavaError) as error:
+            except ERRORS as error:
                 return condition_of(error)
         return sorted(row.id for row in rows)
 
@@ -66,7 +64,7 @@ class Questions:
         """
         try:
             scans = explain_skipping(self._spark, self._union()).df.collect()
-        except (PySparkException, Py4JJavaError):
+        except ERRORS:
             return 0, 0, 0, 0
         reasons = [[c["reason"] or "" for c in scan["conjuncts"] or []] for scan in scans]
         by_curve, by_values = (

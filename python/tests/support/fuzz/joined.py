@@ -4,9 +4,7 @@ import re
 from collections.abc import Sequence
 from random import Random
 
-from comparison import condition_of, no_skipping, settings
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import ERRORS, condition_of, no_skipping, settings
 
 from fuzz.columns import Column
 from fuzz.dialects import Text
@@ -104,7 +102,7 @@ class Joined:
         try:
             frame = self._table.spark.sql(query)
             rows = sorted(str(row) for row in frame.collect())
-        except (PySparkException, Py4JJavaError) as error:
+        except ERRORS as error:
             return condition_of(error)
         plan = frame._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0]
         for kept, files in _LEFT_OUT.findall(plan):

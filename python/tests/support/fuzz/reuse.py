@@ -1,8 +1,6 @@
 """Compares equal conditions in two orders: Spark runs equal parts once, with skipping and without."""
 
-from comparison import no_skipping, node_names
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import ERRORS, no_skipping, node_names
 from pyspark.sql import SparkSession
 
 
@@ -17,7 +15,7 @@ def reused(spark: SparkSession, query: str) -> tuple[int, list[tuple[int, int]]]
     try:
         frame = spark.sql(query)
         return node_names(frame).count("ReusedExchangeExec"), sorted((row.k, row.n) for row in frame.collect())
-    except (PySparkException, Py4JJavaError):
+    except ERRORS:
         return None
 
 

@@ -23,11 +23,7 @@ JVM = "result = spark._jvm.java.lang.ProcessHandle.current().pid()"
 
 
 class Driver:
-    """A process with a folder of its own, which works on tables until it is killed.
-
-    Attributes:
-        seconds: How long each of the statements took that it ran first.
-    """
+    """A process with a folder of its own, which works on tables until it is killed. `seconds` are those of `first`."""
 
     def __init__(self, process: SparkProcess, work: Path, first: list[str]) -> None:
         self._process = process

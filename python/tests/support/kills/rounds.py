@@ -10,57 +10,22 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from random import Random
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from local_session import SMALL
 from small_tables import SmallTable
 from spark_process import SparkProcess
 
 from kills.process import Driver, archived
-from kills.statements import EACH_KIND, EXPECTED, Known, statement
+from kills.s3_table import S3Table
+from kills.statements import EACH_KIND, EXPECTED, statement
+from kills.target import Target
 
 SETTLED_LATER = 0.4
 """The share of killed operations whose remains the next process finds untouched."""
 FALSE_STARTS = 5
 FIRST_APPENDED = 1000
 """The least id of a row that is appended later."""
-
-
-class Table(Protocol):
-    """A table that processes work on.
-
-    Attributes:
-        ids: The ids that it holds.
-        kills: The number of kills that it has been through.
-        unsettled: Whether no statement has ended since the last kill.
-    """
-
-    ids: set[int]
-    kills: int
-    unsettled: bool
-
-    @property
-    def known(self) -> Known:
-        """What statements are drawn from."""
-
-    @property
-    def is_exchanging(self) -> bool:
-        """Whether a plain reader may see a row twice."""
-
-    def append(self, ids: range, rng: Random) -> None:
-        """Add a file, as another program."""
-
-    def plain_ids(self) -> Counter[int]:
-        """How often each id is there, for a reader that only lists and reads files."""
-
-    def left_over(self) -> list[str]:
-        """What no finished operation leaves."""
-
-    def killed(self, pid: int) -> tuple[str, str] | None:
-        """The operation of a process here, and its phase."""
-
-    def remove(self) -> None:
-        """Delete it."""
 
 
 @dataclass
@@ -114,7 +79,7 @@ class Tally:
         return "\n".join([*lines, *self.problems, f"seed {self.seed}: {self.line()}"])
 
 
-T = TypeVar("T", bound=Table)
+T = TypeVar("T", Target, S3Table)
 
 
 class Rounds(ABC, Generic[T]):
@@ -159,12 +124,7 @@ class Rounds(ABC, Generic[T]):
         """As `statements.ask`, of another process."""
 
     def run(self, enough: Callable[[Tally], bool], *, share: bool = False) -> Tally:
-        """Kill until `enough` holds, and check every table that was hit.
-
-        Args:
-            enough: Says when to stop.
-            share: Whether to make an archive of classes first, which saves time with many kills.
-        """
+        """Kill until `enough` holds, and check every table that was hit. `share` saves time with many kills."""
         began = time.monotonic()
         with ThreadPoolExecutor(1) as starts:
             if share:

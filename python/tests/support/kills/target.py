@@ -16,7 +16,11 @@ from kills.statements import Known
 
 @dataclass
 class Target:
-    """A table of `rounds` on disk. `unfinished` has the names of lock files that are truncated."""
+    """A table of `rounds` on disk, and the ids that it holds.
+
+    `unsettled` says that no statement has ended since the last of its `kills`, and `unfinished` has the names of lock
+    files that are truncated.
+    """
 
     table: SmallTable
     ids: set[int] = field(init=False)
@@ -46,12 +50,14 @@ class Target:
         return self.table.plain_ids()
 
     def left_over(self) -> list[str]:
+        """What no finished operation leaves."""
         # A process that dies after it deleted the lock leaves an empty folder.
         left = self.table.leftovers(1000)
         return [name for name in left if name != "_zorder" or any((self.root / name).iterdir())]
 
     @property
     def is_exchanging(self) -> bool:
+        """Whether a plain reader may see a row twice."""
         return bool(self._side("*.publishing"))
 
     def has(self, pid: int, operations: Collection[str]) -> bool:
@@ -64,6 +70,7 @@ class Target:
         return bool(self._side("staging/*"))
 
     def killed(self, pid: int) -> tuple[str, str] | None:
+        """The operation of a process here, and its phase."""
         for lock, owner in self._locks().items():
             if not owner and lock not in self.unfinished:
                 self.unfinished.add(lock)

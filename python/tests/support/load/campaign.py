@@ -53,13 +53,7 @@ class Result:
 
 
 class Campaign:
-    """Runs a load by a seed, on tables in a new folder.
-
-    Args:
-        say: Gets a line for each step.
-        roles: The processes.
-        warm: The number of queries before the load begins. There are a fifth as many statements.
-    """
+    """Runs a load by a seed, on tables in a new folder, after so many queries and a fifth as many statements."""
 
     def __init__(self, work: Path, seed: str, say: Say, roles: Sequence[str] = ROLES, warm: int = WARM) -> None:
         self._roles = roles

@@ -4,10 +4,8 @@ import time
 from collections.abc import Sequence
 from random import Random
 
-from comparison import condition_of
+from comparison import ERRORS, condition_of
 from kills.statements import newest, size
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from load.events import RIGHT, Events
@@ -31,10 +29,7 @@ WEIGHTS = {
 class Maintenance:
     """Runs one statement after the other, each on one of several tables.
 
-    Args:
-        inserts: Whether INSERT is among them. Two Spark jobs that append to one folder at the same time delete each
-            other's files, so at most one loop does this for a table.
-        longest: The longest pause in seconds.
+    Two Spark jobs that append to one folder at the same time delete each other's files, so only one loop `inserts`.
     """
 
     def __init__(
@@ -80,7 +75,7 @@ class Maintenance:
                     self._spark.sql(sql)
             else:
                 self._spark.sql(sql).collect()
-        except (PySparkException, Py4JJavaError) as error:
+        except ERRORS as error:
             condition = condition_of(error)
             known = condition in of_statement(kind)
             problem = {} if known else {"problem": f"{sql}: {str(error)[:6000]}"}

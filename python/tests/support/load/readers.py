@@ -7,7 +7,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from comparison import condition_of
+from comparison import ERRORS, condition_of
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -29,13 +29,9 @@ _threads = count()
 
 @dataclass
 class Held:
-    """A relation that was made earlier and is queried now.
+    """A relation that was made earlier and is queried now, until a new one replaces it.
 
-    Attributes:
-        relation: Its name in a query.
-        complete: Batches that it must have.
-        begun: Batches that it may have. None if it may also have later ones.
-        until: When a new one replaces it.
+    `begun` is None if it may also have later batches.
     """
 
     relation: str
@@ -126,7 +122,7 @@ class Reader:
             held = self._named(way, table)
             frame = self._spark.sql(question.sql(held.relation))
             answer = frame.collect()
-        except (PySparkException, Py4JJavaError) as error:
+        except ERRORS as error:
             self._failed(error, began, question.sql(way), about)
             self._forget(way, table.name)
             return False
@@ -146,7 +142,7 @@ class Reader:
         about = {"way": "again", "table": table.name, "kind": asked.question.kind, "again": 0}
         try:
             answer = asked.frame.collect()
-        except (PySparkException, Py4JJavaError) as error:
+        except ERRORS as error:
             self._failed(error, began, asked.question.condition, about)
             del self._asked[table.name]
             return

@@ -13,12 +13,7 @@ SETTLING = 3.0
 
 
 def of_jvm(spark: SparkSession, tables: Path) -> dict[str, Any]:
-    """The resources of the JVM of a session while nothing runs.
-
-    Args:
-        spark: The session.
-        tables: The folder of all tables. None of its files may be open.
-    """
+    """The resources of the JVM of a session while nothing runs. No file of the folder of all tables may be open."""
     jvm: Any = spark.sparkContext._jvm
     # Spark's cleaner runs after the collector, and releases more.
     for _ in range(3):

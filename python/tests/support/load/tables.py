@@ -18,11 +18,7 @@ BY_FILE, BY_INSERT = "files", "inserts"
 
 @dataclass(frozen=True)
 class LoadTable:
-    """A folder that many processes work on.
-
-    Attributes:
-        name: Its name in the catalog of each process.
-    """
+    """A folder that many processes work on."""
 
     work: Path
     name: str

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
-from comparison import condition_of, no_skipping, settings
+from comparison import ERRORS, condition_of, no_skipping, settings
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -27,7 +27,6 @@ from realfiles.folders import (
     state,
 )
 
-SPARK_ERRORS = (PySparkException, Py4JJavaError)
 COPIES = 3
 CLAIMED_ROWS = 10_000_000
 """The files are small. One that claims more rows is broken, and a query that reads none of its columns never ends."""
@@ -86,7 +85,7 @@ class Trial:
             with no_skipping(self.spark):
                 spark_rows(self.spark, self._source(alone))
             self.outcome.readable = True
-        except SPARK_ERRORS:
+        except ERRORS:
             pass
         if self.outcome.readable:
             self._copies()
@@ -143,7 +142,7 @@ class Trial:
                 plain = predicates.counts(self.spark, source, asked)
                 with settings(self.spark, **_NO_PUSHDOWN):
                     exact = predicates.counts(self.spark, source, asked)
-        except SPARK_ERRORS:
+        except ERRORS:
             # Spark's own literals or readers cannot do it.
             return [], None
         self._ask(source, asked, plain, "with skipping")
@@ -152,7 +151,7 @@ class Trial:
     def _ask(self, source: str, asked: list[str], plain: dict[str, int], how: str) -> None:
         try:
             found = predicates.counts(self.spark, source, asked)
-        except SPARK_ERRORS as error:
+        except ERRORS as error:
             self.outcome.failed.append(f"queries {how}: {said(error)}")
             return
         wrong = [f"{p}: {found.get(p)} in place of {rows}" for p, rows in plain.items() if found.get(p) != rows]
@@ -172,7 +171,7 @@ class Trial:
                     self.outcome.failed.append(f"other rows for Spark after {after}")
                 if self.spark.sql(f"SELECT * FROM {source}").schema.json() != schema:
                     self.outcome.failed.append(f"another schema after {after}")
-        except SPARK_ERRORS as error:
+        except ERRORS as error:
             self.outcome.failed.append(f"Spark cannot read after {after}: {said(error)}")
         if of_arrow is not None:
             now = arrow_rows(folder)
@@ -223,7 +222,7 @@ class Trial:
     def _answer(self, query: str) -> str:
         try:
             return repr(self.spark.sql(query).collect())
-        except SPARK_ERRORS as error:
+        except ERRORS as error:
             return f"error {condition_of(error)}"
 
     def _same(self, query: str, plain: str, how: str) -> None:
@@ -237,7 +236,7 @@ class Trial:
         words = " ".join(statement.split("`")[0].split()[:2])
         try:
             self.spark.sql(statement).collect()
-        except SPARK_ERRORS as error:
+        except ERRORS as error:
             condition = condition_of(error)
             self.outcome.refused.append(f"{words} by {condition}")
             # The second is Spark's own, for rows that it cannot decode. It names the file.

@@ -10,13 +10,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True)
 class Kind:
-    """A type.
-
-    Args:
-        name: What its columns are called.
-        type: The type in Arrow.
-        values: Values that a writer or a reader may get wrong.
-    """
+    """A type, with values that a writer or a reader may get wrong."""
 
     name: str
     type: pa.DataType
