@@ -24,7 +24,7 @@ real-files: $(STAMPS)/installed $(STAMPS)/dev
 kills: $(STAMPS)/installed $(STAMPS)/dev $(if $(filter s3,$(STORE)),$(STAMPS)/env-store $(STAMPS)/fetched-store)
 	@PYTHONPATH=python/tests/support $(BIN)/python -m kills --kills $(KILLS) --seed "$(SEED)" --store $(STORE)
 
-# `make load SECONDS=600 SEED=1`: readers, an appender, OPTIMIZE, RESTORE and VACUUM at once. Writes to bench/results.
+# `make load SECONDS=600 SEED=1`: readers, an appender, OPTIMIZE, RESTORE and VACUUM at once.
 load: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests/support $(BIN)/python -m load --seconds $(SECONDS) --seed "$(SEED)"
 

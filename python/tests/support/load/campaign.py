@@ -31,7 +31,6 @@ class Result:
 
     Attributes:
         began: When the processes were warm, in seconds since 1970. Figures count from there, checks from the start.
-            from the start.
         happened: All events.
         first: The resources of each process when it was warm.
         last: The resources of each process at the end.
