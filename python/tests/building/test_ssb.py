@@ -66,9 +66,7 @@ def test_the_tables_have_as_many_rows_as_they_should(tables: Any) -> None:
         ("lineorder", "count(DISTINCT lo_orderkey)", (15_001,)),
     ],
 )
-def test_columns_have_the_domains_of_the_specification(
-    tables: Any, table: str, asked: str, expected: tuple[object, ...]
-) -> None:
+def test_columns_have_the_specified_domains(tables: Any, table: str, asked: str, expected: tuple[object, ...]) -> None:
     assert tables.sql(f"SELECT {asked} FROM {table}").fetchall() == [expected]
 
 

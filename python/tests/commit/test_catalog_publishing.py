@@ -84,9 +84,7 @@ def locations(spark: SparkProcess, name: str) -> list[str]:
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("kind", ["parts", *(pytest.param(k, marks=pytest.mark.test_all) for k in ("flat", "hive"))])
-def test_a_plain_reader_never_sees_a_wrong_count_and_restore_switches_back(
-    ours: SparkProcess, plain: SparkProcess, tmp_path: Path, kind: str
-) -> None:
+def test_plain_readers_count_right(ours: SparkProcess, plain: SparkProcess, tmp_path: Path, kind: str) -> None:
     name, root, stop = f"p_{kind}", tmp_path / "a b", tmp_path / "stop"
     make(plain, name, root, kind)
     plain.send(
@@ -120,9 +118,7 @@ def test_a_plain_reader_never_sees_a_wrong_count_and_restore_switches_back(
 
 
 @pytest.mark.test_rest
-def test_rows_that_a_stale_session_appends_are_counted_and_copied_forward(
-    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
-) -> None:
+def test_rows_of_a_stale_session_are_copied_forward(ours: SparkProcess, plain: SparkProcess, tmp_path: Path) -> None:
     root = tmp_path / "t"
     make(plain, "stale", root, "flat")
     assert seen(plain, "stale") == (ROWS, ROWS)
@@ -147,9 +143,7 @@ def test_rows_that_a_stale_session_appends_are_counted_and_copied_forward(
 
 
 @pytest.mark.test_rest
-def test_a_session_that_knows_the_first_folder_reads_the_present_one(
-    ours: SparkProcess, settings: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_stale_session_reads_the_present_folder(ours: SparkProcess, settings: dict[str, str], tmp_path: Path) -> None:
     make(ours, "moved", tmp_path / "t", "flat")
     with SparkProcess(tmp_path / "other", settings) as other:
         other.run("held = spark.table('moved')")
@@ -162,9 +156,7 @@ def test_a_session_that_knows_the_first_folder_reads_the_present_one(
 
 
 @pytest.mark.test_all
-def test_partitions_that_are_renamed_added_and_loaded_anew_have_their_own_rows(
-    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
-) -> None:
+def test_changed_partitions_have_their_own_rows(ours: SparkProcess, plain: SparkProcess, tmp_path: Path) -> None:
     options = "'commit.mode' = 'new-location', 'num-files' = '3', 'rewrite-all' = 'true'"
     optimize = f"OPTIMIZE p_names ZORDER BY (a) OPTIONS ({options})"
     make(ours, "p_names", tmp_path / "t", "parts")
@@ -205,9 +197,7 @@ def test_partitions_that_are_renamed_added_and_loaded_anew_have_their_own_rows(
 
 
 @pytest.mark.test_rest
-def test_an_overwrite_of_the_whole_table_begins_a_new_history(
-    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
-) -> None:
+def test_an_overwrite_begins_a_new_history(ours: SparkProcess, plain: SparkProcess, tmp_path: Path) -> None:
     root = tmp_path / "t"
     make(ours, "p_whole", root, "parts")
     optimize = "OPTIMIZE p_whole ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')"

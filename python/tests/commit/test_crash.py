@@ -26,13 +26,7 @@ ROLLED_BACK = (
 )
 MOMENT = ("reveal-1", "decided", "retire-1")
 """During the exchange of files. Before and after it every reader sees each row once."""
-PUBLISHED = (
-    "before-record-done",
-    "after-record-done",
-    "after-clean",
-    "before-unlock",
-    "after-unlock",
-)
+PUBLISHED = ("before-record-done", "after-record-done", "after-clean", "before-unlock", "after-unlock")
 FORWARD = (*ROLLED_BACK, "after-commit-point", *MOMENT, *PUBLISHED)
 
 UNDO = ("undo:decided", "undo:drop-1", "undo:before-record-done", "undo:before-unlock")

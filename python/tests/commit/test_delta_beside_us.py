@@ -80,9 +80,7 @@ def test_no_index_of_ours_comes_beside_a_log(answers: dict[str, Any], table: str
 
 
 @pytest.mark.parametrize("statement", ["optimize", "vacuum", "index"])
-def test_a_folder_with_a_log_is_refused_under_the_name_of_its_files_format(
-    answers: dict[str, Any], statement: str
-) -> None:
+def test_a_folder_with_a_log_is_refused_by_the_format_of_its_files(answers: dict[str, Any], statement: str) -> None:
     error = answers[f"disguised {statement}"]["error"]
     assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT]"), error
     assert "Delta Lake" in error

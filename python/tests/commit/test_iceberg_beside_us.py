@@ -50,9 +50,7 @@ def test_a_plain_table_is_ours(answers: dict[str, Any]) -> None:
         ("folder", "a folder of the format `iceberg`"),
     ],
 )
-def test_nobody_has_such_statements_of_icebergs_tables(
-    answers: dict[str, Any], table: str, words: str, statement: str
-) -> None:
+def test_nobody_has_such_statements(answers: dict[str, Any], table: str, words: str, statement: str) -> None:
     error = answers[f"{table} {statement}"]["error"]
     assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET.KIND]"), error
     assert words in error

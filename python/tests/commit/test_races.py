@@ -104,9 +104,7 @@ def assert_settled(spark: SparkSession, table: SmallTable, ids: set[int], versio
 
 @pytest.mark.parametrize("action", APPENDS)
 @pytest.mark.parametrize("place", BEFORE + MIDDLE + LATE)
-def test_rows_appended_meanwhile_stay(
-    spark: SparkSession, rival: Rival, table: SmallTable, place: str, action: Action
-) -> None:
+def test_appended_rows_stay(spark: SparkSession, rival: Rival, table: SmallTable, place: str, action: Action) -> None:
     running = rival.pause(table.optimize, place)
     ids = action(table, spark)
     assert running.error() is None
@@ -115,9 +113,7 @@ def test_rows_appended_meanwhile_stay(
 
 @pytest.mark.parametrize("action", CHANGES)
 @pytest.mark.parametrize("place", BEFORE + MIDDLE)
-def test_a_change_of_its_files_wins(
-    spark: SparkSession, rival: Rival, table: SmallTable, place: str, action: Action
-) -> None:
+def test_a_change_wins(spark: SparkSession, rival: Rival, table: SmallTable, place: str, action: Action) -> None:
     running = rival.pause(table.optimize, place)
     ids = action(table, spark)
     # If the lock was deleted with the folder before the job began to publish, nobody knows who deleted it.
@@ -130,9 +126,7 @@ def test_a_change_of_its_files_wins(
 
 @pytest.mark.parametrize("action", [overwrite, overwrite_by_spark])
 @pytest.mark.parametrize("place", ["decided", "retire-1", "before-record-done"])
-def test_an_overwrite_wins_to_the_end(
-    spark: SparkSession, rival: Rival, table: SmallTable, place: str, action: Action
-) -> None:
+def test_an_overwrite_wins(spark: SparkSession, rival: Rival, table: SmallTable, place: str, action: Action) -> None:
     running = rival.pause(table.optimize, place)
     ids = action(table, spark)
     assert running.error() == CONFLICT
@@ -150,9 +144,7 @@ def test_a_second_optimize_is_refused(spark: SparkSession, rival: Rival, parted:
 
 
 @pytest.mark.parametrize("place", ["after-staging", "before-commit-point", *MIDDLE, *LATE, "after-clean"])
-def test_a_query_sees_each_row_once_whatever_stands_still(
-    spark: SparkSession, rival: Rival, table: SmallTable, place: str
-) -> None:
+def test_a_query_sees_each_row_once(spark: SparkSession, rival: Rival, table: SmallTable, place: str) -> None:
     running = rival.pause(table.optimize, place)
     assert table.spark_ids(spark) == once(table.ids)
     assert spark.sql(f"SELECT id FROM {table.source} WHERE a >= 50").count() == sum(
@@ -219,9 +211,7 @@ def test_a_query_beside_an_owner_that_stands_still_reads_the_rows_of_before_or_a
 
 
 @pytest.mark.parametrize("place", ["after-commit-point", "reveal-1", "undo:decided", "undo:drop-1"])
-def test_a_frame_made_while_an_operation_lasted_that_was_undone_is_listed_anew(
-    spark: SparkSession, rival: Rival, parted: SmallTable, place: str
-) -> None:
+def test_an_undone_operation_is_listed_anew(spark: SparkSession, rival: Rival, parted: SmallTable, place: str) -> None:
     undo = place.startswith("undo")
     running = rival.pause(parted.optimize, "after-commit-point" if undo else place)
     if undo:
@@ -259,9 +249,7 @@ def test_frames_made_before_give_the_rows_of_after(spark: SparkSession, rival: R
         assert sorted(r[0] for r in frame.select("id").collect()) == sorted(parted.ids)
 
 
-def test_a_frame_made_before_several_operations_is_listed_anew(
-    spark: SparkSession, rival: Rival, parted: SmallTable
-) -> None:
+def test_a_frame_of_before_several_operations_is_anew(spark: SparkSession, rival: Rival, parted: SmallTable) -> None:
     frame = spark.read.parquet(str(parted.root)).select("id")
     for p in (1, 2):
         one = f"OPTIMIZE {parted.source} WHERE p = {p} ZORDER BY (a) OPTIONS ('num-files' = '2')"

@@ -151,9 +151,7 @@ def test_a_folder_that_somebody_loads_anew_needs_no_choice(spark: SparkSession, 
 
 
 @pytest.mark.parametrize("comes_back", [True, False])
-def test_a_folder_that_is_away_needs_a_choice(
-    spark: SparkSession, scene: Scene, tmp_path: Path, comes_back: bool
-) -> None:
+def test_a_folder_that_is_away_needs_one(spark: SparkSession, scene: Scene, tmp_path: Path, comes_back: bool) -> None:
     table = scene.take("retire-1")
     folder = table.folders[1]
     folder.rename(tmp_path / "away")
@@ -179,9 +177,7 @@ def test_a_folder_that_is_away_needs_a_choice(
 
 
 @pytest.mark.parametrize("keep", ["old", "new"])
-def test_a_copy_that_was_made_midway_has_each_row_once_when_a_person_has_decided(
-    spark: SparkSession, scene: Scene, tmp_path: Path, keep: str
-) -> None:
+def test_a_copy_made_midway_has_each_row_once(spark: SparkSession, scene: Scene, tmp_path: Path, keep: str) -> None:
     first = scene.take("reveal-1" if keep == "old" else "retire-1")
     for copy_file in (shutil.copyfile, shutil.copy2):
         copy = SmallTable(tmp_path / copy_file.__name__, partitioned=True)

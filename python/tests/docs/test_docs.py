@@ -16,9 +16,7 @@ PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("path", PAGES[1:], ids=lambda path: str(path.relative_to(REPOSITORY)))
-def test_the_examples_of_a_page(
-    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch, path: Path
-) -> None:
+def test_the_examples_of_page(spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     if not docs_pages.examples(path.read_text(), docs_pages.tables()):
         pytest.skip("no examples")
     monkeypatch.chdir(database)

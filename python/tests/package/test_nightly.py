@@ -143,9 +143,7 @@ def test_a_locked_table_is_left_and_all_locked_is_told(spark: SparkSession, data
 
 
 @pytest.mark.test_all
-def test_what_a_killed_process_left_half_published_is_recovered(
-    spark: SparkSession, database: Path, tmp_path: Path
-) -> None:
+def test_what_a_kill_left_half_published_is_recovered(spark: SparkSession, database: Path, tmp_path: Path) -> None:
     fill(spark)
     rival = Rival(tmp_path / "rival")
     rival.pause(f"OPTIMIZE parquet.`{database}/clustered` ZORDER BY (a)", "reveal-1").wait_until_paused()
@@ -282,9 +280,7 @@ def test_a_table_that_is_not_there_is_an_error_and_names_may_have_their_database
 
 
 @pytest.mark.test_rest
-def test_an_error_of_java_itself_stops_no_other_table(
-    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_of_java_stops_no_other(spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(spark)
     whole = ZOrderTable.optimize
 

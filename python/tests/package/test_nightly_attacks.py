@@ -44,9 +44,7 @@ def test_a_table_that_is_dropped_midway_is_skipped(spark: SparkSession, database
     assert exit_code(outcomes) == 0
 
 
-def test_a_table_that_is_dropped_while_it_is_looked_at_is_skipped(
-    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dropped_table_is_skipped(spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(spark, "one", "two", "three")
     for name in ("two", "three"):
         spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('zorder.target-file-size-bytes' = 'many')")
@@ -73,9 +71,7 @@ class HalfDoneError(PySparkException):
     getErrorClass = getCondition  # noqa: N815
 
 
-def test_a_table_that_is_renamed_half_way_has_failed(
-    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_renamed_table_has_failed(spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(spark, "one")
 
     def rename(table: ZOrderTable, **arguments: Any) -> None:
@@ -114,9 +110,7 @@ def test_budgets_of_nothing_and_schemas_named_twice(spark: SparkSession, databas
     assert [row.table for row in named] == [f"{database.name}.one"]
 
 
-def test_after_a_lost_session_the_rest_fails_at_once(
-    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_session_the_rest_fails(spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(spark, "one", "two", "three")
     tried: list[str] = []
 

@@ -58,9 +58,7 @@ def test_a_missing_jar_is_an_error_that_names_those_that_there_are(jars: Path) -
 
 
 @pytest.mark.parametrize("version", ["3.4.9", "4.10.0", "5.0"])
-def test_a_spark_that_is_not_supported_is_not_built_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
-) -> None:
+def test_no_unsupported_spark_is_built_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     assert list(artifacts.SUPPORTED) == [spark.minor for spark in SPARKS]
     monkeypatch.setattr(artifacts, "_FOLDER", tmp_path)
     with pytest.raises(spark_zorder.NoJarError) as error:
@@ -75,9 +73,7 @@ def test_an_unknown_installed_spark_is_named(jars: Path, monkeypatch: pytest.Mon
         spark_zorder.jar_path()
 
 
-def test_a_session_says_which_package_to_build_when_its_spark_has_no_jar(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_without_a_jar_says_which_package_to_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "spark-zorder-4.10_2.13-9.9.jar").touch()
     monkeypatch.setattr(artifacts, "_FOLDER", tmp_path)
     monkeypatch.setattr("pyspark.version.__version__", "4.1.2")

@@ -10,14 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from spark_zorder import (
-    OptimizeResult,
-    RestoreResult,
-    SkippingExplanation,
-    VacuumResult,
-    ZOrderTable,
-    explain_skipping,
-)
+from spark_zorder import OptimizeResult, RestoreResult, SkippingExplanation, VacuumResult, ZOrderTable, explain_skipping
 
 pytestmark = pytest.mark.older_sparks
 

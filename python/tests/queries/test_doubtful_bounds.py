@@ -41,9 +41,7 @@ def test_null_structs_of_duckdb(spark: SparkSession, tmp_path: Path, condition: 
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("form", ["parquet", "orc"])
-def test_blanks_that_spark_adds_are_not_in_the_bounds(
-    spark: SparkSession, database: Path, tmp_path: Path, form: str
-) -> None:
+def test_blanks_of_spark_are_not_in_the_bounds(spark: SparkSession, database: Path, tmp_path: Path, form: str) -> None:
     spark.sql(f"CREATE TABLE t (id BIGINT, c CHAR(8)) USING {form} LOCATION '{tmp_path}/t'")
     if form == "parquet":
         (tmp_path / "t").mkdir()

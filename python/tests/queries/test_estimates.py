@@ -106,9 +106,7 @@ def test_partitions_are_pruned_before_sizes_and_joins_are_planned(spark: SparkSe
         "_metadata.file_modification_time > TIMESTAMP'2020-01-01' AND a < 10",
     ],
 )
-def test_partitions_of_the_catalog_are_listed_as_often_as_without_skipping(
-    spark: SparkSession, database: Path, condition: str
-) -> None:
+def test_partitions_are_listed_as_without_skipping(spark: SparkSession, database: Path, condition: str) -> None:
     spark.conf.set("spark.sql.hive.filesourcePartitionFileCacheSize", "0")
     spark.range(400).selectExpr("id AS a", "id % 4 AS p").write.partitionBy("p").saveAsTable("t")
     spark.range(4).selectExpr("id AS p", "id AS k").write.saveAsTable("d")

@@ -89,9 +89,7 @@ def test_a_planned_frame_sees_partitions_that_come_and_go(spark: SparkSession, d
     frame.unpersist()
 
 
-def test_files_replaced_under_other_names_are_missed_as_loudly_as_without_skipping(
-    spark: SparkSession, table: list[Path]
-) -> None:
+def test_replaced_files_are_missed_as_loudly_as_without_skipping(spark: SparkSession, table: list[Path]) -> None:
     for file in table[2:4]:
         file.unlink()
     write(table[2].with_name("other.parquet"), range(5000, 5200))

@@ -18,10 +18,7 @@ SKIPPED = (
     "SELECT t.id, m FROM t JOIN d ON t.id = d.id JOIN e ON t.k = e.k",
     "SELECT x.id FROM (SELECT id, max(k) FROM t GROUP BY id) x JOIN d ON x.id = d.id",
 )
-WHOLE = (
-    "SELECT t.id FROM t LEFT JOIN d ON t.id = d.id",
-    "SELECT /*+ MERGE(d) */ t.id FROM t JOIN d ON t.id = d.id",
-)
+WHOLE = ("SELECT t.id FROM t LEFT JOIN d ON t.id = d.id", "SELECT /*+ MERGE(d) */ t.id FROM t JOIN d ON t.id = d.id")
 LATER = (*SKIPPED[3:], WHOLE[1])
 """Forms that `make test` leaves out."""
 

@@ -39,9 +39,7 @@ def write(spark: SparkSession, path: Path, kind: str, options: dict[str, str]) -
 @pytest.mark.test_rest
 @pytest.mark.parametrize("columnwise", ["true", "false"])
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_columns_with_zeros_have_no_dictionary_that_the_old_files_lack(
-    spark: SparkSession, tmp_path: Path, columnwise: str, version: str
-) -> None:
+def test_zeros_get_no_dictionary(spark: SparkSession, tmp_path: Path, columnwise: str, version: str) -> None:
     path = tmp_path / "t"
     write(spark, path, "parquet", {"parquet.enable.dictionary": "false", "parquet.writer.version": version})
     assert counts(spark, path, "parquet", "false") == [100] * len(FILTERS)
@@ -117,9 +115,7 @@ def test_orc_files_with_negative_zeros_answer_right(spark: SparkSession, tmp_pat
 
 
 @pytest.mark.test_rest
-def test_orc_files_with_negative_zeros_keep_the_statistics_that_readers_answer_by(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_orc_files_with_negative_zeros_keep_statistics_that_readers_use(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "t"
     write(spark, path, "orc", {})
     spark.sql(f"OPTIMIZE orc.`{path}` ZORDER BY (d, n) OPTIONS ('num-files' = '2')").collect()

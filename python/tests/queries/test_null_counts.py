@@ -11,9 +11,7 @@ from signed_files import signed_by
 
 
 @pytest.mark.parametrize("writer", [None, "DuckDB", "parquet-rs version 55.0.0", "unknown"])
-def test_null_structs_above_a_dictionary_are_not_counted(
-    spark: SparkSession, tmp_path: Path, writer: str | None
-) -> None:
+def test_null_structs_above_dictionaries_are_uncounted(spark: SparkSession, tmp_path: Path, writer: str | None) -> None:
     words = pa.array(["a", "b", "a", "b"]).dictionary_encode()
     for n, nulls in enumerate(([True, False, False, True], [False] * 4)):
         struct = pa.StructArray.from_arrays([words], names=["d"], mask=pa.array(nulls))

@@ -28,11 +28,7 @@ QUESTIONS: dict[str, dict[str, object]] = {
         "SELECT max(h) FROM t WHERE h IS NOT NULL": 9,
         "SELECT max(id) FROM (SELECT * FROM t ORDER BY h NULLS LAST, id DESC LIMIT 1)": 390,
     },
-    "polars_1.37.1": {
-        "SELECT min(b) FROM t": True,
-        "SELECT max(b) FROM t": True,
-        "SELECT count(b) FROM t": 2,
-    },
+    "polars_1.37.1": {"SELECT min(b) FROM t": True, "SELECT max(b) FROM t": True, "SELECT count(b) FROM t": 2},
     "pyarrow_10.0.1": {
         "SELECT count(*) FROM t WHERE upper(d) = 'Z3-A'": 10,
         "SELECT count(*) FROM t WHERE substring(d, 1, 1) = 'z'": 20,
@@ -204,9 +200,7 @@ def append_file(spark: SparkSession, source: Path, target: Path) -> None:
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("with_page_index", [False, True])
-def test_files_that_parquet_java_joined_are_not_its_own(
-    spark: SparkSession, tmp_path: Path, with_page_index: bool
-) -> None:
+def test_files_joined_by_parquet_java_are_not_its(spark: SparkSession, tmp_path: Path, with_page_index: bool) -> None:
     texts = pa.array(["a", "b", "c", "d"]).dictionary_encode()
     structs = pa.StructArray.from_arrays([texts], ["x"], mask=pa.array([False, True, True, False]))
     rows = pa.table({"id": range(4), "f": pa.array([1.0, 2.0, float("nan"), None]), "st": structs})

@@ -163,9 +163,7 @@ def test_no_job_is_run_to_find_the_files(spark: SparkSession, table: Path, job_g
 
 
 @pytest.mark.parametrize("analyzed", [False, True], ids=["without statistics", "after ANALYZE TABLE"])
-def test_a_table_that_shrinks_below_the_threshold_is_broadcast(
-    spark: SparkSession, table: Path, analyzed: bool
-) -> None:
+def test_a_table_that_shrinks_to_the_threshold_is_broadcast(spark: SparkSession, table: Path, analyzed: bool) -> None:
     if analyzed:
         spark.sql("ANALYZE TABLE t COMPUTE STATISTICS")
     total = sum(path.stat().st_size for path in table.glob("*.parquet"))
@@ -188,13 +186,9 @@ AGGREGATE = f"SELECT a, count(*) AS n FROM {{t}} WHERE {IN_ONE_FILE} GROUP BY a"
 @pytest.mark.parametrize("by_path", [False, True], ids=["table", "path"])
 @pytest.mark.parametrize("adaptive", [False, True], ids=["planned once", "adaptive"])
 @pytest.mark.parametrize(
-    "query",
-    ["SELECT * FROM ({0}) x JOIN ({0}) y ON x.a = y.a", "{0} UNION ALL {0}"],
-    ids=["self-join", "union"],
+    "query", ["SELECT * FROM ({0}) x JOIN ({0}) y ON x.a = y.a", "{0} UNION ALL {0}"], ids=["self-join", "union"]
 )
-def test_equal_scans_share_an_exchange(
-    spark: SparkSession, table: Path, query: str, adaptive: bool, by_path: bool
-) -> None:
+def test_equal_scans_share_one(spark: SparkSession, table: Path, query: str, adaptive: bool, by_path: bool) -> None:
     aggregate = AGGREGATE.format(t=f"parquet.`{table}`" if by_path else "t")
     limits = {"spark_sql_autoBroadcastJoinThreshold": -1, "spark_sql_adaptive_enabled": str(adaptive).lower()}
     with settings(spark, **limits):

@@ -48,7 +48,7 @@ def agree(spark: SparkSession, frame: DataFrame) -> int:
 
 
 @FORMATS
-def test_the_reading_schema_says_what_a_missing_column_is(
+def test_missing_columns_are_of_the_schema(
     spark: SparkSession, database: Path, tmp_path: Path, file_format: str
 ) -> None:
     folder = tmp_path / "files"

@@ -121,7 +121,7 @@ def optimize(spark: SparkSession, root: Path, more: str = "") -> None:
 
 
 @pytest.mark.parametrize("partitioned", [pytest.param(False, marks=pytest.mark.test_all), True])
-def test_each_row_arrives_once_while_the_stream_runs(
+def test_each_row_arrives_once_meanwhile(
     spark: SparkSession, tmp_path: Path, stream: Streams, partitioned: bool
 ) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned)
@@ -147,9 +147,7 @@ def test_each_row_arrives_once_while_the_stream_runs(
 
 
 @pytest.mark.test_rest
-def test_rows_that_were_rewritten_before_the_stream_read_them_come_from_the_trash(
-    spark: SparkSession, parted: SmallTable, stream: Streams
-) -> None:
+def test_rewritten_rows_are_read_from_the_trash(spark: SparkSession, parted: SmallTable, stream: Streams) -> None:
     ids = set(parted.ids)
     stopped = stream(parted.root)
     assert stopped.run_once() == once(ids)
@@ -162,9 +160,7 @@ def test_rows_that_were_rewritten_before_the_stream_read_them_come_from_the_tras
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("begins", ["before the loss", "after the loss", "after the RESTORE"])
-def test_a_stream_and_a_restore_of_lost_files(
-    spark: SparkSession, table: SmallTable, stream: Streams, begins: str
-) -> None:
+def test_a_restore_of_lost_files(spark: SparkSession, table: SmallTable, stream: Streams, begins: str) -> None:
     spark.sql(f"OPTIMIZE {table.source} ZORDER BY (a) OPTIONS ('num-files' = '4')")
     s = stream(table.root)
     if begins == "before the loss":
@@ -182,9 +178,7 @@ def test_a_stream_and_a_restore_of_lost_files(
 
 
 @pytest.mark.test_rest
-def test_a_stream_whose_rows_are_gone_from_the_trash_fails(
-    spark: SparkSession, table: SmallTable, stream: Streams
-) -> None:
+def test_a_stream_without_its_rows_in_the_trash_fails(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     stopped = stream(table.root)
     arrived = stopped.run_once()
     append(table.root, "new.parquet", 10_000)
@@ -197,9 +191,7 @@ def test_a_stream_whose_rows_are_gone_from_the_trash_fails(
 
 
 @pytest.mark.test_all
-def test_a_fresh_stream_reads_an_optimized_folder_and_what_was_appended(
-    spark: SparkSession, table: SmallTable, stream: Streams
-) -> None:
+def test_a_fresh_stream_reads_old_and_new_rows(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     ids = set(table.ids)
     optimize(spark, table.root)
     ids |= append(table.root, "new.parquet", 10_000)
@@ -224,9 +216,7 @@ def test_a_batch_that_is_run_again_reads_the_same_rows(spark: SparkSession, tabl
 
 
 @pytest.mark.test_rest
-def test_a_name_that_an_operation_has_freed_is_new_data_when_it_is_used_again(
-    spark: SparkSession, table: SmallTable, stream: Streams
-) -> None:
+def test_a_freed_name_used_again_is_new_data(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     optimize(spark, table.root, "FULL")
     stopped = stream(table.root)
     assert stopped.run_once() == once(table.ids)
@@ -242,9 +232,7 @@ def test_a_name_that_an_operation_has_freed_is_new_data_when_it_is_used_again(
 
 
 @pytest.mark.test_rest
-def test_a_running_stream_reads_a_load_under_old_names_once(
-    spark: SparkSession, table: SmallTable, stream: Streams
-) -> None:
+def test_a_load_under_old_names_is_read_once(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     names = [path.name for path in table.files()]
     optimize(spark, table.root, "FULL")
     for path in table.files():
@@ -264,9 +252,7 @@ def shift(path: Path, seconds: float) -> None:
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("seconds", [-3 * 86_400, -1, 5], ids=["backup", "whole seconds", "touch"])
-def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
-    spark: SparkSession, table: SmallTable, stream: Streams, seconds: float
-) -> None:
+def test_touched_files_are_not_new(spark: SparkSession, table: SmallTable, stream: Streams, seconds: float) -> None:
     stopped = stream(table.root)
     assert stopped.run_once() == once(table.ids)
     for path in table.files():
@@ -280,7 +266,7 @@ def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("seconds", [-86_400, pytest.param(86_400, marks=pytest.mark.test_all)])
-def test_files_that_came_back_and_were_touched_are_not_new(
+def test_touched_returned_files_are_old(
     spark: SparkSession, table: SmallTable, stream: Streams, seconds: float
 ) -> None:
     optimize(spark, table.root, "FULL")
@@ -297,9 +283,7 @@ def test_files_that_came_back_and_were_touched_are_not_new(
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("is_fresh", [False, True])
-def test_loads_of_one_name_and_one_time_are_not_delivered_twice(
-    spark: SparkSession, table: SmallTable, stream: Streams, is_fresh: bool
-) -> None:
+def test_equal_loads_arrive_once(spark: SparkSession, table: SmallTable, stream: Streams, is_fresh: bool) -> None:
     first = table.files()[0]
     os.utime(first, (1e9, 1e9))
     stopped = stream(table.root)
@@ -340,9 +324,7 @@ def test_a_stream_over_a_copied_table(spark: SparkSession, table: SmallTable, tm
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("pattern", ["*", "*.parquet"])
-def test_a_stream_over_all_that_is_in_the_folder(
-    spark: SparkSession, table: SmallTable, stream: Streams, pattern: str
-) -> None:
+def test_a_stream_over_the_whole_folder(spark: SparkSession, table: SmallTable, stream: Streams, pattern: str) -> None:
     running = stream(f"{table.root}/{pattern}")
     assert running.catch_up() == once(table.ids)
     optimize(spark, table.root, "FULL")
@@ -392,9 +374,7 @@ def test_a_stream_over_a_table_of_the_catalog(spark: SparkSession, database: Pat
 
 
 @pytest.mark.test_rest
-def test_the_pattern_of_the_docs_leaves_out_what_optimize_writes(
-    spark: SparkSession, table: SmallTable, stream: Streams
-) -> None:
+def test_the_pattern_of_the_docs_leaves_out_our_files(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     ids = set(table.ids)
     plain = stream(table.root, pathGlobFilter=ALL_BUT_OURS)
     assert plain.run_once() == once(ids)
@@ -411,9 +391,7 @@ def test_the_pattern_of_the_docs_leaves_out_what_optimize_writes(
 
 @pytest.mark.test_all
 @pytest.mark.parametrize("again", [False, True], ids=["of the file", "of what it was made of"])
-def test_without_a_record_a_stream_fails_where_rows_could_arrive_twice(
-    spark: SparkSession, table: SmallTable, stream: Streams, again: bool
-) -> None:
+def test_without_a_record_streams_fail(spark: SparkSession, table: SmallTable, stream: Streams, again: bool) -> None:
     stopped, fresh = stream(table.root), stream(table.root)
     stopped.run_once()
     optimize(spark, table.root, "FULL")
@@ -427,9 +405,7 @@ def test_without_a_record_a_stream_fails_where_rows_could_arrive_twice(
 
 
 @pytest.mark.test_rest
-def test_a_used_name_does_not_hide_that_records_are_gone(
-    spark: SparkSession, table: SmallTable, stream: Streams
-) -> None:
+def test_a_used_name_hides_no_missing_records(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     stopped = stream(table.root)
     stopped.run_once()
     names = [path.name for path in table.files()]
@@ -452,9 +428,7 @@ def forget(spark: SparkSession, root: Path) -> None:
 
 
 @pytest.mark.test_all
-def test_a_stream_goes_on_when_what_it_has_seen_is_forgotten(
-    spark: SparkSession, parted: SmallTable, stream: Streams
-) -> None:
+def test_a_stream_goes_on_if_its_files_are_forgotten(spark: SparkSession, parted: SmallTable, stream: Streams) -> None:
     first, name = parted.folders[0], parted.files()[0].name
     stopped, ids = stream(parted.root), set(parted.ids)
     stopped.run_once()
@@ -477,7 +451,7 @@ def test_a_stream_goes_on_when_what_it_has_seen_is_forgotten(
 
 @pytest.mark.test_all
 @pytest.mark.parametrize("taken", [False, True], ids=["by its name", "by another name"])
-def test_a_file_that_a_forgotten_restore_brought_back_is_no_new_one(
+def test_a_file_that_came_back_is_not_new(
     spark: SparkSession, parted: SmallTable, stream: Streams, taken: bool
 ) -> None:
     first, names, ids = parted.folders[0], [f.name for f in parted.files() if f.parent == parted.folders[0]], parted.ids

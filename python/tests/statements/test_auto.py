@@ -98,9 +98,7 @@ def test_hot_ranges_have_more_room(spark: SparkSession, table: Path) -> None:
     ],
     ids=["points", "ranges", "another column", "strings", "auto"],
 )
-def test_a_dry_run_foresees_the_bytes_that_queries_read(
-    spark: SparkSession, table: Path, layout: str, predicates: list[str]
-) -> None:
+def test_a_dry_run_foresees_bytes_read(spark: SparkSession, table: Path, layout: str, predicates: list[str]) -> None:
     # What earlier queries found is no part of the forecast.
     spark.conf.set("spark.zorder.memory.enabled", "false")
     ask(spark, table, *predicates)
@@ -152,9 +150,7 @@ def test_no_value_is_written_down(spark: SparkSession, table: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="rights are those of POSIX")
 @pytest.mark.parametrize(("of_folder", "of_files"), [(0o755, 0o644), (0o750, 0o640), (0o755, 0o600)])
-def test_what_is_recorded_is_for_who_may_read_the_index(
-    spark: SparkSession, table: Path, of_folder: int, of_files: int
-) -> None:
+def test_records_are_for_readers_of_the_index(spark: SparkSession, table: Path, of_folder: int, of_files: int) -> None:
     for path in table.glob("*.parquet"):
         path.chmod(of_files)
     table.chmod(of_folder)
@@ -309,9 +305,7 @@ def test_what_dimensions_are_asked_for_is_clustered_by(spark: SparkSession, star
     assert "kept" in again.metrics["auto"]["reason"]
 
 
-def test_a_dimension_with_an_index_has_its_values_ranked(
-    spark: SparkSession, star: ZOrderTable, database: Path
-) -> None:
+def test_a_dimension_with_an_index_has_ranked_values(spark: SparkSession, star: ZOrderTable, database: Path) -> None:
     spark.sql("CREATE SKIPPING INDEX ON customer")
     sales_of(spark, "size >= 6", "size >= 6")
     flush(spark)

@@ -147,9 +147,7 @@ def instants(spark: SparkSession, tmp_path: Path) -> Path:
     ],
     ids=lambda using: "-".join(str(v) for v in using.values()).replace("/", "_"),
 )
-def test_settings_that_differ_from_those_of_the_index(
-    spark: SparkSession, instants: Path, using: dict[str, str]
-) -> None:
+def test_settings_other_than_those_of_the_index(spark: SparkSession, instants: Path, using: dict[str, str]) -> None:
     folders = sorted(p for p in instants.iterdir() if p.is_dir() and p.name[-1] in "_YD")
     assert len(folders) == 8
     with settings(spark, **using):

@@ -78,9 +78,7 @@ def assert_same_rows(spark: SparkSession, folder: Path) -> None:
     assert_pyspark_df_equal(found.orderBy("id"), rows(spark).orderBy("id"))
 
 
-def test_groups_run_at_the_same_time_as_many_as_are_allowed(
-    spark: SparkSession, folder: Path, table: ZOrderTable
-) -> None:
+def test_groups_run_at_the_same_time_as_many_as_may(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
     def most_at_once(at_once: int) -> int:
         before = {e.id for e in executions(spark)}
         table.optimize(["a"], full=True, options={MAX_BYTES: bytes_of(folder, 0) + 10, AT_ONCE: at_once})
@@ -142,9 +140,7 @@ def test_partial_progress_is_a_version_for_each_commit(spark: SparkSession, fold
     assert_same_rows(spark, folder)
 
 
-def test_what_was_committed_stays_when_a_later_group_fails(
-    spark: SparkSession, folder: Path, table: ZOrderTable
-) -> None:
+def test_what_was_committed_stays_if_a_group_fails(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
     [victim, *_] = files(folder, DAYS - 1)
     content = damage(victim)
     before = {day: files(folder, day) for day in range(DAYS)}
@@ -161,9 +157,7 @@ def test_what_was_committed_stays_when_a_later_group_fails(
     assert_same_rows(spark, folder)
 
 
-def test_without_partial_progress_a_group_that_fails_leaves_all_as_it_was(
-    spark: SparkSession, folder: Path, table: ZOrderTable
-) -> None:
+def test_a_group_that_fails_leaves_all_as_it_was(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
     [victim, *_] = files(folder, 2)
     content = damage(victim)
     before = sorted(p for p in folder.rglob("*.parquet"))

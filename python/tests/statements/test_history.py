@@ -32,7 +32,7 @@ def noticed(spark: SparkSession) -> int:
     return int(spark._jvm.org.sparkzorder.commit.log.Reappeared.noticed())
 
 
-def test_a_file_rewritten_from_an_old_read_is_noticed(
+def test_stale_rewrites_are_noticed(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable, tmp_path: Path
 ) -> None:
     old = folder.files()[0]
@@ -60,9 +60,7 @@ def test_a_file_rewritten_from_an_old_read_is_noticed(
 
 
 @pytest.mark.test_all
-def test_which_layout_wrote_a_file_is_known_however_many_operations_came_since(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_the_layout_of_a_file_is_known_after_many_operations(spark: SparkSession, tmp_path: Path) -> None:
     root = tmp_path / "t"
     rows = spark.range(2000).selectExpr("id", "id % 7 AS a", "id % 2 AS p")
     rows.write.partitionBy("p").parquet(str(root))
@@ -106,9 +104,7 @@ def test_the_retention_is_a_time_and_a_number(spark: SparkSession, database: Pat
         spark.sql(f"ALTER TABLE t UNSET TBLPROPERTIES ('zorder.history.{name}')")
 
 
-def test_a_statement_by_path_makes_the_listings_of_tables_over_the_folder_anew(
-    spark: SparkSession, folder: SmallTable, database: Path
-) -> None:
+def test_a_statement_by_path_lists_tables_over_it_anew(spark: SparkSession, folder: SmallTable, database: Path) -> None:
     spark.sql(f"CREATE TABLE t USING parquet LOCATION '{folder.root}'")
 
     def listed() -> set[str]:

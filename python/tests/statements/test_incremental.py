@@ -31,12 +31,7 @@ class Table:
     """A clustered table of about forty files."""
 
     def __init__(
-        self,
-        spark: SparkSession,
-        folder: Path,
-        file_format: str,
-        clause: str = "ZORDER BY (a, b, c)",
-        more: str = "",
+        self, spark: SparkSession, folder: Path, file_format: str, clause: str = "ZORDER BY (a, b, c)", more: str = ""
     ) -> None:
         self.spark, self.folder, self.clause, self.more = spark, folder / "t", clause, more
         spark.sql(f"CREATE TABLE t USING {file_format} AS {rows(0, ROWS)}")
@@ -65,9 +60,7 @@ class Table:
 
 @FORMATS
 @pytest.mark.parametrize("curve", ["ZORDER", "HILBERT"])
-def test_new_rows_rewrite_a_part_of_the_table(
-    spark: SparkSession, database: Path, file_format: str, curve: str
-) -> None:
+def test_new_rows_rewrite_a_part_only(spark: SparkSession, database: Path, file_format: str, curve: str) -> None:
     table = Table(spark, database, file_format, f"{curve} BY (a, b, c)")
     assert table.first["strategy"]["name"] == "full"
     assert "full rewrite was asked for" in table.first["strategy"]["reason"]
@@ -128,9 +121,7 @@ def test_files_beyond_all_boundaries_do_not_pile_up(spark: SparkSession, databas
     table.check()
 
 
-def test_new_rows_beyond_the_boundaries_and_within_go_to_files_of_their_own_and_to_cells(
-    spark: SparkSession, database: Path
-) -> None:
+def test_new_rows_within_and_beyond_the_boundaries_have_their_files(spark: SparkSession, database: Path) -> None:
     table = Table(spark, database, "parquet")
     table.add(0.02)
     table.add(0.02, shift=1_000_000)

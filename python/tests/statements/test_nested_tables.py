@@ -79,9 +79,7 @@ def crashed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Nested]:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_query_of_the_partition_recovers_the_table_above(
-    spark: SparkSession, crashed: dict[str, Nested], place: str
-) -> None:
+def test_a_query_of_it_recovers_the_table_above(spark: SparkSession, crashed: dict[str, Nested], place: str) -> None:
     case = crashed[place]
     case.create(spark)
     case.assert_inner_seen(spark)
@@ -128,9 +126,7 @@ def test_queries_of_both_see_each_row_once_beside_an_owner_that_stands_still(
 
 
 @pytest.mark.parametrize("place", ["after-stage-folders", "after-staging", "after-staging-all"])
-def test_files_are_written_into_their_own_partition(
-    spark: SparkSession, rival: Rival, tmp_path: Path, place: str
-) -> None:
+def test_files_go_into_their_own_partition(spark: SparkSession, rival: Rival, tmp_path: Path, place: str) -> None:
     table = SmallTable.write(tmp_path / "t", True)
     running = rival.pause(table.optimize, place)
     assert not list(table.root.glob("_zorder/staging"))
@@ -158,9 +154,7 @@ def test_no_checksum_files_are_left(spark: SparkSession, tmp_path: Path, partiti
 DEEP_PLACES = ("after-commit-point", "reveal-1", "decided", "retire-1")
 
 
-def test_a_query_of_a_partition_that_has_partitions_recovers_the_table_above(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_query_of_a_partition_with_partitions_recovers_the_table_above(spark: SparkSession, tmp_path: Path) -> None:
     rival = Rival(tmp_path / "rival")
     cases = [Nested.write(tmp_path / f"crash{n}", deep=True) for n in range(len(DEEP_PLACES))]
     for case, place in zip(cases, DEEP_PLACES, strict=True):
@@ -175,9 +169,7 @@ def test_a_query_of_a_partition_that_has_partitions_recovers_the_table_above(
 
 
 @pytest.mark.parametrize("link", ["day", "p=9"])
-def test_a_partition_by_another_name_finds_the_table_above(
-    spark: SparkSession, rival: Rival, tmp_path: Path, link: str
-) -> None:
+def test_another_name_finds_the_table_above(spark: SparkSession, rival: Rival, tmp_path: Path, link: str) -> None:
     root = tmp_path / f"linked_{link[0]}"
     (tmp_path / link).symlink_to(root / "p=1")
     case = Nested.write(root, tmp_path / link, deep=True)

@@ -53,9 +53,7 @@ def schema(folder: Path) -> pa.Schema:
 
 @pytest.mark.test_rest
 @KINDS
-def test_maps_keep_their_order_and_the_keys_that_they_have_twice(
-    spark: SparkSession, database: Path, tmp_path: Path, kind: str
-) -> None:
+def test_maps_keep_order_and_repeated_keys(spark: SparkSession, database: Path, tmp_path: Path, kind: str) -> None:
     def columns(ids: range) -> pa.Table:
         maps = [[("k", 1), ("k", 2), ("a", i)] if i % 3 else [("z", i), ("b", None), ("y", 0)] for i in ids]
         texts = pa.map_(pa.string(), pa.int64())
@@ -141,9 +139,7 @@ NULLS = [
 @pytest.mark.test_rest
 @KINDS
 @pytest.mark.parametrize("writer", ["pyarrow", "spark"])
-def test_fields_of_structs_that_are_null_are_found(
-    spark: SparkSession, database: Path, tmp_path: Path, kind: str, writer: str
-) -> None:
+def test_fields_of_null_are_found(spark: SparkSession, database: Path, tmp_path: Path, kind: str, writer: str) -> None:
     def row(i: int) -> dict[str, Any] | None:
         inner = None if i % 5 == 1 else {"g": i, "h": f"t{i}"}
         return None if i % 12 == 3 else {"f": i, "t": inner, "l": [i, None]}

@@ -222,9 +222,7 @@ def test_the_history_tells_times_and_trash(folder: SmallTable, table: ZOrderTabl
 
 
 @pytest.mark.test_rest
-def test_vacuum_deletes_what_is_old_and_says_before_what(
-    spark: SparkSession, folder: SmallTable, table: ZOrderTable
-) -> None:
+def test_vacuum_deletes_what_is_old_and_says_so(spark: SparkSession, folder: SmallTable, table: ZOrderTable) -> None:
     optimize(table, folder, 2)
     optimize(table, folder, 4)
     # Eight days ago.
@@ -251,9 +249,7 @@ def test_vacuum_deletes_what_is_old_and_says_before_what(
 
 
 @pytest.mark.test_rest
-def test_vacuum_retains_parts_of_an_hour_as_sql_does(
-    spark: SparkSession, folder: SmallTable, table: ZOrderTable
-) -> None:
+def test_vacuum_retains_parts_of_an_hour_as_sql(spark: SparkSession, folder: SmallTable, table: ZOrderTable) -> None:
     optimize(table, folder, 2)
     [record] = (folder.root / "_zorder").glob("_v0000000001-*.json")
     forty_minutes_ago = json.loads(record.read_text())

@@ -53,9 +53,7 @@ def check(spark: SparkSession, folder: Path, writer: Writer) -> None:
 @pytest.mark.test_rest
 @each
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda w: f"{w.name}-{w.form}")
-def test_the_writer_and_spark_see_the_same_values(
-    spark: SparkSession, tmp_path: Path, writer: Writer, each: int
-) -> None:
+def test_the_writer_and_spark_see_the_same(spark: SparkSession, tmp_path: Path, writer: Writer, each: int) -> None:
     writer.write_folder(tmp_path / "t", each)
     check(spark, tmp_path / "t", writer)
 

@@ -225,9 +225,7 @@ def test_a_string_is_escaped() -> None:
         (lambda t: t.describe_history(limit=1.5), ValueError, "limit"),
     ],
 )
-def test_a_wrong_argument_is_refused_before_any_statement(
-    run: Callable[[ZOrderTable], object], error: type[Exception], words: str
-) -> None:
+def test_wrong_arguments_are_refused(run: Callable[[ZOrderTable], object], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         written(run)
 

@@ -137,9 +137,7 @@ def test_the_codec_of_orc_can_be_chosen(spark: SparkSession, tmp_path: Path) -> 
 # --- Files with different schemas ---
 
 
-def test_a_default_with_microseconds_stays_where_the_session_writes_milliseconds(
-    spark: SparkSession, database: Path
-) -> None:
+def test_a_default_with_microseconds_stays_in_a_session_of_milliseconds(spark: SparkSession, database: Path) -> None:
     numbers(spark).repartition(3).write.saveAsTable("t")
     spark.sql("ALTER TABLE t ADD COLUMN (at TIMESTAMP DEFAULT TIMESTAMP '2026-11-23 01:02:03.456789')")
     spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MILLIS")
@@ -183,9 +181,7 @@ def test_what_a_setting_of_the_reader_turns_into_something_else_is_not_written_b
 
 @pytest.mark.parametrize("mode", ["LEGACY", "CORRECTED"])
 @pytest.mark.parametrize("kind", ["INT96", "TIMESTAMP_MICROS"])
-def test_days_before_the_gregorian_calendar_stay_the_same(
-    spark: SparkSession, tmp_path: Path, mode: str, kind: str
-) -> None:
+def test_days_of_the_julian_calendar_stay_the_same(spark: SparkSession, tmp_path: Path, mode: str, kind: str) -> None:
     folder = tmp_path / "t"
     writing = {
         "spark_sql_parquet_outputTimestampType": kind,

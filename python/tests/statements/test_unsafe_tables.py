@@ -35,9 +35,7 @@ def refused(spark: SparkSession, statement: str, condition: str, folder: Path) -
 # --- Folders ---
 
 
-def test_a_partition_that_is_a_link_to_another_is_refused_by_both_names(
-    spark: SparkSession, parted: SmallTable, tmp_path: Path
-) -> None:
+def test_a_linked_partition_is_refused_by_both_names(spark: SparkSession, parted: SmallTable, tmp_path: Path) -> None:
     (parted.root / "p=3").symlink_to("p=1")
     message = refused(spark, parted.optimize, "ZORDER_UNSAFE_TABLE.SHARED_FOLDER", tmp_path)
     assert str(parted.root / "p=1") in message
@@ -66,9 +64,7 @@ def test_a_folder_with_files_in_a_partition_is_no_link(spark: SparkSession, part
     assert flat.spark_ids(spark) == once(flat.ids)
 
 
-def test_a_root_and_a_partition_that_are_links_to_folders_of_their_own_are_optimized(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_root_and_a_partition_that_are_links_elsewhere_are_optimized(spark: SparkSession, tmp_path: Path) -> None:
     table = SmallTable.write(tmp_path / "real", partitioned=True)
     shutil.move(table.root / "p=2", tmp_path / "elsewhere")
     (table.root / "p=2").symlink_to(tmp_path / "elsewhere")
@@ -91,9 +87,7 @@ def as_links(files: list[Path], cache: Path) -> None:
         file.symlink_to(os.path.relpath(kept, file.parent))
 
 
-def test_data_files_that_are_links_are_refused_with_the_first_and_their_number(
-    spark: SparkSession, parted: SmallTable, tmp_path: Path
-) -> None:
+def test_data_files_that_are_links_are_counted(spark: SparkSession, parted: SmallTable, tmp_path: Path) -> None:
     as_links(parted.files()[1:3], tmp_path / "cache")
     message = refused(spark, parted.optimize, "ZORDER_UNSAFE_TABLE.LINKED_FILES", tmp_path)
     assert "are links: 2, the first is " + str(parted.files()[1]) in message
@@ -125,9 +119,7 @@ def test_hard_links_are_files_like_any_other(spark: SparkSession, table: SmallTa
         ("spark.sql.files.ignoredPathSegmentRegex", "^[.]"),
     ],
 )
-def test_a_session_that_chooses_files_is_refused(
-    spark: SparkSession, table: SmallTable, tmp_path: Path, setting: str, value: str
-) -> None:
+def test_choosing_is_refused(spark: SparkSession, table: SmallTable, tmp_path: Path, setting: str, value: str) -> None:
     spark.conf.set(setting, value)
     refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.OPTION", tmp_path)
     spark.conf.unset(setting)
@@ -152,9 +144,7 @@ def write_old_days(folder: Path, int96: bool) -> None:
 
 
 @pytest.mark.parametrize("int96", [False, True])
-def test_the_julian_calendar_of_a_session_is_refused_for_files_that_do_not_say_theirs(
-    spark: SparkSession, tmp_path: Path, int96: bool
-) -> None:
+def test_a_julian_session_is_refused_for_silent_files(spark: SparkSession, tmp_path: Path, int96: bool) -> None:
     folder = tmp_path / "t"
     write_old_days(folder, int96)
     before = pq.read_table(folder).to_pylist()
@@ -177,9 +167,7 @@ def test_the_julian_calendar_of_a_session_is_refused_for_files_that_do_not_say_t
 
 
 @pytest.mark.parametrize("of_table", ["LEGACY", "CORRECTED"])
-def test_the_calendar_of_a_table_wins_over_that_of_the_session(
-    spark: SparkSession, database: Path, of_table: str
-) -> None:
+def test_the_calendar_of_a_table_wins_over_the_session(spark: SparkSession, database: Path, of_table: str) -> None:
     folder = database / "files"
     write_old_days(folder, int96=False)
     spark.sql(
@@ -228,9 +216,7 @@ def write_instants(folder: Path, file_format: str, steps: list[int], dictionary:
 
 
 @pytest.mark.parametrize("file_format", ["parquet", "parquet_plain", "orc"])
-def test_timestamps_finer_than_microseconds_are_refused_unless_the_loss_is_accepted(
-    spark: SparkSession, tmp_path: Path, file_format: str
-) -> None:
+def test_nanoseconds_are_refused_or_cut_as_asked(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
     folder = tmp_path / "t"
     name = file_format.split("_")[0]
     write_instants(folder, name, [1000, 2001, 1000], "plain" not in file_format)
@@ -247,9 +233,7 @@ def test_timestamps_finer_than_microseconds_are_refused_unless_the_loss_is_accep
 
 
 @pytest.mark.parametrize("file_format", ["parquet", "parquet_plain", "orc"])
-def test_whole_microseconds_of_other_writers_are_rewritten(
-    spark: SparkSession, tmp_path: Path, file_format: str
-) -> None:
+def test_whole_microseconds_of_others_are_rewritten(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
     folder = tmp_path / "t"
     name = file_format.split("_")[0]
     write_instants(folder, name, [1000, 5000], "plain" not in file_format)
@@ -299,9 +283,7 @@ def test_spark_metadata_in_a_file_of_another_writer_proves_nothing(spark: SparkS
 
 
 @pytest.mark.parametrize("character", ["x", "ä", "😀"])
-def test_names_of_255_bytes_go_to_the_trash_and_come_back(
-    spark: SparkSession, table: SmallTable, character: str
-) -> None:
+def test_names_of_255_bytes_go_to_trash_and_return(spark: SparkSession, table: SmallTable, character: str) -> None:
     width = len(character.encode())
     for i, file in enumerate(table.files()):
         stem = f"{i}" + character * ((255 - len(".parquet") - 4) // width)
@@ -357,9 +339,7 @@ def test_bytes_as_differences_of_a_writer_without_a_version_are_refused(spark: S
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only an administrator may give files to others")
 @pytest.mark.parametrize("partitioned", [False, True])
-def test_what_an_administrator_writes_belongs_to_the_owner_of_the_table(
-    spark: SparkSession, tmp_path: Path, partitioned: bool
-) -> None:
+def test_the_owner_of_the_table_owns_what_root_writes(spark: SparkSession, tmp_path: Path, partitioned: bool) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned)
     nobody = pwd.getpwnam("nobody")
     for path in (table.root, *table.root.rglob("*")):

@@ -136,9 +136,7 @@ UNDER_WAY = [case for case in CASES if "publishing" in case]
 
 
 @pytest.mark.parametrize("case", UNDER_WAY)
-def test_a_query_fails_and_names_an_unreadable_record_of_an_operation_under_way(
-    spark: SparkSession, copy: SmallTable, case: str
-) -> None:
+def test_a_query_names_an_unreadable_record_of_an_operation(spark: SparkSession, copy: SmallTable, case: str) -> None:
     kept = files_outside(copy)
     blamed = CASES[case](copy.root / "_zorder")
     assert blamed is not None

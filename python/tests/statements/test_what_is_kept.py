@@ -270,9 +270,7 @@ def differences(folder: Path, version: str, compression: str) -> None:
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("compression", ["none", "zstd"])
 @pytest.mark.parametrize("option", ["", ", 'compression' = 'none'"])
-def test_bytes_encoded_as_differences_stay(
-    spark: SparkSession, tmp_path: Path, version: str, compression: str, option: str
-) -> None:
+def test_delta_bytes_stay(spark: SparkSession, tmp_path: Path, version: str, compression: str, option: str) -> None:
     differences(tmp_path / "made", version, compression)
     before = arrow_rows(tmp_path / "made")
     # Beside checksums, Spark's vectorized reader misreads such pages.
@@ -287,9 +285,7 @@ def test_bytes_encoded_as_differences_stay(
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("compression", ["none", "zstd"])
-def test_values_in_the_index_of_bytes_encoded_as_differences(
-    spark: SparkSession, tmp_path: Path, version: str, compression: str
-) -> None:
+def test_values_of_delta_bytes_are_indexed(spark: SparkSession, tmp_path: Path, version: str, compression: str) -> None:
     differences(tmp_path / "made", version, compression)
     copied(spark, tmp_path / "made", tmp_path / "t")
     target = f"parquet.`{tmp_path / 't'}`"

@@ -235,9 +235,7 @@ def stamped_in_seconds(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("statement", ["CREATE", "CREATE OR REPLACE", "REFRESH"])
-def test_within_the_granularity_of_stamps_nothing_is_believed(
-    spark: SparkSession, folder: Path, statement: str
-) -> None:
+def test_within_the_grain_of_stamps_nothing_is_believed(spark: SparkSession, folder: Path, statement: str) -> None:
     if statement != "CREATE":
         spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{folder}`")
     path = stamped_in_seconds(plain(folder / "0.parquet", 3_000))

@@ -19,9 +19,7 @@ def server() -> Iterator[S3Server]:
 
 @pytest.mark.parametrize("form", ["parquet", "orc"])
 @pytest.mark.parametrize("parts", ["", "p"])
-def test_the_location_is_switched_and_late_files_are_brought_over(
-    server: S3Server, tmp_path: Path, form: str, parts: str
-) -> None:
+def test_a_switch_brings_late_files_over(server: S3Server, tmp_path: Path, form: str, parts: str) -> None:
     root = f"s3a://bucket/{form}{parts}"
     with server.spark(tmp_path / "ours") as spark:
         columns = f"(id BIGINT, a INT{', p STRING' if parts else ''}) USING {form}"

@@ -86,9 +86,7 @@ def found_or_refused(make: Callable[[], DataFrame]) -> Counter[int] | str:
 
 
 @pytest.mark.parametrize("partitioned", [False, True], ids=["flat", "partitioned"])
-def test_patterns_of_files_after_the_owner_was_killed(
-    spark: SparkSession, by_v2: SparkSession, tmp_path: Path, partitioned: bool
-) -> None:
+def test_patterns_after_a_kill(spark: SparkSession, by_v2: SparkSession, tmp_path: Path, partitioned: bool) -> None:
     tables = [SmallTable.write(tmp_path / place / str(n), partitioned) for place in PLACES for n in range(5)]
     doomed = Rival(tmp_path / "rival")
     for n, table in enumerate(tables):
@@ -122,7 +120,7 @@ def test_options_of_a_pattern_in_sql(spark: SparkSession, table: SmallTable) -> 
 
 
 @pytest.mark.parametrize("place", ["reveal-1", "decided"])
-def test_a_file_that_is_touched_after_the_owner_was_killed_hides_no_row(
+def test_files_touched_after_a_kill_are_read(
     spark: SparkSession, parted: SmallTable, tmp_path: Path, place: str
 ) -> None:
     before = set(parted.files())
@@ -136,9 +134,7 @@ def test_a_file_that_is_touched_after_the_owner_was_killed_hides_no_row(
     assert ids(spark.read.parquet(str(parted.root))) == once(parted.ids)
 
 
-def test_a_frame_of_named_files_fails_when_they_are_gone(
-    spark: SparkSession, by_v2: SparkSession, parted: SmallTable
-) -> None:
+def test_a_frame_of_files_fails_if_they_are_gone(spark: SparkSession, by_v2: SparkSession, parted: SmallTable) -> None:
     first = [str(f) for f in parted.files()[:4]]
     frames = [session.read.parquet(f"{parted.root}/p=*/*.parquet") for session in (spark, by_v2)]
     frames += [session.read.option("basePath", str(parted.root)).parquet(*first) for session in (spark, by_v2)]
@@ -163,9 +159,7 @@ def test_every_file_of_a_folder_is_none_of_ours(spark: SparkSession, tmp_path: P
         assert ids(spark.read.parquet(f"{table.root}/**")) == once(table.ids)
 
 
-def test_files_of_one_name_one_after_the_other_are_two(
-    spark: SparkSession, by_v2: SparkSession, table: SmallTable
-) -> None:
+def test_files_of_one_name_in_turn_are_two(spark: SparkSession, by_v2: SparkSession, table: SmallTable) -> None:
     everything = f"{table.root}/*.parquet"
     first = table.files()[0].name
     spark.sql(f"OPTIMIZE parquet.`{table.root}` ZORDER BY (a)")

@@ -68,9 +68,7 @@ def ids(spark: SparkProcess, root: str) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def test_permissions_decide_who_may_optimize_and_new_files_have_those_of_the_old(
-    alice: SparkProcess, bob: SparkProcess
-) -> None:
+def test_permissions_decide_who_may_optimize_and_pass_to_new_files(alice: SparkProcess, bob: SparkProcess) -> None:
     root = "/open/permissions"
     write(alice, root, "p")
     alice.run(f"storage.setPermission(path({root!r}), mode(0o755))")
@@ -94,9 +92,7 @@ def test_permissions_decide_who_may_optimize_and_new_files_have_those_of_the_old
     assert ids(alice, root) == (ROWS, ROWS)
 
 
-def test_another_user_takes_over_from_a_killed_one(
-    alice: SparkProcess, bob: SparkProcess, configuration: Path, tmp_path: Path
-) -> None:
+def test_another_user_takes_over(alice: SparkProcess, bob: SparkProcess, configuration: Path, tmp_path: Path) -> None:
     root = "/open/takeover"
     write(alice, root, "p")
     alice.run(f"for n in ('', '/p=0', '/p=1'): storage.setPermission(path({root!r} + n), mode(0o777))\nresult = None")

@@ -123,9 +123,7 @@ def test_a_catalog_table_is_optimized_without_a_setting(ours: SparkProcess, plai
 
 
 @pytest.mark.test_all
-def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
-    server: S3Server, tmp_path: Path, plain: SparkProcess
-) -> None:
+def test_optimize_and_a_select_need_few_requests(server: S3Server, tmp_path: Path, plain: SparkProcess) -> None:
     for name, parts, files in (("flat", "", 20), ("parts", "p", 8), ("large", "", 50)):
         root = f"{ROOT}/requests/{name}"
         write(plain, root, "parquet", parts, files)
@@ -149,9 +147,7 @@ def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
 
 
 @pytest.mark.test_all
-def test_a_store_without_conditions_is_refused_before_anything_is_written(
-    server: S3Server, plain: SparkProcess, tmp_path: Path
-) -> None:
+def test_a_store_without_conditions_is_refused_at_once(server: S3Server, plain: SparkProcess, tmp_path: Path) -> None:
     root = f"{ROOT}/unconditional"
     write(plain, root, "parquet", "")
     before = plain.run(f"result = files({root!r})")
@@ -185,9 +181,7 @@ def test_conditions_are_signed(server: S3Server, ours: SparkProcess) -> None:
 
 
 @pytest.mark.test_all
-def test_a_client_that_leaves_no_upload_open_is_refused_before_anything_is_written(
-    server: S3Server, plain: SparkProcess, tmp_path: Path
-) -> None:
+def test_a_client_without_open_uploads_is_refused(server: S3Server, plain: SparkProcess, tmp_path: Path) -> None:
     root = f"{ROOT}/no-magic"
     write(plain, root, "parquet", "")
     before = plain.run(f"result = files({root!r})")
@@ -199,9 +193,7 @@ def test_a_client_that_leaves_no_upload_open_is_refused_before_anything_is_writt
 
 
 @pytest.mark.test_all
-def test_a_bucket_without_write_access_is_refused_and_read(
-    server: S3Server, plain: SparkProcess, tmp_path: Path
-) -> None:
+def test_a_bucket_without_write_access_is_read(server: S3Server, plain: SparkProcess, tmp_path: Path) -> None:
     root = f"{ROOT}/read-only"
     write(plain, root, "parquet", "")
     before = plain.run(f"result = files({root!r})")
@@ -222,9 +214,7 @@ def test_a_bucket_without_write_access_is_refused_and_read(
 
 @pytest.mark.test_all
 @pytest.mark.parametrize("late", [False, True], ids=["refused", "done and refused"])
-def test_every_tenth_request_fails_and_no_row_is_lost(
-    server: S3Server, ours: SparkProcess, plain: SparkProcess, *, late: bool
-) -> None:
+def test_failing_requests_lose_no_row(server: S3Server, ours: SparkProcess, plain: SparkProcess, *, late: bool) -> None:
     root = f"{ROOT}/busy-{late}"
     write(plain, root, "parquet", "p")
     server.fault = lambda request: (503, "SlowDown") if request.number % 10 == 0 else None

@@ -129,9 +129,7 @@ def test_a_file_system_that_is_mounted_read_only_is_named(spark: SparkSession, t
 
 
 @posix
-def test_who_may_not_write_in_a_table_records_nothing_and_has_answers(
-    spark: SparkSession, table: Path, work: Path, user: int | None
-) -> None:
+def test_who_may_not_write_has_answers(spark: SparkSession, table: Path, work: Path, user: int | None) -> None:
     spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{table}`")
     before = contents(table)
     folders = [table, table / "_zorder"]

@@ -11,9 +11,7 @@ TABLE = "parquet.`s3a://bucket/t`"
 ROWS = 2000
 
 
-def test_a_table_on_s3_is_optimized_queried_and_restored(
-    spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_optimize_query_and_restore_on_s3(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()
 
     def rows(condition: str = "true") -> tuple[int, int]:

@@ -18,12 +18,7 @@ class SparkProcess:
     """The process, seen from a test."""
 
     def __init__(
-        self,
-        work: Path,
-        settings: dict[str, str],
-        *,
-        extension: bool = True,
-        environment: dict[str, str] | None = None,
+        self, work: Path, settings: dict[str, str], *, extension: bool = True, environment: dict[str, str] | None = None
     ) -> None:
         """Start Spark, with a folder for what it writes to disk."""
         work.mkdir(parents=True, exist_ok=True)

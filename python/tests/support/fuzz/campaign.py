@@ -192,11 +192,7 @@ class Campaign:
         columns = [replace(c, called=names.get(c.path[0])) for c in table.columns]
         any_case = table.spark.conf.get("spark.sql.caseSensitive") == "false"
         conditions = [self._conditions(table, columns, any_case, "held", n) for n in range(HELD)]
-        held = Held(
-            table,
-            [c.spark.replace(TABLE, table.name) for c in conditions],
-            self._source(table.number, "held"),
-        )
+        held = Held(table, [c.spark.replace(TABLE, table.name) for c in conditions], self._source(table.number, "held"))
         history.overwrite()
         self.tally.held += HELD
         for wrong in held.wrong():

@@ -22,9 +22,7 @@ _NUMBERS = _CHOICES + _listed(
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
     "whole": _NUMBERS
-    + _listed(
-        "{x} div 7; {x} % 10; pmod({x}, 7); CAST({x} AS STRING); timestamp_seconds({x}); {x} div {o}",
-    ),
+    + _listed("{x} div 7; {x} % 10; pmod({x}, 7); CAST({x} AS STRING); timestamp_seconds({x}); {x} div {o}"),
     "decimal": _NUMBERS,
     "fraction": _NUMBERS,
     "date": _CHOICES

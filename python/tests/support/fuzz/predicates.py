@@ -191,10 +191,7 @@ class Conditions:
             ("{c} > 12", "{c} = 1.5", "{c} < 100.123456", "{c} <= {v} + 1", "CAST({c} AS DOUBLE) < 100.5D")
         )
         return form(
-            template,
-            alike=alike and "CAST" not in template and "+" not in template,
-            c=c,
-            v=self.literal(column),
+            template, alike=alike and "CAST" not in template and "+" not in template, c=c, v=self.literal(column)
         )
 
     def _fraction(self, column: Column, c: Text) -> Text:

@@ -1,14 +1,7 @@
 """Predicates drawn from the data of a folder, and the number of rows for each."""
 
 from pyspark.sql import SparkSession
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    DataType,
-    MapType,
-    NullType,
-    StructType,
-)
+from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, NullType, StructType
 
 from realfiles.folders import quoted
 
