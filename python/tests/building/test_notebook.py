@@ -66,9 +66,7 @@ def test_a_frame_is_a_table(outputs: list[list[dict[str, Any]]]) -> None:
 
 def test_a_cell_has_a_bar_while_its_statement_runs(outputs: list[list[dict[str, Any]]]) -> None:
     *bars, last = json.loads((EXECUTED / "bars.json").read_text())
-    assert any(
-        re.search(r'OPTIMIZE slow <progress value="0\.\d+" max="1"></progress> \d+ % writing', bar) for bar in bars
-    )
+    assert any(re.search(r'OPTIMIZE slow <progress value="0\.\d+" max="1"></progress> \d+ % writing', b) for b in bars)
     assert last == ""
     assert shown(outputs[-1], "text/plain") == "8"
     # What is left of the bar in the notebook is empty.

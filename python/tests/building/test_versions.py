@@ -85,7 +85,5 @@ def test_a_page_lists_the_supported_versions_and_no_page_lists_others() -> None:
 
 
 def test_pages_name_jars_that_there_are() -> None:
-    named = {
-        name for text in texts(PAGES).values() for name in re.findall(r"spark-zorder-[\d.]+[-_][\w.-]+\.jar", text)
-    }
+    named = {n for text in texts(PAGES).values() for n in re.findall(r"spark-zorder-[\d.]+[-_][\w.-]+\.jar", text)}
     assert named <= {spark.jar for spark in SPARKS}

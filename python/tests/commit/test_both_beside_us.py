@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, SUPPORT
 from fetched_jars import fetched_jars, spark_of
-from programs import answers_of, python_of
+from programs import POINT, ROWS, answers_of, python_of
 
 from spark_zorder import jar_path
 
@@ -15,8 +15,6 @@ pytestmark = pytest.mark.test_all
 ORDERS = [" ".join(order) for order in permutations(("ours", "delta", "iceberg"))]
 OURS_LATER = [order for order in ORDERS if order.index("delta") < order.index("ours")]
 DELTA_LATER = [order for order in ORDERS if order not in OURS_LATER]
-ROWS = [{"n": 2000, "s": 1999 * 1000}]
-POINT = [{"id": 423}, {"id": 1423}]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +40,6 @@ def test_a_plain_table_is_ours(answers: dict[str, Any]) -> None:
     assert (entry["operation"], entry["state"]) == ("OPTIMIZE", "committed")
     [scan] = answers["plain skipping"]
     assert (scan["files_kept"], scan["files_total"]) == (1, 8)
-    # What the query does, and not only what is said.
     assert f"Skipping: {scan['files_kept']} of 8 files" in answers["plain plan"][0]["plan"]
     assert isinstance(answers["plain vacuum"], list), answers["plain vacuum"]
     assert answers["plain restore"][0]["num_restored_files"] == 4

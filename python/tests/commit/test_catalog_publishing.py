@@ -54,12 +54,8 @@ def make(spark: SparkProcess, name: str, root: Path, kind: str, form: str = "par
 
 
 def ids(spark: SparkProcess, name: str) -> tuple[int, int]:
-    """The number of rows, and of different ones, of a table as the catalog has it now."""
-    found = spark.run(
-        f"spark.sql('REFRESH TABLE {name}')\nframe = spark.table({name!r})\n"
-        "result = [frame.count(), frame.select('id').distinct().count()]"
-    )
-    return found[0], found[1]
+    spark.sql(f"REFRESH TABLE {name}")
+    return spark.ids(f"spark.table({name!r})")
 
 
 def seen(spark: SparkProcess, name: str) -> tuple[int, int]:

@@ -1,7 +1,6 @@
 """A process killed anywhere in OPTIMIZE loses and doubles no row, and the next statement cleans up.
 
-Steps stop many statements of one process at once, each on a table of its own. Then this process is killed. So a
-hundred crashes need only three JVMs.
+Steps stop many statements of one process, each on its own table. Then it is killed: a hundred crashes need three JVMs.
 """
 
 from collections.abc import Callable
@@ -169,9 +168,7 @@ def assert_recovered(spark: SparkSession, case: Case, statement: str) -> None:
 
 
 @pytest.mark.test_rest
-@pytest.mark.parametrize(
-    ("died", "partitioned"), STEPS, ids=lambda value: value if isinstance(value, str) else kind(value)
-)
+@pytest.mark.parametrize(("died", "partitioned"), STEPS, ids=lambda v: v if isinstance(v, str) else kind(v))
 def test_one_statement_recovers_what_a_killed_process_left(
     spark: SparkSession, crashes: Crashes, died: str, partitioned: bool
 ) -> None:

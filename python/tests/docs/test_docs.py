@@ -1,7 +1,4 @@
-"""Every example of the documentation runs, and prints what the page shows. That of the README is in `make test`.
-
-`WRITE_DOCS=1` puts what was printed into the pages: look at the diff.
-"""
+"""Every example of the documentation prints what the page shows. `WRITE_DOCS=1` writes the pages: look at the diff."""
 
 import json
 import re

@@ -86,9 +86,7 @@ def test_the_table_allows_nothing_that_no_code_needs() -> None:
     assert not {name: uses for name, uses in spare.items() if uses}
 
 
-DEFINED = re.compile(
-    r"^(?:(?:private|sealed|final|abstract|case)(?:\[\w+\])? )*(?:class|object|trait) (\w+)", re.MULTILINE
-)
+DEFINED = re.compile(r"^(?:(?:private|sealed|final|abstract|case)(?:\[\w+\])? )*(?:class|object|trait) (\w+)", re.M)
 NESTED = re.compile(r"^ +.*\b(?:class|object|trait|type) (\w+)", re.MULTILINE)
 NAME = re.compile(r"(?<![.\w])([A-Z]\w*)")
 SOURCES = REPOSITORY / "jvm/src/main/scala/org/sparkzorder"

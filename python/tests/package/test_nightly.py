@@ -266,10 +266,8 @@ for name in ("one", "two"):
 def test_a_table_that_is_not_there_is_an_error_and_names_may_have_their_database(
     spark: SparkSession, database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from spark_zorder._cli import nightly_session
-
     fill(spark)
-    monkeypatch.setattr(nightly_session, "start", lambda settings, remote: spark)
+    monkeypatch.setattr("spark_zorder._cli.nightly_session.start", lambda settings, remote: spark)
     for names in (["typo"], ["packed", "typo"], [f"{database.name}.typo"]):
         assert main(["optimize", *(word for name in names for word in ("--table", name))]) == 1
         assert "there is no table" in capsys.readouterr().err
@@ -333,8 +331,6 @@ def test_no_table_in_a_catalog_in_memory_is_explained(
     catalog: str,
     is_told: bool,
 ) -> None:
-    from spark_zorder._cli import nightly_session
-
     class OfAnotherCatalog:
         """The session of the test, which says that its catalog is another one."""
 
@@ -343,7 +339,7 @@ def test_no_table_in_a_catalog_in_memory_is_explained(
         def __getattr__(self, name: str) -> Any:
             return getattr(spark, name)
 
-    monkeypatch.setattr(nightly_session, "start", lambda settings, remote: OfAnotherCatalog())
+    monkeypatch.setattr("spark_zorder._cli.nightly_session.start", lambda settings, remote: OfAnotherCatalog())
     assert main([command, "--schema", database.name]) == 0
     assert ("--conf spark.sql.catalogImplementation=hive" in capsys.readouterr().err) == is_told
 
@@ -352,11 +348,9 @@ def test_no_table_in_a_catalog_in_memory_is_explained(
 def test_the_printed_table_has_a_line_for_each(
     spark: SparkSession, database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from spark_zorder._cli import nightly_session
-
     fill(spark)
     ZOrderTable(spark, "clustered").optimize()
-    monkeypatch.setattr(nightly_session, "start", lambda settings, remote: spark)
+    monkeypatch.setattr("spark_zorder._cli.nightly_session.start", lambda settings, remote: spark)
     assert main(["status", "--schema", database.name]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:4] == ["TABLE", "STATE", "FILES", "SIZE"]

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from night_process import Night
+from processes import wait_until
 from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 from steps import step
@@ -144,11 +144,8 @@ def test_sigterm_ends_the_run_and_the_next_one_does_the_rest(tmp_path: Path) -> 
     statements.write_text(json.dumps(["CREATE DATABASE s", create]))
     gate = tmp_path / "gate"
     night = Night(tmp_path / "first", statements, "optimize", "--schema", "s", asked=step("after-staging-all", gate))
-    end = time.monotonic() + 300
-    while not Path(f"{gate}.reached").exists():
-        assert night.process.poll() is None, night.log()
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    wait_until(lambda: Path(f"{gate}.reached").exists() or night.process.poll() is not None, "the step", 300)
+    assert night.process.poll() is None, night.log()
     night.process.send_signal(signal.SIGTERM)
     code, _, log = night.end(120)
     assert code == 143, log

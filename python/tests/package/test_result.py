@@ -138,9 +138,7 @@ def test_a_restore_and_a_vacuum_say_what_they_did(spark: SparkSession, tmp_path:
     assert re.fullmatch(
         r"8 files came back, and 1 file was removed\. The table has 8 files of \d+\.\d KiB\.", restored.summary
     )
-    assert (
-        restored.bytes == restored.bytes_restored == sum(f.stat().st_size for f in (tmp_path / "t").glob("*.parquet"))
-    )
+    assert restored.bytes == restored.bytes_restored == sum(f.stat().st_size for f in tmp_path.glob("t/*.parquet"))
     assert restored.metrics == restored.df.first()
     foreseen = table.vacuum(0, dry_run=True)
     assert foreseen.dry_run

@@ -7,6 +7,8 @@ from pyarrow import orc, parquet
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.test_rest
+
 # Each column has -0.0 and no 0.0, but for `clean`, which has 0.0.
 COLUMNS = """
     IF(id % 3 = 0, double('-0.0'), double(id % 7 - 7)) d,
@@ -36,7 +38,6 @@ def write(spark: SparkSession, path: Path, kind: str, options: dict[str, str]) -
     rows.write.format(kind).options(**options).save(str(path))
 
 
-@pytest.mark.test_rest
 @pytest.mark.parametrize("columnwise", ["true", "false"])
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_zeros_get_no_dictionary(spark: SparkSession, tmp_path: Path, columnwise: str, version: str) -> None:
@@ -62,7 +63,6 @@ def test_zeros_get_no_dictionary(spark: SparkSession, tmp_path: Path, columnwise
     assert counts(spark, path, "parquet", "false", LITERALS) == [43, 43]
 
 
-@pytest.mark.test_rest
 def test_columns_with_zeros_keep_the_dictionaries_of_all_old_files(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "t"
     write(spark, path, "parquet", {})
@@ -74,7 +74,6 @@ def test_columns_with_zeros_keep_the_dictionaries_of_all_old_files(spark: SparkS
     assert counts(spark, path, "parquet", "true") == [100] * len(FILTERS)
 
 
-@pytest.mark.test_rest
 @pytest.mark.parametrize("kind", ["parquet", "orc"])
 def test_floating_point_columns_lose_their_bloom_filters(spark: SparkSession, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "t"
@@ -101,7 +100,6 @@ def chunks(metadata: parquet.FileMetaData) -> list[tuple[str, bool, float, float
     return found
 
 
-@pytest.mark.test_rest
 @pytest.mark.parametrize("bloom", ["", "d, f, s.x"])
 def test_orc_files_with_negative_zeros_answer_right(spark: SparkSession, tmp_path: Path, bloom: str) -> None:
     path = tmp_path / "t"
@@ -114,7 +112,6 @@ def test_orc_files_with_negative_zeros_answer_right(spark: SparkSession, tmp_pat
     assert counts(spark, path, "orc", "true") == [100] * len(FILTERS)
 
 
-@pytest.mark.test_rest
 def test_orc_files_with_negative_zeros_keep_statistics_that_readers_use(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "t"
     write(spark, path, "orc", {})

@@ -34,6 +34,8 @@ def write(folder: Path, file_format: str, *names: str) -> None:
 
 
 def external(spark: SparkSession, name: str, columns: str, folder: Path, file_format: str) -> None:
+    # What filters have found is not the index's: on a slow machine, files are old enough to be remembered.
+    spark.conf.set("spark.zorder.memory.enabled", "false")
     spark.sql(f"CREATE TABLE {name} ({columns}) USING {file_format} LOCATION '{folder}'")
 
 

@@ -52,9 +52,7 @@ def word(flat: tuple[bool, bool], partitioned: tuple[bool, bool]) -> str:
 
 def rows_of(page: str) -> dict[str, list[str]]:
     """The table of the page: the cells of each reader."""
-    lines = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("|")
-    ]
+    lines = [[c.strip() for c in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("|")]
     return {cells[0]: cells[1:] for cells in lines[2:] if len(cells) == len(FORMS) + 1}
 
 

@@ -7,7 +7,7 @@ import re
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,6 +24,7 @@ SCHEMA = "id BIGINT, a INT"
 PAGE = (REPOSITORY / "docs/readers.md").read_text()
 ALL_BUT_OURS = "".join(re.findall(r'^ +"(.+)"$', PAGE.split("ALL_BUT_OURS = (")[1].split("\n)")[0], re.MULTILINE))
 """The pattern in docs/readers.md."""
+PATTERNS = ("*", "p=*", "p=*/*.parquet")
 NAMES_OF_OTHERS = (
     "new.parquet",
     f"part-00000-{uuid.uuid4()}-c000.snappy.parquet",  # Spark
@@ -58,10 +59,7 @@ class Stream:
         rows.write.mode("overwrite").parquet(str(self.at / "arrived" / f"batch={number}"))
 
     def catch_up(self) -> Counter[int]:
-        """Read all that is there, in one or more batches.
-
-        A file may be moved while a batch reads it. Then the stream is started again, as docs/readers.md says.
-        """
+        """Read all that is there. If a file is moved meanwhile, start again, as docs/readers.md says."""
         if self.query is None:
             self.start()
         assert self.query is not None
@@ -85,6 +83,12 @@ class Stream:
         if self.query is not None:
             self.query.stop()
             self.query = None
+
+    def fails(self, reason: str, ids: Iterable[int]) -> None:
+        """Check that it ends with an error, and has read these rows."""
+        with pytest.raises(Exception, match=rf"ZORDER_STREAM_FAILED\.{reason}"):
+            self.run_once()
+        assert self.arrived() == once(ids)
 
     def arrived(self) -> Counter[int]:
         arrived = self.at / "arrived"
@@ -180,13 +184,11 @@ def test_a_restore_of_lost_files(spark: SparkSession, table: SmallTable, stream:
 @pytest.mark.test_rest
 def test_a_stream_without_its_rows_in_the_trash_fails(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     stopped = stream(table.root)
-    arrived = stopped.run_once()
+    stopped.run_once()
     append(table.root, "new.parquet", 10_000)
     optimize(spark, table.root, "FULL")
     spark.sql(f"VACUUM parquet.`{table.root}` RETAIN 0 HOURS")
-    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.FILES_GONE.*new\.parquet.*another checkpoint"):
-        stopped.run_once()
-    assert stopped.arrived() == arrived
+    stopped.fails(r"FILES_GONE.*new\.parquet.*another checkpoint", table.ids)
     assert stream(table.root).run_once() == once(table.ids | set(range(10_000, 10_000 + ROWS)))
 
 
@@ -299,9 +301,7 @@ def test_equal_loads_arrive_once(spark: SparkSession, table: SmallTable, stream:
         assert stopped.run_once() == once(table.ids | new)
     else:
         # Which of the two it has read is not known.
-        with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
-            stopped.run_once()
-        assert stopped.arrived() == once(table.ids)
+        stopped.fails("UNKNOWN_FILE", table.ids)
     assert stream(table.root).run_once() == once(table.ids | new)
 
 
@@ -323,25 +323,21 @@ def test_a_stream_over_a_copied_table(spark: SparkSession, table: SmallTable, tm
 
 
 @pytest.mark.test_rest
-@pytest.mark.parametrize("pattern", ["*", "*.parquet"])
-def test_a_stream_over_the_whole_folder(spark: SparkSession, table: SmallTable, stream: Streams, pattern: str) -> None:
-    running = stream(f"{table.root}/{pattern}")
-    assert running.catch_up() == once(table.ids)
-    optimize(spark, table.root, "FULL")
-    ids = set(table.ids) | append(table.root, "new.parquet", 10_000)
-    assert running.catch_up() == once(ids)
-
-
-@pytest.mark.test_all
-@pytest.mark.parametrize("pattern", ["*.parquet", "p=*", "p=*/*.parquet"])
-def test_a_stream_over_a_pattern_of_paths(spark: SparkSession, tmp_path: Path, stream: Streams, pattern: str) -> None:
+@pytest.mark.parametrize("stops", [False, pytest.param(True, marks=pytest.mark.test_all)])
+@pytest.mark.parametrize("pattern", ["*.parquet", *(pytest.param(p, marks=pytest.mark.test_all) for p in PATTERNS)])
+def test_a_stream_over_a_pattern(
+    spark: SparkSession, tmp_path: Path, stream: Streams, pattern: str, stops: bool
+) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=pattern.startswith("p="))
     ids = set(table.ids)
-    stopped = stream(f"{table.root}/{pattern}")
-    assert stopped.run_once() == once(ids)
-    ids |= append(table.folders[0], "new.parquet", 10_000)
+    s = stream(f"{table.root}/{pattern}")
+    read = s.run_once if stops else s.catch_up
+    assert read() == once(ids)
+    if stops:
+        ids |= append(table.folders[0], "new.parquet", 10_000)
     optimize(spark, table.root, "FULL")
-    assert stopped.run_once() == once(ids)
+    ids |= append(table.folders[0], "more.parquet", 20_000)
+    assert read() == once(ids)
 
 
 @pytest.mark.test_all
@@ -398,9 +394,7 @@ def test_without_a_record_streams_fail(spark: SparkSession, table: SmallTable, s
     shutil.rmtree(table.root / "_zorder")
     if again:
         optimize(spark, table.root, "FULL")
-    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
-        stopped.run_once()
-    assert stopped.arrived() == once(table.ids)
+    stopped.fails("UNKNOWN_FILE", table.ids)
     assert fresh.run_once() == once(table.ids)
 
 
@@ -413,9 +407,7 @@ def test_a_used_name_hides_no_missing_records(spark: SparkSession, table: SmallT
     shutil.rmtree(table.root / "_zorder")
     for n, name in enumerate(names):
         append(table.root, name, 10_000 + n * ROWS)
-    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
-        stopped.run_once()
-    assert stopped.arrived() == once(table.ids)
+    stopped.fails("UNKNOWN_FILE", table.ids)
 
 
 def forget(spark: SparkSession, root: Path) -> None:
@@ -444,9 +436,7 @@ def test_a_stream_goes_on_if_its_files_are_forgotten(spark: SparkSession, parted
     # Whether the stream means this file by the name that it has seen is not known any more.
     append(first, name, 30_000)
     optimize(spark, parted.root, "FULL WHERE p = 1")
-    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
-        stopped.run_once()
-    assert stopped.arrived() == once(ids)
+    stopped.fails("UNKNOWN_FILE", ids)
 
 
 @pytest.mark.test_all
@@ -466,9 +456,7 @@ def test_a_file_that_came_back_is_not_new(
         assert stopped.run_once() == once(ids)
     spark.sql(f"RESTORE parquet.`{parted.root}` TO VERSION AS OF 0").collect()
     forget(spark, parted.root)
-    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
-        stopped.run_once()
-    assert stopped.arrived() == once(ids)
+    stopped.fails("UNKNOWN_FILE", ids)
 
 
 def test_a_file_that_comes_before_the_start_does_not_exchange_columns(spark: SparkSession, tmp_path: Path) -> None:

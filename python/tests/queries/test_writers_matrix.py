@@ -1,7 +1,7 @@
 """Every version of each writer that installs today: what is believed of its footers is true.
 
-A version gets an environment of its own below `build/writers`. These are 3 GB, and stay there. A new version enters the
-list here, and then the table in `WritersTable.scala` and on `docs/writers.md`.
+A version gets an environment below `build/writers`. These are 3 GB, and stay. A new version enters this list, and then
+the table in `WritersTable.scala` and on `docs/writers.md`.
 """
 
 import os

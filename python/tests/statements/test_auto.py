@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from logs import logged
 from pyspark.errors import AnalysisException
 from pyspark.sql import Row, SparkSession
 
@@ -210,22 +209,6 @@ def test_what_was_recorded_goes_with_the_index_and_stays_otherwise(spark: SparkS
     ask(spark, table, "a = 1")
     flush(spark)
     assert [kind["queries"] for kind in recorded(table)] == [1]
-
-
-def test_a_side_folder_that_cannot_be_written_fails_no_query(spark: SparkSession, table: Path, tmp_path: Path) -> None:
-    # A file where the folder should be: root may write to every folder.
-    (table / "_zorder" / "workload").write_text("x")
-    failures = spark.sparkContext._jvm.org.sparkzorder.workload.WorkloadRecorder.failures  # type: ignore[union-attr]
-    before = failures()
-    with logged(spark, tmp_path / "log") as log:
-        for _ in range(3):
-            ask(spark, table, "a = 1")
-            flush(spark)
-    assert failures() == before + 3
-    told = [line for line in log.read_text().splitlines() if "is not recorded" in line]
-    assert len(told) == 1
-    assert str(table) in told[0]
-    assert (table / "_zorder" / "workload").read_text() == "x"
 
 
 def test_partitions_where_and_orc(spark: SparkSession, database: Path) -> None:

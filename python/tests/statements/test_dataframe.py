@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 from processes import printed
-from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from spark_zorder import repartition_by_hilbert_range, repartition_by_zorder_range
-from spark_zorder.errors import condition_of
 
 older_sparks = pytest.mark.older_sparks
 calls = pytest.mark.parametrize("call", [repartition_by_zorder_range, repartition_by_hilbert_range])
@@ -48,23 +46,6 @@ def test_columns_are_names_or_expressions_and_the_number_may_be_left_out(spark: 
     assert boxes(call(grid, "a", "b")) == boxes(call(grid, 4, "a", "b"))
     struct = grid.select("*", f.struct("a", "b").alias("s"))
     assert boxes(call(struct, 16, "s.a", "s.b")) == [(64, 8, 8)] * 16
-
-
-@older_sparks
-@pytest.mark.parametrize(
-    ("arguments", "condition"),
-    [
-        ((0, "a"), "ZORDER_INVALID_HINT.PARTITIONS"),
-        ((-1, "a"), "ZORDER_INVALID_HINT.PARTITIONS"),
-        ((4,), "ZORDER_INVALID_HINT.WITHOUT_COLUMNS"),
-        ((4, 1.5), "ZORDER_INVALID_HINT.PARAMETER"),
-        ((4, "zz"), "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
-    ],
-)
-def test_what_is_wrong_is_named(spark: SparkSession, arguments: tuple[object, ...], condition: str) -> None:
-    with pytest.raises(AnalysisException) as error:
-        repartition_by_zorder_range(spark.range(10).selectExpr(*GRID), *arguments)  # type: ignore[arg-type]
-    assert condition_of(error.value) == condition
 
 
 @pytest.mark.test_all

@@ -3,23 +3,18 @@
 from pathlib import Path
 
 import pytest
+from comparison import no_skipping
 from pyspark.sql import Row, SparkSession
 
 pytestmark = pytest.mark.test_all
 
-FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 ROWS = 120_000
 FILES = 40
 
 
 def rows(start: int, count: int, shift: int = 0) -> str:
     """Rows with three independent keys."""
-    keys = ", ".join(f"{shift} + pmod(hash(id, {k}), 100000) AS {k}" for k in "abc")
-    keys = (
-        keys.replace("hash(id, a)", "hash(id, 1)")
-        .replace("hash(id, b)", "hash(id, 2)")
-        .replace("hash(id, c)", "hash(id, 3)")
-    )
+    keys = ", ".join(f"{shift} + pmod(hash(id, {n}), 100000) AS {k}" for n, k in enumerate("abc", 1))
     return f"SELECT /*+ REPARTITION(2) */ id, {keys} FROM range({start}, {start + count})"
 
 
@@ -58,7 +53,7 @@ class Table:
         assert tuple(found) == (self.rows, self.rows, self.rows - 1)
 
 
-@FORMATS
+@pytest.mark.parametrize("file_format", ["parquet", "orc"])
 @pytest.mark.parametrize("curve", ["ZORDER", "HILBERT"])
 def test_new_rows_rewrite_a_part_only(spark: SparkSession, database: Path, file_format: str, curve: str) -> None:
     table = Table(spark, database, file_format, f"{curve} BY (a, b, c)")
@@ -87,9 +82,8 @@ def test_new_rows_rewrite_a_part_only(spark: SparkSession, database: Path, file_
     for a in (17, 40_000, 99_999):
         query = f"SELECT * FROM t WHERE a BETWEEN {a} AND {a + 500} AND b > 50000 ORDER BY id"
         found = spark.sql(query).collect()
-        spark.conf.set("spark.zorder.skipping.enabled", "false")
-        assert spark.sql(query).collect() == found
-        spark.conf.unset("spark.zorder.skipping.enabled")
+        with no_skipping(spark):
+            assert spark.sql(query).collect() == found
 
 
 def test_a_lookup_reads_little_more_than_after_a_full_rewrite(spark: SparkSession, database: Path) -> None:
@@ -142,24 +136,21 @@ def test_new_rows_within_and_beyond_the_boundaries_have_their_files(spark: Spark
 @pytest.mark.parametrize("cuts", ["aligned", "equal"])
 def test_a_limit_of_the_rows_of_a_file_is_no_obstacle(spark: SparkSession, database: Path, cuts: str) -> None:
     spark.conf.set("spark.sql.files.maxRecordsPerFile", "700")
-    try:
-        table = Table(spark, database, "parquet", "ZORDER BY (a, b, c)", f"'cuts' = '{cuts}'")
-        first = len(files(table.folder))
-        assert first > 3 * FILES
-        for _ in range(4):
-            table.add(0.04)
-            before = files(table.folder)
-            metrics = table.optimize()
-            assert metrics["strategy"]["name"] == "incremental", metrics["strategy"]
-            assert metrics["filesAdded"]["totalSize"] <= 0.2 * sum(before.values())
-            assert table.optimize()["strategy"]["name"] == "none"
-            table.check()
-        [most] = spark.sql("SELECT count(*) AS n FROM t GROUP BY _metadata.file_name ORDER BY n DESC LIMIT 1").collect()
-        assert most["n"] <= 700
-        # The number of files grows with the rows, and some more are begun.
-        assert len(files(table.folder)) < 1.5 * first
-    finally:
-        spark.conf.unset("spark.sql.files.maxRecordsPerFile")
+    table = Table(spark, database, "parquet", "ZORDER BY (a, b, c)", f"'cuts' = '{cuts}'")
+    first = len(files(table.folder))
+    assert first > 3 * FILES
+    for _ in range(4):
+        table.add(0.04)
+        before = files(table.folder)
+        metrics = table.optimize()
+        assert metrics["strategy"]["name"] == "incremental", metrics["strategy"]
+        assert metrics["filesAdded"]["totalSize"] <= 0.2 * sum(before.values())
+        assert table.optimize()["strategy"]["name"] == "none"
+        table.check()
+    [most] = spark.sql("SELECT count(*) AS n FROM t GROUP BY _metadata.file_name ORDER BY n DESC LIMIT 1").collect()
+    assert most["n"] <= 700
+    # The number of files grows with the rows, and some more are begun.
+    assert len(files(table.folder)) < 1.5 * first
 
 
 def test_many_new_rows_are_a_reason_to_rewrite_all(spark: SparkSession, database: Path) -> None:

@@ -15,7 +15,8 @@ from small_tables import ROWS, SmallTable, once, write_file
 
 pytestmark = pytest.mark.test_all
 
-PLACES = ("after-staging-all", "after-commit-point", "reveal-1", "decided", "retire-1", "before-record-done")
+DURING = ("after-commit-point", "reveal-1", "decided", "retire-1")
+PLACES = ("after-staging-all", *DURING, "before-record-done")
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def test_a_table_over_a_partition_gets_no_statements(spark: SparkSession, tmp_pa
 
 
 @pytest.mark.parametrize("link", ["day", "p=9", None])
-@pytest.mark.parametrize("place", ["after-commit-point", "reveal-1", "decided", "retire-1"])
+@pytest.mark.parametrize("place", DURING)
 def test_queries_of_both_see_each_row_once_beside_an_owner_that_stands_still(
     spark: SparkSession, rival: Rival, tmp_path: Path, place: str, link: str | None
 ) -> None:
@@ -151,13 +152,10 @@ def test_no_checksum_files_are_left(spark: SparkSession, tmp_path: Path, partiti
     assert [p for p in table.root.rglob("*") if p.name.endswith(".crc")] == []
 
 
-DEEP_PLACES = ("after-commit-point", "reveal-1", "decided", "retire-1")
-
-
 def test_a_query_of_a_partition_with_partitions_recovers_the_table_above(spark: SparkSession, tmp_path: Path) -> None:
     rival = Rival(tmp_path / "rival")
-    cases = [Nested.write(tmp_path / f"crash{n}", deep=True) for n in range(len(DEEP_PLACES))]
-    for case, place in zip(cases, DEEP_PLACES, strict=True):
+    cases = [Nested.write(tmp_path / f"crash{n}", deep=True) for n in range(len(DURING))]
+    for case, place in zip(cases, DURING, strict=True):
         case.create(spark)
         rival.pause(case.outer.optimize, place)
     rival.kill()

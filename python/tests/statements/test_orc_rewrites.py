@@ -66,11 +66,8 @@ def test_maps_keep_order_and_repeated_keys(spark: SparkSession, database: Path, 
     before, rows = stored(folder), spark.sql(query.format(f"orc.`{folder}`")).collect()
     assert rows[1].asDict() == {"i": 1, "n": 3, "k": 1, "keys": ["k", "k", "a"], "inner": ["k", "k", "a"]}
     # A reader that makes sorted maps must not be the one that a rewrite reads with.
-    spark.conf.set("spark.sql.orc.enableNestedColumnVectorizedReader", "false")
-    try:
+    with settings(spark, spark_sql_orc_enableNestedColumnVectorizedReader="false"):
         name = optimize(spark, folder, kind)
-    finally:
-        spark.conf.unset("spark.sql.orc.enableNestedColumnVectorizedReader")
     assert spark.sql(query.format(name)).collect() == rows
     assert stored(folder) == before
     assert not_kept(spark, name) is None

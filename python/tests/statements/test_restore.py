@@ -115,35 +115,6 @@ def test_a_damaged_page_is_found_by_its_checksum(spark: SparkSession, tmp_path: 
 
 
 @pytest.mark.test_rest
-@pytest.mark.parametrize("mode", ["in-place", "new-location"])
-def test_a_table_of_the_catalog_goes_back_without_deleted_files(spark: SparkSession, tmp_path: Path, mode: str) -> None:
-    spark.sql("DROP TABLE IF EXISTS lost_files")
-    spark.sql(
-        f"CREATE TABLE lost_files USING parquet LOCATION '{tmp_path / 't'}' AS SELECT id, id % 7 AS a FROM range(100)"
-    )
-    try:
-        table = ZOrderTable(spark, "lost_files")
-        table.optimize(["a"], num_files=4, options={"commit.mode": mode})
-        [optimized] = table.history(1).collect()
-        location = Path(spark.table("lost_files").inputFiles()[0].removeprefix("file:")).parent
-        sorted(location.glob("*.parquet"))[0].unlink()
-        spark.sql("REFRESH TABLE lost_files")
-        assert spark.table("lost_files").count() < 100
-        with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.LOST_FILES"):
-            table.restore(0)
-        table.restore(timestamp="2020-01-01", options={"lost-files": "restore"})
-        assert sorted(row.id for row in spark.table("lost_files").collect()) == list(range(100))
-        assert table.history(1).collect()[0].operationMetrics["numLostFiles"] == "1"
-        with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.FILES_GONE"):
-            table.restore(optimized.version, options={"lost-files": "restore"})
-        table.optimize(["id"], num_files=3)
-        table.restore(0)
-        assert sorted(row.id for row in spark.table("lost_files").collect()) == list(range(100))
-    finally:
-        spark.sql("DROP TABLE lost_files")
-
-
-@pytest.mark.test_rest
 @pytest.mark.parametrize("what", ["renamed", "overwritten", "appended"])
 def test_files_beside_a_lost_one_may_have_its_rows(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable, tmp_path: Path, what: str
@@ -219,33 +190,6 @@ def test_the_history_tells_times_and_trash(folder: SmallTable, table: ZOrderTabl
     )
     assert int(restored.operationMetrics["numTrashFiles"]) == len(trash(folder)) == 2 * len(folder.folders)
     assert int(restored.operationMetrics["numRestoredFiles"]) == 3 * len(folder.folders)
-
-
-@pytest.mark.test_rest
-def test_vacuum_deletes_what_is_old_and_says_so(spark: SparkSession, folder: SmallTable, table: ZOrderTable) -> None:
-    optimize(table, folder, 2)
-    optimize(table, folder, 4)
-    # Eight days ago.
-    [record] = (folder.root / "_zorder").glob("_v0000000001-*.json")
-    said = json.loads(record.read_text())
-    record.write_bytes(sealed(said | {"timestamp": said["timestamp"] - 8 * 24 * 3_600_000}))
-    first = [f for f in trash(folder) if f.parent.name.startswith("_v0000000001-")]
-    assert table.vacuum(retain_hours=9 * 24, dry_run=True).files == ()
-    listed = table.vacuum(dry_run=True).files
-    assert sorted(Path(path.removeprefix("file:")) for path in listed) == first
-    assert all(f.exists() for f in first)
-    [result] = table.vacuum().df.collect()
-    assert Path(result.path.removeprefix("file:")) == folder.root
-    assert trash(folder)
-    assert not set(trash(folder)) & set(first)
-    assert states(table) == ["vacuumed", "committed"]
-    with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.FILES_GONE"):
-        table.restore(0)
-    table.vacuum(retain_hours=0)
-    assert trash(folder) == []
-    assert states(table) == ["vacuumed", "vacuumed"]
-    assert folder.leftovers(2) == []
-    assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
 
 
 @pytest.mark.test_rest

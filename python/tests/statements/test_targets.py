@@ -36,6 +36,11 @@ def optimize(spark: SparkSession, target: str, rest: str) -> Row:
     return metrics
 
 
+def noise(spark: SparkSession) -> DataFrame:
+    """Rows with bytes that no codec makes smaller."""
+    return numbers(spark, 20000).selectExpr("*", "unhex(sha2(CAST(id AS STRING), 512)) AS noise").repartition(2)
+
+
 def data_files(folder: Path) -> list[Path]:
     return sorted(p for p in folder.rglob("*.*") if p.suffix in (".parquet", ".orc") and "_zorder" not in p.parts)
 
@@ -83,10 +88,7 @@ def test_a_partition_folder_may_be_spelled_unusually(spark: SparkSession, tmp_pa
 @FORMATS
 def test_files_have_the_target_size(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
     folder = tmp_path / "t"
-    # No codec makes these bytes smaller.
-    numbers(spark, 20000).selectExpr("*", "unhex(sha2(CAST(id AS STRING), 512)) AS noise").repartition(2).write.format(
-        file_format
-    ).save(str(folder))
+    noise(spark).write.format(file_format).save(str(folder))
     size = sum(path.stat().st_size for path in data_files(folder))
     target = size // 6
     metrics = optimize(
@@ -99,9 +101,7 @@ def test_files_have_the_target_size(spark: SparkSession, tmp_path: Path, file_fo
 
 def test_the_size_of_row_groups_and_the_codec_can_be_chosen(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "t"
-    numbers(spark, 20000).selectExpr("*", "unhex(sha2(CAST(id AS STRING), 512)) AS noise").repartition(2).write.parquet(
-        str(folder)
-    )
+    noise(spark).write.parquet(str(folder))
     target = f"parquet.`{folder}`"
 
     def codecs_and_groups() -> tuple[set[str], int]:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from comparison import ERRORS, condition_of
+from comparison import ERRORS, condition_of, settings
 from golden import snapshot
 from pyarrow import orc
 from pyspark.sql import SparkSession
@@ -120,9 +120,8 @@ def test_hard_links_are_files_like_any_other(spark: SparkSession, table: SmallTa
     ],
 )
 def test_choosing_is_refused(spark: SparkSession, table: SmallTable, tmp_path: Path, setting: str, value: str) -> None:
-    spark.conf.set(setting, value)
-    refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.OPTION", tmp_path)
-    spark.conf.unset(setting)
+    with settings(spark, **{setting: value}):
+        refused(spark, table.optimize, "ZORDER_UNSAFE_TABLE.OPTION", tmp_path)
     spark.sql(table.optimize).collect()
     assert table.plain_ids() == once(table.ids)
 
@@ -150,19 +149,13 @@ def test_a_julian_session_is_refused_for_silent_files(spark: SparkSession, tmp_p
     before = pq.read_table(folder).to_pylist()
     statement = f"OPTIMIZE parquet.`{folder}` ZORDER BY (id) OPTIONS ('num-files' = '2')"
     key, other = (INT96_REBASE, REBASE) if int96 else (REBASE, INT96_REBASE)
-    spark.conf.set(key, "legacy")
-    try:
+    with settings(spark, **{key: "legacy"}):
         message = refused(spark, statement, "ZORDER_UNSAFE_TABLE.OPTION", tmp_path)
-    finally:
-        spark.conf.unset(key)
     assert key in message
     assert "`s`.`l`.`list`." in message
     # The other setting is for other columns.
-    spark.conf.set(other, "LEGACY")
-    try:
+    with settings(spark, **{other: "LEGACY"}):
         spark.sql(statement).collect()
-    finally:
-        spark.conf.unset(other)
     assert sorted(pq.read_table(folder).to_pylist(), key=lambda row: row["id"]) == before
 
 
@@ -176,13 +169,10 @@ def test_the_calendar_of_a_table_wins_over_the_session(spark: SparkSession, data
     )
     statement = "OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '2')"
     spark.conf.set(REBASE, "CORRECTED" if of_table == "LEGACY" else "LEGACY")
-    try:
-        if of_table == "LEGACY":
-            assert "rebasemode" in refused(spark, statement, "ZORDER_UNSAFE_TABLE.OPTION", database).lower()
-        else:
-            spark.sql(statement).collect()
-    finally:
-        spark.conf.unset(REBASE)
+    if of_table == "LEGACY":
+        assert "rebasemode" in refused(spark, statement, "ZORDER_UNSAFE_TABLE.OPTION", database).lower()
+    else:
+        spark.sql(statement).collect()
     assert {row["l"][0] for row in pq.read_table(folder)["s"].to_pylist()} == {OLD_DAY}
 
 
@@ -191,9 +181,7 @@ def test_the_calendar_of_a_table_wins_over_the_session(spark: SparkSession, data
 
 def instants(count: int, step: int) -> pa.Array:
     """Instants in nanoseconds, some of them null."""
-    return pa.array(
-        [None if i % 7 == 3 else 1_600_000_000_000_000_000 + i * step for i in range(count)], pa.timestamp("ns")
-    )
+    return pa.array([None if i % 7 == 3 else 16 * 10**17 + i * step for i in range(count)], pa.timestamp("ns"))
 
 
 def write_instants(folder: Path, file_format: str, steps: list[int], dictionary: bool = True) -> None:

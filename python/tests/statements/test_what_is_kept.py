@@ -291,12 +291,9 @@ def test_values_of_delta_bytes_are_indexed(spark: SparkSession, tmp_path: Path, 
     target = f"parquet.`{tmp_path / 't'}`"
     spark.sql(f"CREATE SKIPPING INDEX ON {target} (t VALUES, b VALUES)").collect()
     spark.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
-    try:
-        for [t, b] in spark.sql(f"SELECT t, hex(b) FROM {target} WHERE a % 100 = 1").collect():
-            assert spark.sql(f"SELECT a FROM {target} WHERE t = '{t}'").count() == 1
-            assert spark.sql(f"SELECT a FROM {target} WHERE b = X'{b}'").count() == 1
-    finally:
-        spark.conf.unset("spark.sql.parquet.enableVectorizedReader")
+    for [t, b] in spark.sql(f"SELECT t, hex(b) FROM {target} WHERE a % 100 = 1").collect():
+        assert spark.sql(f"SELECT a FROM {target} WHERE t = '{t}'").count() == 1
+        assert spark.sql(f"SELECT a FROM {target} WHERE b = X'{b}'").count() == 1
 
 
 def test_files_of_duckdb_keep_their_types(spark: SparkSession, tmp_path: Path) -> None:
@@ -335,25 +332,6 @@ def test_spark_s_own_keys_are_those_of_the_writer(spark: SparkSession, tmp_path:
         assert b"org.apache.spark.timeZone" not in new
         assert b"org.apache.spark.sql.parquet.row.metadata" in new
         assert "milliseconds" in str(parquet.ParquetFile(f).schema)
-
-
-@pytest.mark.parametrize("legacy", ["true", "false"])
-def test_lists_and_decimals_that_old_readers_need_stay(spark: SparkSession, tmp_path: Path, legacy: str) -> None:
-    folder = tmp_path / "legacy"
-    spark.conf.set("spark.sql.parquet.writeLegacyFormat", legacy)
-    spark.range(60).selectExpr(
-        "CAST(id * 7919 % 101 AS INT) AS a",
-        "CAST(id AS DECIMAL(7, 2)) AS d",
-        "array(id, NULL) AS l",
-        "array(id) AS l2",
-        "array(array(named_struct('x', id))) AS l3",
-        "map('k', array(id)) AS m",
-    ).repartition(2).write.parquet(str(folder))
-    spark.conf.unset("spark.sql.parquet.writeLegacyFormat")
-    before = schemas(folder)
-    assert ("fixed_len_byte_array" in next(iter(before))) == (legacy == "true")
-    assert optimize(spark, folder, "a") == ""
-    assert schemas(folder) == before
 
 
 @pytest.mark.parametrize("element", ["id", "named_struct('x', id)"])

@@ -68,11 +68,8 @@ def test_who_may_not_list_beside_the_table_reads_and_optimizes_it(server: S3Serv
             denied.append(request.what)
             return 403, "AccessDenied"
 
-        server.fault = deny
-        try:
+        with server.disturbed(deny):
             for statement in ("SELECT id FROM narrow", "OPTIMIZE narrow ZORDER BY (a)", "SELECT id FROM narrow"):
                 assert spark.sql(statement)
             assert spark.sql("SELECT count(*) AS n FROM narrow") == [{"n": ROWS}]
-        finally:
-            server.fault = None
         assert denied, "nobody asked"

@@ -61,11 +61,7 @@ def clustered(root: str) -> str:
 
 
 def ids(spark: SparkProcess, root: str) -> tuple[int, int]:
-    """The number of rows, and of different ones."""
-    found = spark.run(
-        f"frame = spark.read.parquet({root!r})\nresult = [frame.count(), frame.select('id').distinct().count()]"
-    )
-    return found[0], found[1]
+    return spark.ids(f"spark.read.parquet({root!r})")
 
 
 def test_permissions_decide_who_may_optimize_and_pass_to_new_files(alice: SparkProcess, bob: SparkProcess) -> None:

@@ -5,11 +5,11 @@ import re
 import threading
 import urllib.parse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from s3_server import BUCKET, Request, S3Server, s3_server
+from s3_server import BUCKET, Fault, Request, S3Server, s3_server
 from spark_process import SparkProcess
 from spark_versions import PYSPARK_MINOR
 
@@ -49,11 +49,7 @@ def write(spark: SparkProcess, root: str, form: str, parts: str, files: int = 4,
 
 
 def ids(spark: SparkProcess, root: str, form: str) -> tuple[int, int]:
-    found = spark.run(
-        f"frame = spark.read.format({form!r}).load({root!r})\n"
-        "result = [frame.count(), frame.select('id').distinct().count()]"
-    )
-    return found[0], found[1]
+    return spark.ids(f"spark.read.format({form!r}).load({root!r})")
 
 
 def kept(spark: SparkProcess, root: str, form: str) -> tuple[int, int]:
@@ -151,13 +147,9 @@ def test_a_store_without_conditions_is_refused_at_once(server: S3Server, plain: 
     root = f"{ROOT}/unconditional"
     write(plain, root, "parquet", "")
     before = plain.run(f"result = files({root!r})")
-    for drops, words in ((("if-none-match",), "If-None-Match"), (("if-match",), "If-Match")):
-        server.drops = frozenset(drops)
-        try:
-            with server.spark(tmp_path / drops[0]) as fresh:
-                condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
-        finally:
-            server.drops = frozenset()
+    for words in ("If-None-Match", "If-Match"):
+        with server.disturbed(drops=words.lower()), server.spark(tmp_path / words) as fresh:
+            condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
         assert condition == "ZORDER_UNSUPPORTED_STORAGE.LACKS_CONDITIONS"
         assert words in message
         assert plain.run(f"result = files({root!r})") == before
@@ -198,16 +190,10 @@ def test_a_bucket_without_write_access_is_read(server: S3Server, plain: SparkPro
     write(plain, root, "parquet", "")
     before = plain.run(f"result = files({root!r})")
 
-    def denied(request: Request) -> tuple[int, str] | None:
-        return None if request.method in ("GET", "HEAD") else (403, "AccessDenied")
-
-    server.fault = denied
-    try:
-        with server.spark(tmp_path) as fresh:
-            condition, _ = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
-            assert ids(fresh, root, "parquet") == (ROWS, ROWS)
-    finally:
-        server.fault = None
+    writes = denied(lambda request: request.method not in ("GET", "HEAD"))
+    with server.disturbed(writes), server.spark(tmp_path) as fresh:
+        condition, _ = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
+        assert ids(fresh, root, "parquet") == (ROWS, ROWS)
     assert condition == "ZORDER_NO_WRITE_PERMISSION"
     assert plain.run(f"result = files({root!r})") == before
 
@@ -217,16 +203,15 @@ def test_a_bucket_without_write_access_is_read(server: S3Server, plain: SparkPro
 def test_failing_requests_lose_no_row(server: S3Server, ours: SparkProcess, plain: SparkProcess, *, late: bool) -> None:
     root = f"{ROOT}/busy-{late}"
     write(plain, root, "parquet", "p")
-    server.fault = lambda request: (503, "SlowDown") if request.number % 10 == 0 else None
-    server.late = late
-    try:
+    with server.disturbed(lambda request: (503, "SlowDown") if request.number % 10 == 0 else None, late=late):
         ours.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '3')")
         ours.sql(f"RESTORE parquet.`{root}` TO VERSION AS OF 0")
-    finally:
-        server.fault = None
-        server.late = False
     assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (ROWS, ROWS)
     assert left_over(ours, server, root) == []
+
+
+def denied(which: Callable[[Request], bool]) -> Fault:
+    return lambda request: (403, "AccessDenied") if which(request) else None
 
 
 def rule(days: int, prefix: str, status: str = "Enabled") -> str:
@@ -249,18 +234,15 @@ def test_the_lifecycle_rules_of_a_bucket_say_how_long_uploads_stay_open(server: 
         )
 
     assert days("ruled/t") is None
-    rules = (
-        rule(7, "") + rule(3, "ruled/") + rule(1, "ruled/t/p=1") + rule(1, "ruled/t", "Disabled") + rule(2, "other/")
-    )
-    body = f"<LifecycleConfiguration>{rules}</LifecycleConfiguration>".encode()
+    text = rule(7, "") + rule(3, "ruled/") + rule(1, "ruled/t/p=1") + rule(1, "ruled/t", "Disabled") + rule(2, "other/")
+    body = f"<LifecycleConfiguration>{text}</LifecycleConfiguration>".encode()
     server.ask("PUT", "/bucket?lifecycle", body)
     try:
         assert [days(name) for name in ("ruled/t", "ruled/s", "rule", "other/t")] == [1, 3, 7, 2]
-        server.fault = lambda request: (403, "AccessDenied") if request.what == "rules" else None
-        with pytest.raises(AssertionError, match="AccessDenied"):
+        rules = denied(lambda request: request.what == "rules")
+        with server.disturbed(rules), pytest.raises(AssertionError, match="AccessDenied"):
             days("ruled/t")
     finally:
-        server.fault = None
         server.ask("DELETE", "/bucket?lifecycle")
 
 
@@ -279,25 +261,18 @@ def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess,
 
 @pytest.mark.test_all
 def test_folders_of_other_formats_are_refused(server: S3Server, ours: SparkProcess) -> None:
-    refused = {
-        "_delta_log/0.json": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
-        ".hoodie/hoodie.properties": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
-        "_spark_metadata/0": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
-        "metadata/v1.metadata.json": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
-        "_metadata": "ZORDER_UNSAFE_TABLE.SUMMARY_FILE",
-        # Looked for in each of two folders, by one listing.
-        "p=1/_metadata": "ZORDER_UNSAFE_TABLE.SUMMARY_FILE",
-    }
-    for number, (marker, condition) in enumerate(refused.items()):
+    formats = ("_delta_log/0.json", ".hoodie/hoodie.properties", "_spark_metadata/0", "metadata/v1.metadata.json")
+    # The last one is looked for in each of two folders, by one listing.
+    for number, marker in enumerate((*formats, "_metadata", "p=1/_metadata")):
+        condition = "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT"
+        content = b"x"
         root = f"{ROOT}/foreign/t{number}"
         write(ours, root, "parquet", "p", files=1)
-        # Spark reads a summary file, so it is a file of Parquet.
-        data = next(k for k in server.keys(f"foreign/t{number}/") if k.endswith(".parquet"))
-        content = (
-            server.ask("GET", f"/{BUCKET}/{urllib.parse.quote(data)}")
-            if condition == "ZORDER_UNSAFE_TABLE.SUMMARY_FILE"
-            else b"x"
-        )
+        if marker not in formats:
+            # Spark reads a summary file, so it is a file of Parquet.
+            data = next(k for k in server.keys(f"foreign/t{number}/") if k.endswith(".parquet"))
+            condition = "ZORDER_UNSAFE_TABLE.SUMMARY_FILE"
+            content = server.ask("GET", f"/{BUCKET}/{urllib.parse.quote(data)}")
         server.ask("PUT", f"/{BUCKET}/foreign/t{number}/{marker}", content)
         assert ours.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")[0] == condition, marker
 
@@ -328,11 +303,8 @@ def test_a_copy_that_is_made_while_an_operation_publishes_has_each_row_once_when
                 sides.extend(k for k in keys if "/_" in k)
                 copied(server, sides, "midway/t/", "midway/copy/")
 
-    server.fault = copies
-    try:
+    with server.disturbed(copies):
         ours.sql(f"OPTIMIZE parquet.`{ROOT}/midway/t` ZORDER BY (a)")
-    finally:
-        server.fault = None
     assert [k for k in sides if k.endswith(".publishing")]
     copy = f"{ROOT}/midway/copy"
     assert ours.refused(f"OPTIMIZE parquet.`{copy}` ZORDER BY (a)")[0] == "ZORDER_TABLE_UNCLEAR.RECOVERY"

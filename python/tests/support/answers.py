@@ -22,6 +22,16 @@ class Answers:
         except PySparkException as error:
             self.found[name] = {"error": f"{type(error).__name__} [{error.getCondition()}] {str(error)[:1000]}"}
 
+    def ask_rows(self, name: str, source: str = "") -> None:
+        """All rows, and those of a point."""
+        self.ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM {source or name}")
+        self.ask(f"{name} point", f"SELECT id FROM {source or name} WHERE a = 737 AND b = 367 ORDER BY id")
+
+    def ask_plan(self) -> None:
+        """What skipping says of a query of `plain`, and what the query does."""
+        self.ask("plain skipping", "EXPLAIN SKIPPING SELECT * FROM plain WHERE a = 737 AND b = 367")
+        self.ask("plain plan", "EXPLAIN SELECT * FROM plain WHERE a = 737 AND b = 367")
+
     def tell(self) -> None:
         """Print all answers as JSON, as the last line."""
         print(json.dumps(self.found))

@@ -2,7 +2,7 @@
 
     beside_delta.py <jars, with commas between> <an empty folder> <which is named last, and asked first: ours or delta>
 
-The last line is a JSON object: for each name of a statement its rows as objects, or `{"error": ..}`.
+The last line has JSON: for each name of a statement its rows as objects, or `{"error": ..}`.
 """
 
 import sys
@@ -10,8 +10,6 @@ import sys
 from answers import OURS, Answers, numbers, session
 
 EXTENSIONS = ["io.delta.sql.DeltaSparkSessionExtension", OURS]
-
-
 SETTINGS = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.catalogImplementation": "in-memory",
@@ -38,7 +36,7 @@ def ask_about_deltas(answers: Answers, folder: str) -> None:
             rows.save(f"{folder}/{name}")
         ask(f"{name} optimize", f"OPTIMIZE {target} ZORDER BY (a, b)")
         ask(f"{name} history", f"DESCRIBE HISTORY {target}")
-        ask(f"{name} point", f"SELECT id FROM {source} WHERE a = 737 AND b = 367")
+        answers.ask_rows(name, source)
         ask(f"{name} index", f"CREATE SKIPPING INDEX ON {target}")
     ask("named again", "OPTIMIZE spark_catalog.default.named")
     ask("named limited", "DESCRIBE HISTORY named LIMIT 1")
@@ -46,7 +44,7 @@ def ask_about_deltas(answers: Answers, folder: str) -> None:
     ask("named files", "SELECT count(DISTINCT f) AS files FROM (SELECT input_file_name() AS f FROM named)")
     ask("named dry vacuum", "VACUUM named RETAIN 0 HOURS DRY RUN")
     ask("named vacuum", "VACUUM named RETAIN 0 HOURS")
-    ask("named rows", "SELECT count(*) AS n, sum(id) AS s FROM named")
+    answers.ask_rows("named again", "named")
     ask("quoted vacuum", f"VACUUM '{folder}/quoted' RETAIN 0 HOURS DRY RUN")
     # Rows in an order of ours.
     spark.sql("CREATE TABLE hinted USING delta AS SELECT /*+ HILBERT(16, a, b) */ * FROM numbers")
@@ -57,8 +55,7 @@ def ask_about_deltas(answers: Answers, folder: str) -> None:
             "SELECT count(*) AS n, min(a) AS a_min, max(a) AS a_max, min(b) AS b_min, max(b) AS b_max"
             f" FROM {name} GROUP BY _metadata.file_name",
         )
-        ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM {name}")
-        ask(f"{name} point", f"SELECT id FROM {name} WHERE a = 737 AND b = 367")
+        answers.ask_rows(name)
     # Its files, as if they were plain ones.
     ask("disguised optimize", f"OPTIMIZE parquet.`{folder}/format` ZORDER BY (a, b)")
     ask("disguised vacuum", f"VACUUM parquet.`{folder}/format`")
@@ -79,11 +76,10 @@ def ask_about_ours(answers: Answers, folder: str) -> None:
     ):
         ask(f"{name} optimize", f"OPTIMIZE {target} ZORDER BY a, b")
         ask(f"{name} history", f"DESCRIBE HISTORY {target}")
-        ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM {source}")
+        answers.ask_rows(name, source)
     ask("plain into 8", "OPTIMIZE plain FULL ZORDER BY (a, b) OPTIONS ('num-files' = '8')")
-    ask("plain skipping", "EXPLAIN SKIPPING SELECT * FROM plain WHERE a = 737 AND b = 367")
-    ask("plain plan", "EXPLAIN SELECT * FROM plain WHERE a = 737 AND b = 367")
-    ask("plain point", "SELECT id FROM plain WHERE a = 737 AND b = 367")
+    answers.ask_plan()
+    answers.ask_rows("plain into 8", "plain")
     ask("plain dry vacuum", "VACUUM plain RETAIN 0 HOURS DRY RUN")
     ask("plain restore", "RESTORE plain TO VERSION AS OF 1")
     ask("plain vacuum", "VACUUM plain RETAIN 0 HOURS")
@@ -92,7 +88,7 @@ def ask_about_ours(answers: Answers, folder: str) -> None:
     parts.write.format("parquet").partitionBy("day").saveAsTable("parts")
     ask("parts optimize", "OPTIMIZE spark_catalog.default.parts WHERE day = 1 ZORDER BY (a, b)")
     ask("parts index", "CREATE OR REPLACE SKIPPING INDEX ON parts")
-    ask("parts rows", "SELECT count(*) AS n, sum(id) AS s FROM parts")
+    answers.ask_rows("parts")
 
 
 def ask_about_others(answers: Answers, folder: str) -> None:

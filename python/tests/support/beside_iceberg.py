@@ -2,7 +2,7 @@
 
     beside_iceberg.py <jars, with commas between> <an empty folder> <named last, and asked first: ours or iceberg>
 
-The last line is a JSON object: for each name of a statement its rows as objects, or `{"error": ..}`.
+The last line has JSON: for each name of a statement its rows as objects, or `{"error": ..}`.
 """
 
 import sys
@@ -40,15 +40,13 @@ def main(jars: str, folder: str, last: str) -> None:
         " options => map('rewrite-all', 'true'))",
     )
     ask("history", "SELECT count(*) AS n FROM ice.db.t.history")
-    ask("rows", "SELECT count(*) AS n, sum(id) AS s FROM ice.db.t")
-    ask("point", "SELECT id FROM ice.db.t WHERE a = 737 AND b = 367 ORDER BY id")
+    answers.ask_rows("named", "ice.db.t")
 
     # Ours, and tables that are nobody's of those who have such statements.
     spark.sql("CREATE TABLE plain USING parquet AS SELECT /*+ REPARTITION(4) */ * FROM numbers")
     ask("plain optimize", "OPTIMIZE plain ZORDER BY (a, b) OPTIONS ('num-files' = '8')")
-    ask("plain skipping", "EXPLAIN SKIPPING SELECT * FROM plain WHERE a = 737 AND b = 367")
-    ask("plain plan", "EXPLAIN SELECT * FROM plain WHERE a = 737 AND b = 367")
-    ask("plain rows", "SELECT count(*) AS n, sum(id) AS s FROM plain")
+    answers.ask_plan()
+    answers.ask_rows("plain")
     spark.sql("CREATE TABLE mixed USING iceberg AS SELECT * FROM numbers")
     for name, target in (
         ("named", "ice.db.t"),
@@ -70,8 +68,7 @@ def main(jars: str, folder: str, last: str) -> None:
             " readable_metrics.b.lower_bound AS b_min, readable_metrics.b.upper_bound AS b_max"
             f" FROM ice.db.{name}.files",
         )
-        ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM ice.db.{name}")
-        ask(f"{name} point", f"SELECT id FROM ice.db.{name} WHERE a = 737 AND b = 367 ORDER BY id")
+        answers.ask_rows(name, f"ice.db.{name}")
     spark.sql("USE ice.db")
     ask("used optimize", "OPTIMIZE t ZORDER BY (a)")
     ask("used history", "DESCRIBE HISTORY t")

@@ -102,6 +102,4 @@ def node_names(frame: DataFrame) -> list[str]:
 
 
 def scans(frame: DataFrame) -> list[Any]:
-    return [
-        node for node in nodes(frame) if node.getClass().getSimpleName() in ("FileSourceScanExec", "SkippingScanExec")
-    ]
+    return [n for n in nodes(frame) if n.getClass().getSimpleName() in ("FileSourceScanExec", "SkippingScanExec")]

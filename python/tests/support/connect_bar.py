@@ -1,7 +1,4 @@
-"""A client of Spark Connect whose statement takes a few seconds. `test_connect.py` gives it a terminal for its errors.
-
-connect_bar.py URL
-"""
+"""`connect_bar.py URL`: a client of Spark Connect whose statement takes seconds. `test_connect.py` runs it."""
 
 import sys
 

@@ -136,11 +136,7 @@ class Page:
     """Runs the examples of one page, in a session of its own whose current database is in the folder."""
 
     def __init__(self, spark: SparkSession, folder: Path, path: Path, tables: dict[str, str]) -> None:
-        self._spark = spark
-        self._folder = folder
-        self.name = path.name
-        self._path = path
-        self._tables = tables
+        self._spark, self._folder, self.name, self._path, self._tables = spark, folder, path.name, path, tables
         self._names: dict[str, object] = {"spark": spark}
 
     def differences(self) -> Iterator[tuple[Example, str, str]]:

@@ -2,9 +2,8 @@
 
 `sql-tests/inputs/<name>.sql` holds statements, each ended by `;` at the end of its line. The file runs in a database of
 its own, which is the current one. Its tables are in a new folder, and `${dir}` stands for that folder in statements and
-results. Lines that begin with `--` are comments. A file with the comment
-`-- since Spark 4.0` is left out on older versions. Where a Spark writes files of other sizes, so that other numbers of
-files come out, its results are in `sql-tests/results/<minor>`. These commands work on files:
+results. Lines that begin with `--` are comments, and `-- since Spark 4.0` leaves a file out on older versions. Where a
+Spark writes other numbers of files, its results are in `sql-tests/results/<minor>`. These commands work on files:
 
     --! mkdir <path>            make a folder and its parents
     --! write <path> <text>     write a file (the text may be missing)
@@ -26,8 +25,7 @@ These rules replace what differs from run to run:
     values of the fields in BYTES (sizes)           <bytes>, except for min and max, which are values of a column
     values of the fields in TIMES (times, spans)    <time>
     values of the fields in USERS                   <user>
-    numbers (shares, ratios) in REASONS             <n>
-    sizes and times in REASONS                      <bytes>, <time>
+    numbers, sizes and times in REASONS             <n>, <bytes>, <time>
 """
 
 import datetime
@@ -112,11 +110,7 @@ class Runner:
         self._remembered: dict[Path, dict[str, tuple[str, int]]] = {}
 
     def run(self, text: str) -> str:
-        """Run the file and return its results.
-
-        Raises:
-            AssertionError: Something changed after a snapshot, before an `unchanged`.
-        """
+        """Run the file and return its results. Fails if something changed between a snapshot and an `unchanged`."""
         blocks = ["-- Written by `make golden`: look at the diff."]
         for part in parse(text.replace("${dir}", str(self._directory))):
             if isinstance(part, Command):

@@ -1,8 +1,6 @@
-"""A program with a Hive metastore in its working folder. It prints what statements on Hive's own tables answer.
+"""`hive_session.py <our jar>`, with a Hive metastore in its folder: what statements on Hive's own tables answer.
 
-    hive_session.py <our jar>
-
-The last line is a JSON object: for each name of a statement its rows as objects, or `{"error": ..}`.
+The last line has JSON: for each name of a statement its rows as objects, or `{"error": ..}`.
 """
 
 import sys

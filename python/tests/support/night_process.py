@@ -1,6 +1,4 @@
-"""A process that runs the nightly tool in a session with an own catalog, whose tables are in folders that others share.
-
-    night_process.py <work> <statements> <argument>...
+"""Runs the nightly tool in a session with an own catalog: `night_process.py <work> <statements> <argument>...`.
 
 `statements` is a JSON list of SQL that makes the catalog's entries. The arguments are those of the tool.
 """

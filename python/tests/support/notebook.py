@@ -1,9 +1,7 @@
-"""The cells of a notebook, as docs/running/notebooks.md has them, run by a kernel of its own.
-
-    python notebook.py PAGE FOLDER
+"""`notebook.py PAGE FOLDER` runs the cells of docs/running/notebooks.md by a kernel of its own.
 
 Writes `FOLDER/executed.ipynb`, and the pictures of its outputs beside it. A last cell, which the page does not have,
-takes a few seconds: `FOLDER/bars.json` has the progress bars that it showed. `test_notebook.py` runs it.
+takes a few seconds: `FOLDER/bars.json` has the progress bars that it showed.
 """
 
 import base64

@@ -77,11 +77,7 @@ def is_running(pid: int) -> bool:
 
 
 def wait_until(reached: Callable[[], object], what: str, seconds: float = SECONDS) -> None:
-    """Wait until a condition holds.
-
-    Raises:
-        TimeoutError: It does not hold in time.
-    """
+    """Wait until a condition holds, or raise a TimeoutError."""
     end = time.monotonic() + seconds
     while not reached():
         if time.monotonic() > end:

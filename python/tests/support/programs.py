@@ -11,6 +11,10 @@ from processes import printed
 
 from spark_zorder import jar_path
 
+ROWS = [{"n": 2000, "s": 1999 * 1000}]
+POINT = [{"id": 423}, {"id": 1423}]
+"""The answers of `Answers.ask_rows`."""
+
 
 def python_of(spark: str) -> str:
     """The Python of the environment of an older Spark."""

@@ -1,7 +1,4 @@
-"""Questions that readers answer, and the types of the columns that these are about.
-
-Runs in every environment, so it needs nothing but Python.
-"""
+"""Questions that readers answer, and the types of their columns. Needs nothing but Python, in any environment."""
 
 import json
 from collections.abc import Callable

@@ -58,11 +58,7 @@ class Rival:
         return Running(self, self._send(sql, ""), None)
 
     def pause(self, sql: str, place: str) -> Running:
-        """Start a statement, and return when it has stopped at a step.
-
-        Raises:
-            RuntimeError: It ended before that step.
-        """
+        """Start a statement, and return when it has stopped at a step. It is an error if it ends before."""
         gate = self._work / f"gate-{self._asked + 1}"
         running = Running(self, self._send(sql, step(place, gate)), gate)
         running.wait_until_paused()
@@ -102,9 +98,7 @@ class Running:
     """A statement of a rival."""
 
     def __init__(self, rival: Rival, number: int, gate: Path | None) -> None:
-        self._rival = rival
-        self.number = number
-        self._gate = gate
+        self._rival, self.number, self._gate = rival, number, gate
 
     def wait_until_paused(self) -> None:
         """Wait until it has stopped."""

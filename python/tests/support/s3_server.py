@@ -43,10 +43,7 @@ def client_jars() -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """A request as the proxy sees it, by its kind: `list`, `get`, `put`, `copy`, `part`, `start`, `complete`, ..
-
-    The first since the proxy was told to count has the number 1.
-    """
+    """A request as the proxy sees it: its kind is `list`, `get`, `put`, `copy`, `part`, .. They are counted from 1."""
 
     method: str
     what: str
@@ -67,7 +64,6 @@ class S3Server:
         fault: Decides about each request. Called by several threads.
         drops: Names of headers that are not passed on, as by a store that does not know them.
         late: Whether the request takes effect before the fault is returned.
-        under_way: The number of requests that have not ended yet, by access key.
     """
 
     url: str
@@ -108,6 +104,15 @@ class S3Server:
         asked = urllib.request.Request(url, body or None, {**_HEADERS, **(headers or {})}, method=method)
         with urllib.request.urlopen(asked) as answer:
             return bytes(answer.read())
+
+    @contextmanager
+    def disturbed(self, fault: Fault | None = None, *, drops: str = "", late: bool = False) -> Iterator[None]:
+        """Let requests fail, or lose a header, in between."""
+        self.fault, self.drops, self.late = fault, frozenset({drops} - {""}), late
+        try:
+            yield
+        finally:
+            self.fault, self.drops, self.late = None, frozenset(), False
 
     def keys(self, prefix: str) -> list[str]:
         """The keys of at most a thousand objects."""

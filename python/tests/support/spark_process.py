@@ -61,6 +61,11 @@ class SparkProcess:
         found: list[dict[str, Any]] = self.run(f"result = rows(spark.sql({statement!r}))")
         return found
 
+    def ids(self, frame: str) -> tuple[int, int]:
+        """The number of rows, and of different ones, of a frame in Python."""
+        found = self.run(f"frame = {frame}\nresult = [frame.count(), frame.select('id').distinct().count()]")
+        return found[0], found[1]
+
     def refused(self, statement: str) -> tuple[str, str]:
         """The condition and the message of the error that a statement ends with."""
         found = self.run(f"result = refused({statement!r})")

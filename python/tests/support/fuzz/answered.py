@@ -18,9 +18,7 @@ class Answered:
     """Draws queries of a table. Some ask for the first rows, others for counts and extremes."""
 
     def __init__(self, table: FuzzTable, columns: Sequence[Column], r: Random) -> None:
-        self._table = table
-        self._columns = columns
-        self._random = r
+        self._table, self._columns, self._random = table, columns, r
 
     @property
     def _rows_so_far(self) -> int:

@@ -35,10 +35,7 @@ class Questions:
         return [sorted(row[0] for row in rows if row[n + 1]) for n in range(len(self._conditions))]
 
     def skipping(self, more: str | None = None) -> list[list[int]] | None:
-        """Ids by filters, all in one query. None if one raises an error.
-
-        `more` is a condition that each filter has besides.
-        """
+        """Ids by filters that all have the condition `more`, in one query. None if one raises an error."""
         found: list[list[int]] = [[] for _ in self._conditions]
         try:
             for row in self._spark.sql(self._union(more)).collect():
@@ -58,10 +55,7 @@ class Questions:
         return sorted(row.id for row in rows)
 
     def files(self) -> tuple[int, int, int, int]:
-        """The files that all these queries read, all files, and the queries that skip some by the curve and by values.
-
-        None if they cannot be planned.
-        """
+        """Files read, all files, and queries that skip some by the curve and by values. None if there is no plan."""
         try:
             scans = explain_skipping(self._spark, self._union()).df.collect()
         except ERRORS:

@@ -51,9 +51,7 @@ class Tally:
     refused_by_duck: int = 0
     raised: int = 0
     held: int = 0
-    """Queries on a listing from before a file was overwritten."""
     pairs: int = 0
-    """Queries that have the same condition twice, in two orders."""
     pushed: int = 0
     """Queries without skipping of files that OPTIMIZE wrote, with and without filters in Spark's readers."""
     files: int = 0
@@ -61,13 +59,10 @@ class Tally:
     again: int = 0
     """Queries that came a second time, or a third time with a condition more."""
     kept_again: int = 0
-    """Files that queries read when they came again."""
     asked: int = 0
-    """Counts, extremes and first rows."""
     answered: int = 0
     """Those of them for which the index answers for some file."""
     joins: int = 0
-    """Joins with few rows."""
     files_joined: int = 0
     """Files of tables in joins whose keys may leave out some."""
     kept_joined: int = 0
@@ -76,7 +71,6 @@ class Tally:
     by_curve: int = 0
     """Queries that skipped files by their places on the curve."""
     strategies: Counter[str] = field(default_factory=Counter)
-    """The strategies of all OPTIMIZE statements."""
     seconds: float = 0.0
     mismatches: list[str] = field(default_factory=list)
     """The mismatches. Each line begins with the command that repeats it."""

@@ -64,9 +64,7 @@ class Copy:
             self.columns = [c for c in self.columns if not c.partition]
         else:
             listed = ", ".join(quoted(path) for path in files)
-            source = (
-                f"read_parquet([{listed}], union_by_name = true, hive_partitioning = {table.partition is not None})"
-            )
+            source = f"read_parquet([{listed}], union_by_name=true, hive_partitioning={table.partition is not None})"
         known = {row[0] for row in self._connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
         self.columns = [c for c in self.columns if c.path[0] in known]
         values = ", ".join(["id", *(f"{_value(c)} AS {c.alias}" for c in self.columns)])

@@ -28,10 +28,7 @@ class Joined:
     """Draws joins of a table with few rows: literals, or rows of the table itself."""
 
     def __init__(self, table: FuzzTable, columns: Sequence[Column], conditions: Conditions, r: Random) -> None:
-        self._table = table
-        self._columns = columns
-        self._conditions = conditions
-        self._random = r
+        self._table, self._columns, self._conditions, self._random = table, columns, conditions, r
         self.files = 0
         """Files before and after the keys of joins were known."""
         self.kept = 0

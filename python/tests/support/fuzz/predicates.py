@@ -21,10 +21,7 @@ class Conditions:
     """Draws conditions from the query's own source of randomness."""
 
     def __init__(self, r: Random, columns: list[Column], rows: Rows, any_case: bool) -> None:
-        self._random = r
-        self._columns = columns
-        self._rows = rows
-        self._any_case = any_case
+        self._random, self._columns, self._rows, self._any_case = r, columns, rows, any_case
         # Most conditions of a query are about the same part of the data. Otherwise few queries would find a row.
         self._anchor = r.random()
 

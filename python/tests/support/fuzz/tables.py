@@ -242,9 +242,7 @@ class FuzzTable:
             name = names.get(c.path[0], c.path[0])
             return replace(c, path=(name, *c.path[1:]), kind=replace(c.kind, sql=self.wider.get(c, c.kind.sql)))
 
-        return columns.fields([declared(c) for c in self.columns]) + (
-            [f"part {self.partition}"] if self.partition else []
-        )
+        return columns.fields([*map(declared, self.columns)]) + ([f"part {self.partition}"] if self.partition else [])
 
     def relation(self) -> str:
         """The table's name after FROM, with its files listed anew, under the current settings."""

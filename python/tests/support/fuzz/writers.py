@@ -211,9 +211,7 @@ def _with_repeated_keys(table: pa.Table) -> pa.Table:
     for n, field in enumerate(table.schema):
         if pa.types.is_map(field.type):
             maps = table[field.name].to_pylist()
-            repeated = [
-                [*entries, (entries[0][0], -1)] if entries and at % 2 else entries for at, entries in enumerate(maps)
-            ]
+            repeated = [[*e, (e[0][0], -1)] if e and at % 2 else e for at, e in enumerate(maps)]
             table = table.set_column(n, field, pa.array(repeated, field.type))
     return table
 

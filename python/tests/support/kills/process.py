@@ -26,9 +26,7 @@ class Driver:
     """A process with a folder of its own, which works on tables until it is killed. `seconds` are those of `first`."""
 
     def __init__(self, process: SparkProcess, work: Path, first: list[str]) -> None:
-        self._process = process
-        self._work = work
-        self.name = work.name
+        self._process, self._work, self.name = process, work, work.name
         self.pid = int(process.run(JVM))
         self.seconds: list[float] = []
         for sql in first:

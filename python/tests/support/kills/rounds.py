@@ -34,11 +34,9 @@ class Tally:
 
     Attributes:
         processes: The number of processes that got a SIGKILL.
-        kills: The number of these with an operation under way, from its lock file.
-        exchanging: The number of these with an operation past its commit point.
+        kills, exchanging: The number of these with an operation under way, by its lock file, and past its commit point.
         under_way: The killed operations by phase. A process has up to one for each table.
         at: The kills by what they waited for and by what became of it, if they waited for a request.
-        strategies: The strategy of each OPTIMIZE that ended.
         checks: The number of tables that were checked after one more statement.
     """
 
@@ -69,9 +67,7 @@ class Tally:
         lines = [f"{n:5}  at {what}, {way}" for (what, way), n in sorted(self.at.items())]
         lines.append(f"{self.exchanging} kills hit an operation that was past its commit point")
         lines += [f"{n:5}  {operation}, {phase}" for (operation, phase), n in sorted(self.under_way.items())]
-        lines.append(
-            f"{self.strategies['incremental']} of {self.strategies.total()} OPTIMIZE that ended were incremental"
-        )
+        lines.append(f"{self.strategies['incremental']} of {self.strategies.total()} OPTIMIZE were incremental")
         if self.processes > self.kills:
             lines.append(f"{self.processes - self.kills} processes more were killed with nothing under way")
         if self.false_starts:
@@ -85,11 +81,7 @@ T = TypeVar("T", Target, S3Table)
 class Rounds(ABC, Generic[T]):
     """Kills by a seed. `say` gets a line for every ten kills and for each problem.
 
-    Attributes:
-        tables_of_a_process: Their number.
-        longest_life: The number of kills after which a new table replaces a table.
-        rows: The rows of an appended file.
-        pauses: The least and the most seconds between two of them.
+    A table's `longest_life` is a number of kills. Appended files have `rows`, and `pauses` in seconds between two.
     """
 
     tables_of_a_process = 6

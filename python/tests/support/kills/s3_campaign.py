@@ -58,15 +58,12 @@ class S3Campaign(Rounds[S3Table]):
                 reached.set()
             return (500, "InternalError") if way == "lost" else None
 
-        self._server.fault = watch
-        try:
+        with self._server.disturbed(watch):
             self._begin(driver)
             # On a busy machine a statement takes longer.
             found = reached.wait(max(PATIENCE, 10 * driver.seconds[0]))
             time.sleep(pause)
             driver.kill()
-        finally:
-            self._server.fault = None
         # A request that was on its way takes effect, so that the check finds the table at rest.
         assert until(lambda: not self._server.under_way[driver.name], SECONDS)
         self.tally.at[(aim.name if found else "no such request", way)] += 1

@@ -41,9 +41,7 @@ class Counting:
     """Counts one table after the other. The answer must be exact, unless files were exchanged meanwhile."""
 
     def __init__(self, tables: Sequence[LoadTable], rng: Random, events: Events) -> None:
-        self._tables = tables
-        self._rng = rng
-        self._events = events
+        self._tables, self._rng, self._events = tables, rng, events
 
     def pause(self) -> float:
         return self._rng.uniform(0.2, 1.0)
@@ -77,10 +75,7 @@ class Counting:
 
 
 def settled(root: Path) -> State | None:
-    """The newest version and the undone operations. None while files are being exchanged.
-
-    If two of these are equal, no exchange happened between them.
-    """
+    """The newest version and the undone operations, equal if no exchange was between. None during an exchange."""
     try:
         names = [path.name for path in (root / "_zorder").iterdir()]
     except FileNotFoundError:
@@ -102,9 +97,7 @@ class Appending:
     """Appends one batch after the other, each as a file that is complete when it gets its name."""
 
     def __init__(self, tables: Sequence[LoadTable], rng: Random, events: Events) -> None:
-        self._tables = tables
-        self._rng = rng
-        self._events = events
+        self._tables, self._rng, self._events = tables, rng, events
         self._next = {table.name: max(table.ledger().begun()) + 2 for table in tables}
 
     def pause(self) -> float:

@@ -42,11 +42,7 @@ class Maintenance:
         inserts: bool = True,
         longest: float = 2.0,
     ) -> None:
-        self._spark = spark
-        self._tables = tables
-        self._rng = rng
-        self._events = events
-        self._longest = longest
+        self._spark, self._tables, self._rng, self._events, self._longest = spark, tables, rng, events, longest
         self._kinds = [kind for kind in WEIGHTS if inserts or kind != "INSERT"]
         self._inserted = -1
 

@@ -28,11 +28,7 @@ class Worker:
         self._process.stdin.flush()
 
     def answer(self) -> dict[str, Any]:
-        """Wait for its answer to a command, or for the line that says it is ready.
-
-        Raises:
-            WorkerEndedError: It has ended.
-        """
+        """Wait for its answer to a command, or for the line that says it is ready. Raises a WorkerEndedError."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:

@@ -54,9 +54,8 @@ class Asked:
 class ReaderSession:
     """A session that several readers share. Its catalog has the tables.
 
-    Attributes:
-        refreshed: Batches of each table that were complete before the session listed it last. Spark caches the listing
-            of a catalog's table, so later batches are seen only after a REFRESH or an exchange.
+    `refreshed` are batches of each table that were complete before the session listed it last. Spark caches listings of
+    the catalog's tables, so later batches are seen only after a REFRESH or an exchange.
     """
 
     spark: SparkSession
@@ -72,11 +71,7 @@ class Reader:
     """One of the readers, with its own DataFrames."""
 
     def __init__(self, session: ReaderSession, tables: Sequence[LoadTable], rng: Random, events: Events) -> None:
-        self._session = session
-        self._spark = session.spark
-        self._tables = tables
-        self._rng = rng
-        self._events = events
+        self._session, self._spark, self._tables, self._rng, self._events = session, session.spark, tables, rng, events
         self._number = next(_threads)
         self._held: dict[tuple[str, str], Held] = {}
         self._asked: dict[str, Asked] = {}

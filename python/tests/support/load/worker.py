@@ -1,7 +1,4 @@
-"""A process of the load that follows commands: `worker.py <role> <work> <seed>`.
-
-It prints a line when it is ready, and one after each command. The commands are `go`, `rest`, `look` and `end`.
-"""
+"""`worker.py <role> <work> <seed>`: prints a line when ready, and after each command: `go`, `rest`, `look`, `end`."""
 
 import json
 import os

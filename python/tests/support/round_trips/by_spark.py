@@ -28,9 +28,7 @@ def write(spark: SparkSession, source: Path, folder: Path, form: str) -> None:
 def read(spark: SparkSession, folder: Path, form: str) -> Seen:
     rows = spark.read.format(form).load(str(folder))
     # Arrow has no such types, or Spark does not give it theirs.
-    texts = [
-        f"CAST(`{name}` AS STRING) AS `{name}`" if "interval" in kind else f"`{name}`" for name, kind in rows.dtypes
-    ]
+    texts = [f"CAST(`{n}` AS STRING) AS `{n}`" if "interval" in kind else f"`{n}`" for n, kind in rows.dtypes]
     table = rows.selectExpr(*texts).toArrow()
     assert isinstance(table, pa.Table)
     return Seen.of(table, dict(rows.dtypes))
