@@ -7,13 +7,14 @@ ide: $(SBT_JAR) envs
 	$(SBT) bspConfig
 	@echo "open this folder in IntelliJ IDEA as a BSP project, or in VS Code with Metals and the build server sbt"
 
-# One module after the other, since two that write a file they share at once may leave it empty.
+# The newest module has all sources but the shims of older ones, so each file is formatted once.
 format: $(SBT_JAR) $(STAMPS)/dev
 	$(BIN)/ruff check --fix python
 	$(BIN)/ruff format python
 	$(BIN)/ruff check --config python/pyproject.toml --fix tools bench
 	$(BIN)/ruff format --config python/pyproject.toml tools bench
-	$(SBT) $(foreach m,$(SPARKS),$(call sbt_name,$(m))/scalafmtAll)
+	$(SBT) $(call sbt_name,$(NEWEST))/scalafmtAll \
+		"$(call sbt_name,$(NEWEST))/scalafmtOnly $$(find $(CURDIR)/jvm/shims -name '*.scala' | xargs)"
 
 # `sql-tests/results` and the outputs on the pages: look at the diff.
 golden: $(STAMPS)/installed $(STAMPS)/dev

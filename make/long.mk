@@ -1,6 +1,6 @@
-# Long runs with random choices: generated tables, kills, load, files of others, planted bugs. Without a seed they take a new one.
+# Long runs with random choices: generated tables, kills, load, planted bugs. Without a seed they take a new one.
 
-.PHONY: fuzz real-files kills load mutants
+.PHONY: fuzz kills load mutants
 
 load: SECONDS ?= 600
 SECONDS ?= 60
@@ -15,16 +15,11 @@ fuzz: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests/support $(BIN)/python -m fuzz --seconds $(SECONDS) --seed "$(SEED)" \
 		$(if $(TABLE),--table $(TABLE)) $(if $(QUERY),--query $(QUERY))
 
-# `make real-files FILES=folder`: each file of a folder through the statements. It is kept, refused, or failed.
-real-files: $(STAMPS)/installed $(STAMPS)/dev
-	@$(if $(FILES),,echo "usage: make real-files FILES=<folder>" >&2; exit 2;) \
-		PYTHONPATH=python/tests/support $(BIN)/python -m realfiles "$(FILES)" $(if $(ONLY),--only "$(ONLY)")
-
 # `make kills KILLS=20 SEED=1`: kill -9 at random times. No row is lost or doubled, no table is stuck. `STORE=s3` is on S3.
 kills: $(STAMPS)/installed $(STAMPS)/dev $(if $(filter s3,$(STORE)),$(STAMPS)/env-store $(STAMPS)/fetched-store)
 	@PYTHONPATH=python/tests/support $(BIN)/python -m kills --kills $(KILLS) --seed "$(SEED)" --store $(STORE)
 
-# `make load SECONDS=600 SEED=1`: readers, an appender, OPTIMIZE, RESTORE and VACUUM at once. Writes to bench/results.
+# `make load SECONDS=600 SEED=1`: readers, an appender, OPTIMIZE, RESTORE and VACUUM at once.
 load: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests/support $(BIN)/python -m load --seconds $(SECONDS) --seed "$(SEED)"
 

@@ -1,25 +1,25 @@
 """One session for all tests that need Spark."""
 
-from __future__ import annotations
-
+import importlib.util
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import pytest
 from fetched_jars import are_there, fetched_jars
 from local_session import local_session
+from pyspark.sql import SparkSession
 from rival import Rival
 from s3_server import client_jars
+from small_tables import SmallTable
 from spark_versions import SPARKS
 
 from spark_zorder import artifacts
 
 pytest_plugins = ["file_lines"]
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -29,6 +29,17 @@ SUPPORT = Path(__file__).parent / "support"
 # Most code of a test runs a few times only: the optimizing compiler and its threads cost more than they bring. Every
 # JVM of the tests sees this.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+
+def tool(name: str) -> ModuleType:
+    """A program of the folder `tools`, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, REPOSITORY / "tools" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")
@@ -67,6 +78,18 @@ def database(spark: SparkSession, tmp_path: Path) -> Iterator[Path]:
     spark.sql(f"USE {folder.name}")
     yield folder
     spark.sql(f"DROP DATABASE {folder.name} CASCADE")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> SmallTable:
+    """A folder of three files. Some files of tests have another table."""
+    return SmallTable.write(tmp_path / "t", partitioned=False)
+
+
+@pytest.fixture
+def parted(tmp_path: Path) -> SmallTable:
+    """Two partitions of three files each."""
+    return SmallTable.write(tmp_path / "t", partitioned=True)
 
 
 @pytest.fixture(scope="module")

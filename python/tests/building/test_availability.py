@@ -1,18 +1,13 @@
 """docs/support.md says what works on each Spark. `WRITE_DOCS=1` writes the column of this Spark."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from availability import FEATURES
 from conftest import REPOSITORY
+from pyspark.sql import SparkSession
 from spark_versions import SPARKS, minor
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 PAGE = REPOSITORY / "docs" / "support.md"
 HEAD = ["", *(spark.minor for spark in SPARKS)]
@@ -32,7 +27,6 @@ def table_of(page: str) -> dict[str, list[str]]:
 
 
 def written(page: str, table: dict[str, list[str]]) -> str:
-    """The page with this table."""
     lines = page.splitlines()
     rows = [HEAD, ["---"] * len(HEAD), *([name, *cells] for name, cells in table.items())]
     lines[place_of_table(lines)] = ["| " + " | ".join(row) + " |" for row in rows]

@@ -1,7 +1,5 @@
 """The demo, as `make demo` runs it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -14,7 +12,6 @@ pytestmark = pytest.mark.test_all
 
 
 def demo(folder: Path, *arguments: str) -> str:
-    """The output of the demo."""
     command = [sys.executable, str(REPOSITORY / "python/demo/main.py"), "--out", str(folder), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -28,13 +25,11 @@ def files_of(printed: str) -> list[tuple[int, int, int, int]]:
 
 
 def lines_of(printed: str) -> list[str]:
-    """The lines that compare the answers of a question."""
     line = r"^✓ (.+): \d+ → \d+ files, [\d.]+ → [\d.]+ MB, \d+ → \d+ ms, the same [\d,]+ rows$"
     return re.findall(line, printed, re.MULTILINE)
 
 
 def assert_is_drawn(picture: Path, printed: str) -> None:
-    """The picture is there, and the last line names it."""
     assert printed.splitlines()[-1].endswith(f" {picture}")
     assert picture.read_bytes().startswith(b"\x89PNG")
 

@@ -1,32 +1,19 @@
 """The archive that holds the jars of all Sparks: its jars are the built ones, and unpacking is safe."""
 
-from __future__ import annotations
-
-import importlib.util
 import os
 import sys
 import tempfile
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from conftest import tool
 
 import spark_zorder
 from spark_zorder import artifacts, jar_archive
 
-ROOT = Path(__file__).resolve().parents[3]
 NAMES = [f"spark-zorder-4.{minor}_2.13-9.9.jar" for minor in (1, 2)]
-
-
-def packer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("pack_jars", ROOT / "tools" / "pack_jars.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def contents(jar: Path) -> dict[str, bytes]:
@@ -46,7 +33,7 @@ def build(folder: Path, shared: bytes) -> None:
             file.writestr("org/", "")
             file.writestr(f"org/{'long' * 60}.class", shared)
             file.writestr("org/Own.class", name)
-    packer().main(str(folder), *map(str, jars))
+    tool("pack_jars").main(str(folder), *map(str, jars))
 
 
 @pytest.fixture
@@ -72,7 +59,7 @@ def test_a_jar_has_what_was_built(folder: Path) -> None:
 def test_what_jars_share_is_stored_once(folder: Path) -> None:
     assert (folder / "jars.tar.xz").stat().st_size < 110_000
     before = (folder / "jars.tar.xz").read_bytes()
-    packer().main(str(folder), *(str(folder.parent / name) for name in NAMES))
+    tool("pack_jars").main(str(folder), *(str(folder.parent / name) for name in NAMES))
     assert (folder / "jars.tar.xz").read_bytes() == before
 
 

@@ -1,7 +1,5 @@
 """The targets of `make`, and the Spark that `make wheel` builds for."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

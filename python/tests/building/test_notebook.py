@@ -1,17 +1,14 @@
 """The notebook of docs/running/notebooks.md, run by nbclient: its outputs are tables and pictures."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
-import subprocess
 from typing import Any
 
 import docs_pages
 import pytest
 from conftest import REPOSITORY, SUPPORT
-from servers import environment
+from processes import printed
 
 pytestmark = pytest.mark.test_all
 
@@ -26,14 +23,15 @@ EXECUTED = REPOSITORY / "build" / "notebook"
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any]]]:
-    """The outputs of each cell."""
     folder = tmp_path_factory.mktemp("notebook")
     # Kernels and settings that the user's home has are not seen.
-    alone = environment() | {"JUPYTER_PATH": "", "IPYTHONDIR": str(folder / "ipython"), "HOME": str(folder)}
-    alone |= {"PYSPARK_PYTHON": str(PYTHON)}
-    command = [str(PYTHON), str(SUPPORT / "notebook.py"), str(PAGE), str(folder)]
-    done = subprocess.run(command, env=alone, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    own = {
+        "JUPYTER_PATH": "",
+        "IPYTHONDIR": str(folder / "ipython"),
+        "HOME": str(folder),
+        "PYSPARK_PYTHON": str(PYTHON),
+    }
+    printed([PYTHON, SUPPORT / "notebook.py", PAGE, folder], folder, PYSPARK_PYTHON=str(PYTHON), **own)
     shutil.rmtree(EXECUTED, ignore_errors=True)
     EXECUTED.mkdir(parents=True)
     for made in [folder / "executed.ipynb", folder / "bars.json", *folder.glob("*.png")]:
@@ -42,7 +40,6 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any
 
 
 def shown(cell: list[dict[str, Any]], kind: str) -> str:
-    """A cell's result as the notebook shows it."""
     [data] = [output["data"] for output in cell if output["output_type"] == "execute_result"]
     return "".join(data[kind])
 
@@ -69,9 +66,7 @@ def test_a_frame_is_a_table(outputs: list[list[dict[str, Any]]]) -> None:
 
 def test_a_cell_has_a_bar_while_its_statement_runs(outputs: list[list[dict[str, Any]]]) -> None:
     *bars, last = json.loads((EXECUTED / "bars.json").read_text())
-    assert any(
-        re.search(r'OPTIMIZE slow <progress value="0\.\d+" max="1"></progress> \d+ % writing', bar) for bar in bars
-    )
+    assert any(re.search(r'OPTIMIZE slow <progress value="0\.\d+" max="1"></progress> \d+ % writing', b) for b in bars)
     assert last == ""
     assert shown(outputs[-1], "text/plain") == "8"
     # What is left of the bar in the notebook is empty.

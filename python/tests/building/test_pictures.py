@@ -1,7 +1,5 @@
 """The pictures of docs/ show what the code computes now: drawn again, they have the same words and numbers."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,24 +1,15 @@
 """What `make publish-local` wrote, as a build of somebody else takes it: by `--packages`, with POM and sources."""
 
-from __future__ import annotations
-
 import hashlib
-import os
-import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-import pyspark
 import pytest
-from conftest import REPOSITORY
 from spark_versions import NEWEST, SPARKS, VERSION
-
-from spark_zorder import EXTENSION
+from submit import PUBLISHED, by_packages, submit, wait
 
 pytestmark = pytest.mark.test_all
 
-PUBLISHED = REPOSITORY / "build" / "m2"
 POM = "{http://maven.apache.org/POM/4.0.0}"
 
 PROGRAM = """
@@ -67,40 +58,6 @@ def test_spark_starts_with_the_published_package(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     # One repository, and a home of its own: neither caches nor leftovers of the user's take part.
-    settings = tmp_path / "ivysettings.xml"
-    settings.write_text(
-        f"""<ivysettings>
-          <settings defaultResolver="published"/>
-          <caches defaultCacheDir="{tmp_path}/cache"/>
-          <resolvers><ibiblio name="published" m2compatible="true" root="{PUBLISHED.as_uri()}"/></resolvers>
-        </ivysettings>"""
-    )
-    home = tmp_path / "home"
-    home.mkdir()
-    command = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--master", "local[2]"]
-    command += ["--packages", f"org.sparkzorder:{NEWEST.artifact}:{VERSION}"]
-    confs = {
-        "spark.jars.ivy": tmp_path / "ivy",
-        "spark.jars.ivySettings": settings,
-        "spark.sql.extensions": EXTENSION,
-        "spark.sql.shuffle.partitions": 2,
-        "spark.ui.enabled": "false",
-    }
-    command += [word for key, value in confs.items() for word in ("--conf", f"{key}={value}")]
-    environment = {**os.environ, "HOME": str(home), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    environment["JDK_JAVA_OPTIONS"] = f"{os.environ.get('JDK_JAVA_OPTIONS', '')} -Duser.home={home}"
-    # Set by the session of the other tests, for its own JVM.
-    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE"):
-        environment.pop(name, None)
-    done = subprocess.run(
-        [*command, str(program)],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "kept 1 rows 7" in done.stdout
+    wait(submit(["--master", "local[2]", *by_packages(tmp_path)], program, folder=tmp_path), tmp_path)
+    assert "kept 1 rows 7" in (tmp_path / "log").read_text()
     assert (tmp_path / "ivy" / "jars" / f"org.sparkzorder_{NEWEST.artifact}-{VERSION}.jar").exists()

@@ -1,7 +1,5 @@
 """The tools of `make release`: the section of the changelog, and the checks of Maven Central."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from datetime import date

@@ -1,7 +1,5 @@
 """The version and the supported versions of Spark are written in one place each."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -38,7 +36,6 @@ def texts(patterns: list[str]) -> dict[Path, str]:
 
 
 def lines_with(words: list[str], patterns: list[str]) -> list[str]:
-    """The lines that have one of these words."""
     lines = [(path, line) for path, text in texts(patterns).items() for line in text.splitlines()]
     return [f"{path}: {line}" for path, line in lines if any(word in line for word in words)]
 
@@ -88,7 +85,5 @@ def test_a_page_lists_the_supported_versions_and_no_page_lists_others() -> None:
 
 
 def test_pages_name_jars_that_there_are() -> None:
-    named = {
-        name for text in texts(PAGES).values() for name in re.findall(r"spark-zorder-[\d.]+[-_][\w.-]+\.jar", text)
-    }
+    named = {n for text in texts(PAGES).values() for n in re.findall(r"spark-zorder-[\d.]+[-_][\w.-]+\.jar", text)}
     assert named <= {spark.jar for spark in SPARKS}

@@ -1,12 +1,9 @@
 """Executors that die, or that a second attempt overtakes, on a standalone cluster of two workers."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,8 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cluster import Cluster, wait_until
+from cluster import Cluster
 from conftest import SUPPORT
+from processes import start_child, wait_until
 from small_tables import SmallTable, once
 
 pytestmark = pytest.mark.test_all
@@ -56,22 +54,12 @@ class Driver:
         work.mkdir()
         self._work = work
         self._log = work / "log"
-        environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.pathsep.join(sys.path)}
-        for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
-            environment.pop(name, None)
         asked = json.dumps({"master": cluster.url, "work": str(work), "sql": sql, "conf": conf})
         with self._log.open("w") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, str(SUPPORT / "cluster_driver.py"), asked],
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=environment,
-                text=True,
-            )
+            self._process = start_child(SUPPORT / "cluster_driver.py", asked, stdout=subprocess.PIPE, stderr=log)
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has ended."""
         return self._process.poll() is not None
 
     def answer(self) -> dict[str, Any]:
@@ -87,14 +75,12 @@ class Driver:
         return [e for e in map(json.loads, lines) if e["Event"] == f"SparkListener{kind}"]
 
     def kill(self) -> None:
-        """Kill it if it still runs."""
         self._process.kill()
         self._process.wait()
 
 
 @contextmanager
 def driver(cluster: Cluster, work: Path, sql: str, **conf: str) -> Iterator[Driver]:
-    """Start an application for a block of code."""
     running = Driver(cluster, work, sql, **conf)
     try:
         yield running

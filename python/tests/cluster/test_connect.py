@@ -1,7 +1,5 @@
 """Spark Connect: a server of the pip package, and a client in an environment that has no JVM and no py4j."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -13,7 +11,8 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, SUPPORT
 from docstrings import PUBLIC
-from servers import EXTENDED, connect_server, environment
+from processes import environment, printed, ran
+from servers import WITH_US, connect_server
 
 from spark_zorder import EXTENSION
 
@@ -24,25 +23,37 @@ PYTHON = REPOSITORY / "build" / "envs" / "connect" / "bin" / "python"
 
 
 def asked(url: str) -> dict[str, Any]:
-    """What the client found at a server."""
-    program = SUPPORT / "connect_client.py"
-    command = [str(PYTHON), str(program), url]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, Any] = json.loads(printed([PYTHON, SUPPORT / "connect_client.py", url]).splitlines()[-1])
     return found
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the client found at a server with the extension."""
-    with connect_server(tmp_path_factory.mktemp("connect"), EXTENDED) as url:
+    with connect_server(tmp_path_factory.mktemp("connect"), WITH_US) as url:
         return asked(url)
 
 
-def test_the_client_has_no_py4j_and_its_builder_stays_as_it_is(found: dict[str, Any]) -> None:
-    assert (found["py4j"], found["builder"]) == (False, {})
-    assert found["session"] == "pyspark.sql.connect.session"
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        ("py4j", False),
+        ("builder", {}),
+        ("session", "pyspark.sql.connect.session"),
+        ("dry run", [True, 16, "Nothing was changed."]),
+        ("result", [True, 8, 16, 1]),
+        ("explained text", [[16, 4], [16, 4]]),
+        ("explained frame", [[16, 4], [16, 4]]),
+        # To a time of the history, in any zone.
+        ("restored", [8, 16]),
+        ("plain", [True, False]),
+        ("picture", [b"\x89PNG".hex(), True]),
+        ("hint", 3),
+        ("function", "C" + "0" * 31),
+    ],
+)
+def test_a_client_without_py4j_has_all(found: dict[str, Any], what: str, expected: object) -> None:
+    assert found[what] == expected
 
 
 def test_the_doctor_finds_the_server_well(found: dict[str, Any]) -> None:
@@ -55,31 +66,9 @@ def test_every_example_of_the_package_prints_what_it_shows(found: dict[str, Any]
     assert [report for report in found["examples"].values() if report] == []
 
 
-def test_a_result_reads_as_sentences_and_has_a_frame(found: dict[str, Any]) -> None:
-    assert found["dry run"] == [True, 16, "Nothing was changed."]
-    assert found["result"] == [True, 8, 16, 1]
+def test_a_result_reads_as_sentences(found: dict[str, Any]) -> None:
     assert found["html"].startswith("<p>8 → 16 files, ")
     assert "<td>user</td><td>8.0</td><td>4.0</td><td>4.0</td>" in found["html"]
-
-
-def test_queries_skip_files(found: dict[str, Any]) -> None:
-    assert found["explained text"] == found["explained frame"] == [[16, 4], [16, 4]]
-
-
-def test_a_time_of_the_history_is_restored_in_any_zone(found: dict[str, Any]) -> None:
-    assert found["restored"] == [8, 16]
-
-
-def test_a_name_is_asked_for_before_it_is_used(found: dict[str, Any]) -> None:
-    assert found["plain"] == [True, False]
-
-
-def test_a_picture_is_drawn(found: dict[str, Any]) -> None:
-    assert found["picture"] == [b"\x89PNG".hex(), True]
-
-
-def test_hints_and_functions_work(found: dict[str, Any]) -> None:
-    assert (found["hint"], found["function"]) == (3, "C" + "0" * 31)
 
 
 def test_errors_have_their_conditions(found: dict[str, Any]) -> None:
@@ -98,7 +87,7 @@ def test_errors_have_their_conditions(found: dict[str, Any]) -> None:
 
 def test_a_terminal_of_the_client_has_a_bar(tmp_path: Path) -> None:
     reading, writing = os.openpty()
-    with connect_server(tmp_path, EXTENDED) as url:
+    with connect_server(tmp_path, WITH_US) as url:
         command = [str(PYTHON), str(SUPPORT / "connect_bar.py"), url]
         client = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=writing, text=True)
         os.close(writing)
@@ -116,10 +105,9 @@ def test_a_terminal_of_the_client_has_a_bar(tmp_path: Path) -> None:
 
 
 def test_a_server_without_the_extension_is_named_by_every_error(tmp_path: Path) -> None:
-    with connect_server(tmp_path, []) as url:
+    with connect_server(tmp_path, {}) as url:
         found = asked(url)
-        tool = [str(PYTHON), "-m", "spark_zorder", "status", "--schema", "default", "--remote", url]
-        done = subprocess.run(tool, env=environment(), capture_output=True, text=True, timeout=120, check=False)
+        done = ran([PYTHON, "-m", "spark_zorder", "status", "--schema", "default", "--remote", url])
     assert found["doctor"]["extension"][0] is False
     assert {name: kind for name, (kind, _, _) in found["errors"].items() if kind != "NoExtensionError"} == {}
     for _, _, message in found["errors"].values():

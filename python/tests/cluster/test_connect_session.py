@@ -1,16 +1,10 @@
 """A session of Spark Connect, whose server runs in the JVM of all tests. `test_connect.py` has servers of their own."""
 
-from __future__ import annotations
-
-import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from servers import environment, free_port
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from processes import free_port, printed
+from pyspark.sql import SparkSession
 
 CLIENT = """
 import sys
@@ -36,16 +30,9 @@ def test_a_connect_session_optimizes_and_skips(spark: SparkSession, tmp_path: Pa
     spark.sparkContext._conf.set("spark.connect.grpc.binding.port", str(port))
     service.start(spark.sparkContext._jsc.sc())
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", CLIENT, f"sc://127.0.0.1:{port}", str(tmp_path / "t")],
-            env=environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        out = printed([sys.executable, "-c", CLIENT, f"sc://127.0.0.1:{port}", tmp_path / "t"])
     finally:
         service.stop(spark._jvm.scala.Option.empty(), spark._jvm.scala.Option.empty())
-    assert done.returncode == 0, done.stderr
-    module, total, kept, found, expected = done.stdout.split()
+    module, total, kept, found, expected = out.split()
     assert (module, total, kept) == ("pyspark.sql.connect.session", "4", "1")
     assert found == expected

@@ -1,7 +1,5 @@
 """Tables of a Hive metastore, stored as Parquet and as ORC, in a session of their own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -14,7 +12,6 @@ pytestmark = pytest.mark.test_all
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The answers of `hive_session.py`."""
     return answers_of("hive_session.py", str(jar_path()), folder=tmp_path_factory.mktemp("hive"))
 
 

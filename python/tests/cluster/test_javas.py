@@ -1,15 +1,12 @@
 """The main job under several versions of Java, each of which pip has as a runtime."""
 
-from __future__ import annotations
-
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY, SUPPORT
+from processes import printed
 from programs import python_of
 
 pytestmark = pytest.mark.test_all
@@ -44,21 +41,10 @@ exec {runtime}/bin/java "${{kept[@]}}"
 @pytest.mark.parametrize("java", JAVAS)
 def test_the_main_job(java: str, tmp_path: Path) -> None:
     home = java_home(java, tmp_path)
-    environment = {**os.environ, "JAVA_HOME": str(home), "PYTHONPATH": str(SUPPORT)}
-    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE"):
-        environment.pop(name, None)
     # Spark 4 needs Java 17.
     python = python_of("3.5") if java == "11" else sys.executable
     command = [python, "-m", "pytest", "-p", "says_java", "-p", "no:cacheprovider", "-q"]
-    done = subprocess.run(
-        [*command, str(SUPPORT.parent / "statements" / "test_main_job.py")],
-        cwd=REPOSITORY,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
-    assert f"ran on Java {java}." in done.stdout
-    assert re.search(r"^2 passed", done.stdout, re.MULTILINE), done.stdout[-2000:]
+    main_job = SUPPORT.parent / "statements" / "test_main_job.py"
+    out = printed([*command, main_job], REPOSITORY, JAVA_HOME=str(home), PYTHONPATH=str(SUPPORT), PYSPARK_PYTHON=python)
+    assert f"ran on Java {java}." in out
+    assert re.search(r"^2 passed", out, re.MULTILINE), out[-2000:]

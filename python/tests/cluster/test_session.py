@@ -1,7 +1,5 @@
 """`configure_spark` on a builder, before a JVM is there."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -18,41 +16,29 @@ def options(builder: SparkSession.Builder) -> dict[str, str]:
     return {key: str(value) for key, value in builder._options.items()}
 
 
-def test_the_jar_and_the_extension_are_added() -> None:
-    builder = SparkSession.builder
+EMPTY: dict[str, object] = {"spark.jars": "", "spark.sql.extensions": " , "}
+
+
+@pytest.mark.parametrize(
+    ("before", "jars", "extensions"),
+    [
+        ({}, "", ""),
+        ({"spark.jars": "/a.jar, /b.jar", "spark.sql.extensions": "org.A,org.B"}, "/a.jar,/b.jar,", "org.A,org.B,"),
+        (EMPTY, "", ""),
+        ({"spark.sql.extensions": f"{EXTENSION},org.A"}, "", "org.A,"),
+        ({"spark.jars": ["/a.jar", "/b.jar"]}, "/a.jar,/b.jar,", ""),
+    ],
+    ids=["nothing", "others", "empty", "added since", "a list"],
+)
+def test_what_was_set_is_kept_and_ours_goes_last(before: dict[str, object], jars: str, extensions: str) -> None:
+    builder = SparkSession.builder.master("local[1]")
+    builder._options.update(before)
     assert configure_spark(builder) is builder
-    assert options(builder) == {"spark.jars": str(jar_path()), "spark.sql.extensions": EXTENSION}
-
-
-def test_what_was_set_is_kept_and_ours_goes_last() -> None:
-    builder = SparkSession.builder.config("spark.jars", "/a.jar, /b.jar").config("spark.sql.extensions", "org.A,org.B")
-    assert options(configure_spark(builder.master("local[1]"))) == {
-        "spark.jars": f"/a.jar,/b.jar,{jar_path()}",
-        "spark.sql.extensions": f"org.A,org.B,{EXTENSION}",
-        "spark.master": "local[1]",
-    }
-
-
-def test_an_empty_setting_counts_as_none() -> None:
-    builder = configure_spark(SparkSession.builder.config("spark.jars", "").config("spark.sql.extensions", " , "))
-    assert options(builder) == {"spark.jars": str(jar_path()), "spark.sql.extensions": EXTENSION}
-
-
-def test_twice_is_the_same_as_once() -> None:
-    builder = configure_spark(SparkSession.builder.config("spark.sql.extensions", "org.A"))
-    once = options(builder)
-    assert options(configure_spark(builder)) == once
-
-
-def test_ours_moves_behind_what_was_added_since() -> None:
-    builder = SparkSession.builder.config("spark.sql.extensions", f"{EXTENSION},org.A")
-    assert options(configure_spark(builder))["spark.sql.extensions"] == f"org.A,{EXTENSION}"
-
-
-def test_a_list_is_a_list() -> None:
-    builder = SparkSession.builder
-    builder._options["spark.jars"] = ["/a.jar", "/b.jar"]
-    assert options(configure_spark(builder))["spark.jars"] == f"/a.jar,/b.jar,{jar_path()}"
+    expected = {"spark.jars": f"{jars}{jar_path()}", "spark.sql.extensions": extensions + EXTENSION}
+    for _ in range(2):
+        assert options(builder) == expected | {"spark.master": "local[1]"}
+        # Twice is the same as once.
+        configure_spark(builder)
 
 
 def test_what_the_defaults_say_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

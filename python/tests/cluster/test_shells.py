@@ -1,12 +1,10 @@
 """Ways to start Spark from a command line, with the jar that `python -m spark_zorder jar` prints."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
-from commands import run, started
-from servers import BIN
+from processes import printed, ran
+from servers import BIN, confs
 
 from spark_zorder import EXTENSION, jar_path
 
@@ -26,26 +24,22 @@ print("kept", scan.files_kept, "rows", spark.sql(f"SELECT * FROM parquet.`{{path
 
 @pytest.fixture
 def arguments() -> list[str]:
-    """The arguments of each command."""
-    settings = {
-        "spark.sql.extensions": EXTENSION,
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-    }
-    confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
-    return ["--master", "local[2]", "--jars", str(jar_path()), *confs]
+    settings = {"spark.sql.extensions": EXTENSION, "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+    return ["--master", "local[2]", "--jars", str(jar_path()), *confs(settings)]
 
 
 @pytest.mark.test_all
 def test_pyspark_shell(tmp_path: Path, arguments: list[str]) -> None:
-    assert "kept 1 rows 7" in run([str(BIN / "pyspark"), *arguments], tmp_path, SCRIPT + "\nexit()\n")
+    command, script = [BIN / "pyspark", *arguments], SCRIPT + "\nexit()\n"
+    # Without a terminal, Python runs as a program and skips the shell's start-up file.
+    assert "kept 1 rows 7" in printed(command, tmp_path, stdin=script, PYSPARK_DRIVER_PYTHON_OPTS="-i")
 
 
 @pytest.mark.test_rest
 def test_spark_submit(tmp_path: Path, arguments: list[str]) -> None:
     program = tmp_path / "program.py"
     program.write_text("from pyspark.sql import SparkSession\nspark = SparkSession.builder.getOrCreate()\n" + SCRIPT)
-    assert "kept 1 rows 7" in run([str(BIN / "spark-submit"), *arguments, str(program)], tmp_path)
+    assert "kept 1 rows 7" in printed([BIN / "spark-submit", *arguments, program], tmp_path)
 
 
 @pytest.mark.test_all
@@ -61,9 +55,8 @@ def test_spark_sql_of_a_file(tmp_path: Path, arguments: list[str]) -> None:
         SELECT 'never asked';
         """
     )
-    settings = ["--conf", f"spark.sql.warehouse.dir={tmp_path}/warehouse"]
-    settings += ["--conf", "spark.sql.catalogImplementation=in-memory"]
-    done = started([str(BIN / "spark-sql"), *arguments, *settings, "-f", str(script)], tmp_path)
+    settings = {"spark.sql.warehouse.dir": f"{tmp_path}/warehouse", "spark.sql.catalogImplementation": "in-memory"}
+    done = ran([BIN / "spark-sql", *arguments, *confs(settings), "-f", script], tmp_path)
     assert "A lookup on `a` reads 1 of 8 files, before: 8 of 8" in done.stdout
     # The error ends the script, and cron sees it.
     assert done.returncode != 0
@@ -84,7 +77,7 @@ println("summary " + done.getAs[String]("summary"))
 import org.sparkzorder.implicits._
 println(s"partitions ${rows.repartitionByZOrderRange(4, $"a").rdd.getNumPartitions}")
 """
-    printed = run([str(BIN / "spark-shell"), *arguments], tmp_path, program)
-    assert "kept 1 rows 7" in printed
-    assert "summary 8 → 8 files, " in printed
-    assert "partitions 4" in printed
+    out = printed([BIN / "spark-shell", *arguments], tmp_path, stdin=program)
+    assert "kept 1 rows 7" in out
+    assert "summary 8 → 8 files, " in out
+    assert "partitions 4" in out

@@ -1,12 +1,11 @@
 """spark-submit on a standalone cluster whose worker is killed during OPTIMIZE, as docs/running/programs.md says it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cluster import Cluster, wait_until
+from cluster import Cluster
+from processes import wait_until
 from submit import by_packages, of_page, program_of_page, submit, wait
 from test_cluster import FILES, ROWS, assert_whole, large_table, staged
 

@@ -1,17 +1,13 @@
 """Spark's Thrift server, asked by beeline and by a JDBC client."""
 
-from __future__ import annotations
-
 import json
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import SUPPORT
-from servers import BIN, EXTENDED, HOME, environment, thrift_server
+from processes import java, printed, ran
+from servers import BIN, HOME, WITH_US, thrift_server
 
 pytestmark = pytest.mark.test_all
 
@@ -32,18 +28,14 @@ def statements(table: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server with the extension."""
-    with thrift_server(tmp_path_factory.mktemp("thrift"), EXTENDED) as url:
-        yield url
+    with thrift_server(tmp_path_factory.mktemp("thrift"), WITH_US) as port:
+        yield f"jdbc:hive2://127.0.0.1:{port}"
 
 
 def test_beeline(url: str, tmp_path: Path) -> None:
     script = tmp_path / "script.sql"
     script.write_text("".join(f"{statement};\n" for statement in statements("of_beeline")))
-    command = [str(BIN / "beeline"), "-u", url, "--silent=true", "--outputformat=tsv2", "-f", str(script)]
-    done = subprocess.run(
-        command, env=environment(), cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-    )
+    done = ran([BIN / "beeline", "-u", url, "--silent=true", "--outputformat=tsv2", "-f", script], tmp_path)
     lines = done.stdout.replace("\nnull", "\n").splitlines()
     after = {head: lines[at + 1].split("\t") for at, head in enumerate(lines[:-1])}
     path, metrics, summary = after["path\tmetrics\tsummary"]
@@ -58,15 +50,8 @@ def test_beeline(url: str, tmp_path: Path) -> None:
 
 
 def test_a_jdbc_client(url: str, tmp_path: Path) -> None:
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=f"{home}/bin" if home else None)
-    program = SUPPORT / "JdbcClient.java"
-    command = [str(java), "-cp", f"{HOME}/jars/*", str(program), url, *statements("of_jdbc")]
-    done = subprocess.run(
-        command, env=environment(), cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    [path, metrics, summary, *scan, count, error] = done.stdout.splitlines()
+    command = [java(), "-cp", f"{HOME}/jars/*", SUPPORT / "JdbcClient.java", url, *statements("of_jdbc")]
+    [path, metrics, summary, *scan, count, error] = printed(command, tmp_path).splitlines()
     assert path.startswith("path string file:")
     assert metrics.startswith("metrics struct ")
     found = json.loads(metrics.removeprefix("metrics struct "))

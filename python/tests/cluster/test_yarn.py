@@ -1,13 +1,12 @@
 """spark-submit on YARN and HDFS, in both deploy modes, as docs/running/programs.md says it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from mini_hadoop import mini_hadoop
-from submit import PAGE, SPARK_HOME, of_page, program_of_page, submit, wait
+from servers import HOME
+from submit import PAGE, of_page, program_of_page, submit, wait
 
 pytestmark = pytest.mark.test_all
 
@@ -24,7 +23,6 @@ print("all rows:", *spark.sql(f"SELECT count(*), count(DISTINCT id) FROM {table}
 
 @pytest.fixture(scope="module")
 def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of the client's configuration, while the cluster runs."""
     with mini_hadoop(tmp_path_factory.mktemp("yarn"), "MiniYarn.java", "yarn-site.xml") as folder:
         yield folder
 
@@ -33,10 +31,10 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_a_folder_of_hdfs_is_clustered_and_queried(configuration: Path, tmp_path: Path, mode: str) -> None:
     arguments = [mode if word == "cluster" else word for word in of_page("YARN", {})]
     # The containers are on this host and find Spark's own jars here.
-    arguments += ["--conf", f"spark.yarn.jars=local:{SPARK_HOME}/jars/*", "--conf", "spark.yarn.maxAppAttempts=1"]
+    arguments += ["--conf", f"spark.yarn.jars=local:{HOME}/jars/*", "--conf", "spark.yarn.maxAppAttempts=1"]
     program = program_of_page(tmp_path, BEFORE, AFTER)
-    environment = {"HADOOP_CONF_DIR": str(configuration)}
-    running = submit(arguments, program, f"/data/{mode}", folder=tmp_path, environment=environment)
+    more = {"HADOOP_CONF_DIR": str(configuration)}
+    running = submit(arguments, program, f"/data/{mode}", folder=tmp_path, more=more)
     try:
         wait(running, tmp_path)
     finally:

@@ -1,33 +1,20 @@
 """Files and folders beside a table's own: those tied to a data file's name, and the folder that publishing makes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.errors import AnalysisException
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from comparison import refused
+from pyspark.sql import SparkSession
 
 BY_CATALOG = "ZORDER BY (id) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '2')"
 
 
-def refused(spark: SparkSession, statement: str) -> tuple[str, str]:
-    """The condition and the message of a statement's error."""
-    with pytest.raises(AnalysisException) as error:
-        spark.sql(statement).collect()
-    return error.value.getCondition() or "", str(error.value)
-
-
 def write(spark: SparkSession, folder: Path, rows: int = 60, files: int = 3) -> list[Path]:
-    """Writes files with a column `id`."""
     spark.range(0, rows, 1, files).write.mode("append").parquet(str(folder))
     return sorted(folder.glob("*.parquet"))
 
@@ -38,9 +25,7 @@ OTHERS = {"bak": "_{}.bak", "rsync": ".{}.Xy12Zz", "folder": "_of_{}/x", "put": 
 @pytest.mark.parametrize(
     "beside", [".{}.swp", *(pytest.param(form, id=name, marks=pytest.mark.test_all) for name, form in OTHERS.items())]
 )
-def test_a_file_with_something_tied_to_its_name_stays_where_it_is(
-    spark: SparkSession, tmp_path: Path, beside: str
-) -> None:
+def test_a_file_with_something_tied_to_its_name_stays(spark: SparkSession, tmp_path: Path, beside: str) -> None:
     first = write(spark, tmp_path / "t")[0]
     tied = tmp_path / "t" / beside.format(first.name)
     tied.parent.mkdir(exist_ok=True)
@@ -98,9 +83,7 @@ def late(root: Path, name: str) -> Path:
 
 
 @pytest.mark.test_rest
-def test_a_late_file_with_something_tied_to_it_is_not_copied(
-    spark: SparkSession, database: Path, tmp_path: Path
-) -> None:
+def test_a_late_file_with_something_tied_is_not_copied(spark: SparkSession, database: Path, tmp_path: Path) -> None:
     root = tmp_path / "t"
     write(spark, root)
     spark.sql(f"CREATE TABLE tied (id BIGINT) USING parquet LOCATION '{root}'")
@@ -129,9 +112,7 @@ def test_a_late_file_with_something_tied_to_it_is_not_copied(
 @pytest.mark.parametrize(
     "place", ["flat/t", *(pytest.param(place, marks=pytest.mark.test_all) for place in ("ev/p=1/t", "parts/t"))]
 )
-def test_no_folder_is_made_where_readers_of_a_dataset_would_see_it(
-    spark: SparkSession, database: Path, tmp_path: Path, place: str
-) -> None:
+def test_no_folder_is_made_that_readers_see(spark: SparkSession, database: Path, tmp_path: Path, place: str) -> None:
     write(spark, tmp_path / place, rows=30)
     if place.startswith("ev"):
         write(spark, tmp_path / "ev" / "p=2", rows=30)
@@ -149,9 +130,7 @@ def test_no_folder_is_made_where_readers_of_a_dataset_would_see_it(
     assert spark.table("one").count() == 30
 
 
-def test_nothing_is_made_beside_a_folder_of_another_file_system(
-    spark: SparkSession, database: Path, tmp_path: Path
-) -> None:
+def test_nothing_is_made_beside_another_file_system(spark: SparkSession, database: Path, tmp_path: Path) -> None:
     memory = Path("/dev/shm")
     if not os.access(memory, os.W_OK) or memory.stat().st_dev == tmp_path.stat().st_dev:
         pytest.skip("no second file system to write to")
@@ -180,9 +159,7 @@ def test_tables_and_other_files_beside_a_table_do_no_harm(spark: SparkSession, d
 
 
 @pytest.mark.test_rest
-def test_late_rows_stay_when_only_the_location_of_the_table_changes(
-    spark: SparkSession, database: Path, tmp_path: Path
-) -> None:
+def test_late_rows_stay_when_only_the_location_changes(spark: SparkSession, database: Path, tmp_path: Path) -> None:
     root = tmp_path / "t"
     spark.sql(f"CREATE TABLE parts (id BIGINT, p INT) USING parquet PARTITIONED BY (p) LOCATION '{root}'")
     spark.sql("INSERT INTO parts SELECT /*+ REPARTITION(2) */ id, CAST(id % 2 AS INT) AS p FROM range(60)")

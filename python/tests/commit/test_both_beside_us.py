@@ -1,14 +1,12 @@
 """Delta Lake's, Iceberg's and our extension in one session, in every order: ours must be named after Delta's."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from typing import Any
 
 import pytest
 from conftest import REPOSITORY, SUPPORT
 from fetched_jars import fetched_jars, spark_of
-from programs import answers_of, python_of
+from programs import POINT, ROWS, answers_of, python_of
 
 from spark_zorder import jar_path
 
@@ -17,8 +15,6 @@ pytestmark = pytest.mark.test_all
 ORDERS = [" ".join(order) for order in permutations(("ours", "delta", "iceberg"))]
 OURS_LATER = [order for order in ORDERS if order.index("delta") < order.index("ours")]
 DELTA_LATER = [order for order in ORDERS if order not in OURS_LATER]
-ROWS = [{"n": 2000, "s": 1999 * 1000}]
-POINT = [{"id": 423}, {"id": 1423}]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +40,6 @@ def test_a_plain_table_is_ours(answers: dict[str, Any]) -> None:
     assert (entry["operation"], entry["state"]) == ("OPTIMIZE", "committed")
     [scan] = answers["plain skipping"]
     assert (scan["files_kept"], scan["files_total"]) == (1, 8)
-    # What the query does, and not only what is said.
     assert f"Skipping: {scan['files_kept']} of 8 files" in answers["plain plan"][0]["plan"]
     assert isinstance(answers["plain vacuum"], list), answers["plain vacuum"]
     assert answers["plain restore"][0]["num_restored_files"] == 4
@@ -104,7 +99,7 @@ def test_all_rows_are_there(all_answers: dict[str, Any], order: str) -> None:
 
 def test_the_page_has_these_settings() -> None:
     page = (REPOSITORY / "docs" / "readers.md").read_text()
-    program = (SUPPORT / "beside_both.py").read_text()
+    program = "".join((SUPPORT / name).read_text() for name in ("answers.py", "beside_both.py"))
     [extensions] = [line for line in page.splitlines() if line.startswith("spark.sql.extensions ")]
     assert extensions.endswith(",org.sparkzorder.ZOrderSparkExtension")
     for line in page.partition("```properties\n")[2].partition("```")[0].splitlines():

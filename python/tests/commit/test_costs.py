@@ -1,14 +1,9 @@
 """The costs of a statement in listings, jobs and writes."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -31,9 +26,7 @@ def listed_by(spark: SparkSession, statement: str) -> int:
 
 @FORMATS
 @pytest.mark.parametrize("partitioned", [False, True])
-def test_a_statement_lists_the_table_once(
-    spark: SparkSession, database: Path, file_format: str, partitioned: bool
-) -> None:
+def test_statements_list_once(spark: SparkSession, database: Path, file_format: str, partitioned: bool) -> None:
     by = "PARTITIONED BY (p)" if partitioned else ""
     spark.sql(f"CREATE TABLE t (id BIGINT, a INT, p INT) USING {file_format} {by}")
     spark.sql("INSERT INTO t SELECT /*+ REPARTITION(8) */ id, CAST(id AS INT), CAST(id % 2 AS INT) FROM range(80)")

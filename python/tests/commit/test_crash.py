@@ -1,22 +1,17 @@
 """A process killed anywhere in OPTIMIZE loses and doubles no row, and the next statement cleans up.
 
-Steps stop many statements of one process at once, each on a table of its own. Then this process is killed. So a
-hundred crashes need only three JVMs.
+Steps stop many statements of one process, each on its own table. Then it is killed: a hundred crashes need three JVMs.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.older_sparks
 
@@ -30,13 +25,7 @@ ROLLED_BACK = (
 )
 MOMENT = ("reveal-1", "decided", "retire-1")
 """During the exchange of files. Before and after it every reader sees each row once."""
-PUBLISHED = (
-    "before-record-done",
-    "after-record-done",
-    "after-clean",
-    "before-unlock",
-    "after-unlock",
-)
+PUBLISHED = ("before-record-done", "after-record-done", "after-clean", "before-unlock", "after-unlock")
 FORWARD = (*ROLLED_BACK, "after-commit-point", *MOMENT, *PUBLISHED)
 
 UNDO = ("undo:decided", "undo:drop-1", "undo:before-record-done", "undo:before-unlock")
@@ -163,7 +152,6 @@ def run(spark: SparkSession, case: Case, statement: str) -> None:
 
 
 def assert_recovered(spark: SparkSession, case: Case, statement: str) -> None:
-    """Check rows and side folder after one more statement."""
     run(spark, case, statement)
     table = case.table
     # An OPTIMIZE that finds the dead one's work done has nothing to do.
@@ -180,9 +168,7 @@ def assert_recovered(spark: SparkSession, case: Case, statement: str) -> None:
 
 
 @pytest.mark.test_rest
-@pytest.mark.parametrize(
-    ("died", "partitioned"), STEPS, ids=lambda value: value if isinstance(value, str) else kind(value)
-)
+@pytest.mark.parametrize(("died", "partitioned"), STEPS, ids=lambda v: v if isinstance(v, str) else kind(v))
 def test_one_statement_recovers_what_a_killed_process_left(
     spark: SparkSession, crashes: Crashes, died: str, partitioned: bool
 ) -> None:

@@ -1,11 +1,9 @@
 """Iceberg's extension and ours in one session, on a Spark that Iceberg supports: each handles its own tables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
-from programs import answers_beside, files_touched
+from programs import POINT, ROWS, answers_beside, files_touched
 
 pytestmark = pytest.mark.test_all
 
@@ -17,10 +15,6 @@ def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return answers_beside("iceberg", str(request.param), folder)
 
 
-ROWS = [{"n": 2000, "s": 1999 * 1000}]
-POINT = [{"id": 423}, {"id": 1423}]
-
-
 def test_icebergs_statements_are_icebergs(answers: dict[str, Any]) -> None:
     for statement in ("ordered", "partitioned", "branch"):
         assert answers[statement] == []
@@ -28,8 +22,8 @@ def test_icebergs_statements_are_icebergs(answers: dict[str, Any]) -> None:
     assert result["rewritten_data_files_count"] > 0
     assert result["added_data_files_count"] > 0
     assert answers["history"] == [{"n": 2}]
-    assert answers["rows"] == ROWS
-    assert answers["point"] == POINT
+    assert answers["named rows"] == ROWS
+    assert answers["named point"] == POINT
 
 
 def test_a_plain_table_is_ours(answers: dict[str, Any]) -> None:
@@ -37,7 +31,6 @@ def test_a_plain_table_is_ours(answers: dict[str, Any]) -> None:
     assert result["metrics"]["numFilesAdded"] == 8
     [scan] = answers["plain skipping"]
     assert scan["files_kept"] < scan["files_total"] == 8
-    # What the query does, and not only what is said.
     assert f"Skipping: {scan['files_kept']} of 8 files" in answers["plain plan"][0]["plan"]
     assert answers["plain rows"] == ROWS
     assert "version" in answers["used plain"][0]["metrics"]
@@ -52,9 +45,7 @@ def test_a_plain_table_is_ours(answers: dict[str, Any]) -> None:
         ("folder", "a folder of the format `iceberg`"),
     ],
 )
-def test_nobody_has_such_statements_of_icebergs_tables(
-    answers: dict[str, Any], table: str, words: str, statement: str
-) -> None:
+def test_nobody_has_such_statements(answers: dict[str, Any], table: str, words: str, statement: str) -> None:
     error = answers[f"{table} {statement}"]["error"]
     assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET.KIND]"), error
     assert words in error

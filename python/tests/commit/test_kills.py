@@ -1,16 +1,11 @@
 """No row is lost or doubled, and no table is stuck, when processes are killed at random times. See `kills`."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from kills.campaign import Campaign
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 

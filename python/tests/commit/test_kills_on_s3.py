@@ -1,7 +1,5 @@
 """No row is lost or doubled on S3 when processes are killed at random requests. See `kills.s3_campaign`."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

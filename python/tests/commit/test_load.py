@@ -1,7 +1,5 @@
 """Readers, appenders and statements on the same tables at once, and tests of the checks themselves. See `load`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +9,7 @@ import numpy as np
 import pytest
 from load import rows
 from load.campaign import Campaign
-from load.page import page, summary
+from load.figures import figures, summary
 from load.questions import Question, drawn
 from load.rows import Numbers
 from load.worker import APPENDER, COUNTER, MAINTAINER
@@ -101,6 +99,6 @@ def test_answers_are_right_under_load(tmp_path: Path, capsys: pytest.CaptureFixt
     assert result.problems == []
     happened = {event["what"] for event in result.happened}
     assert happened == {"query", "statement", "append", "count"}
-    assert page(result, "today", "4").startswith("# Load, today\n")
+    assert "queries beside an exchange of their table: " in figures(result)
     with capsys.disabled():
         print(f"\n{summary(result)}")

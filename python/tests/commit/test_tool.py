@@ -1,7 +1,5 @@
 """`python -m spark_zorder status`, `recover`, `unlock` and `uninstall` on tables that processes really died on."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -9,20 +7,18 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from logs import logged
 from pyspark.errors import SparkRuntimeException
+from pyspark.sql import SparkSession
 from rival import Rival
 from small_tables import SmallTable, once, write_file
 
 from spark_zorder._cli import tool
 from spark_zorder._cli.main import main
 from spark_zorder.errors import ToolError
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -68,7 +64,6 @@ class Scene:
         return self.dead[place].pop()
 
     def whole(self, to: Path) -> SmallTable:
-        """A copy of the intact table."""
         shutil.copytree(self.base / "whole", to / "t")
         return SmallTable(to / "t", partitioned=True)
 
@@ -156,9 +151,7 @@ def test_a_folder_that_somebody_loads_anew_needs_no_choice(spark: SparkSession, 
 
 
 @pytest.mark.parametrize("comes_back", [True, False])
-def test_a_folder_that_is_away_needs_a_choice(
-    spark: SparkSession, scene: Scene, tmp_path: Path, comes_back: bool
-) -> None:
+def test_a_folder_that_is_away_needs_one(spark: SparkSession, scene: Scene, tmp_path: Path, comes_back: bool) -> None:
     table = scene.take("retire-1")
     folder = table.folders[1]
     folder.rename(tmp_path / "away")
@@ -184,9 +177,7 @@ def test_a_folder_that_is_away_needs_a_choice(
 
 
 @pytest.mark.parametrize("keep", ["old", "new"])
-def test_a_copy_that_was_made_midway_has_each_row_once_when_a_person_has_decided(
-    spark: SparkSession, scene: Scene, tmp_path: Path, keep: str
-) -> None:
+def test_a_copy_made_midway_has_each_row_once(spark: SparkSession, scene: Scene, tmp_path: Path, keep: str) -> None:
     first = scene.take("reveal-1" if keep == "old" else "retire-1")
     for copy_file in (shutil.copyfile, shutil.copy2):
         copy = SmallTable(tmp_path / copy_file.__name__, partitioned=True)

@@ -1,7 +1,5 @@
 """docs/command-line.md has each command of the package, and each of its arguments."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -14,7 +12,6 @@ COMMANDS = ["jar", "status", "optimize", "vacuum", "history", "recover", "unlock
 
 
 def told(*arguments: str) -> str:
-    """The help of the program or of a command."""
     command = [sys.executable, "-m", "spark_zorder", *arguments, "--help"]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 

@@ -1,7 +1,5 @@
 """The design pages, and the diagrams of the code, name classes that are there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -16,7 +14,6 @@ WORD = re.compile(r"\w+")
 
 @pytest.fixture(scope="module")
 def identifiers() -> frozenset[str]:
-    """The words of all Scala sources and tests."""
     return frozenset(
         word
         for path in (REPOSITORY / "jvm").rglob("*.scala")

@@ -1,29 +1,19 @@
-"""Every example of the documentation runs, and prints what the page shows. That of the README is in `make test`.
-
-`WRITE_DOCS=1` puts what was printed into the pages: look at the diff.
-"""
-
-from __future__ import annotations
+"""Every example of the documentation prints what the page shows. `WRITE_DOCS=1` writes the pages: look at the diff."""
 
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import docs_pages
 import pytest
 from conftest import REPOSITORY
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("path", PAGES[1:], ids=lambda path: str(path.relative_to(REPOSITORY)))
-def test_the_examples_of_a_page(
-    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch, path: Path
-) -> None:
+def test_the_examples_of_page(spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     if not docs_pages.examples(path.read_text(), docs_pages.tables()):
         pytest.skip("no examples")
     monkeypatch.chdir(database)

@@ -1,7 +1,5 @@
 """Runs the examples in the package's docstrings. Every public name has one, and each prints what it shows."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

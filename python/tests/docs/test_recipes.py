@@ -1,7 +1,5 @@
 """The recipes of docs/maintenance.md: cron with spark-submit, Airflow, dbt and Spark Connect run each of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -10,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import pyspark
 import pytest
 from conftest import REPOSITORY
-from spark_servers import WITH_US, connect_server, thrift_server
+from processes import ran
+from servers import HOME, WITH_US, connect_server, thrift_server
 
 PAGE = REPOSITORY / "docs" / "maintenance.md"
 ENVIRONMENTS = REPOSITORY / "build" / "envs"
@@ -36,12 +34,7 @@ def recipe(name: str, folder: Path) -> Path:
 
 def run(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a folder, without the JVM that this process may have."""
-    hidden = ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE", "PYTHONPATH")
-    environment = {key: value for key, value in os.environ.items() if key not in hidden}
-    environment |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHON": sys.executable, "PYSPARK_PYTHON": sys.executable}
-    return subprocess.run(
-        command, cwd=folder, env=environment | variables, capture_output=True, text=True, timeout=600, check=False
-    )
+    return ran(command, folder, **({"PYTHON": sys.executable, "PYTHONPATH": ""} | variables))
 
 
 def metastore(folder: Path) -> str:
@@ -82,7 +75,7 @@ def test_cron_with_spark_submit(tmp_path: Path) -> None:
     conf = metastore(tmp_path)
     recipe("nightly.py", tmp_path)
     script = recipe("nightly.sh", tmp_path)
-    path = f"{Path(pyspark.__file__).parent / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    path = f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}"
     done = run([str(script), "sales"], Path("/"), SPARK_CONF_DIR=conf, PATH=path)
     assert done.returncode == 0, done.stderr[-2000:]
     lines = [re.sub(r"\. .*", "", line) for line in done.stdout.splitlines()]

@@ -1,7 +1,5 @@
 """The imports of the Scala code agree with the table in docs/design/rooms.md."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +26,6 @@ def rooms() -> dict[str, set[str]]:
 
 
 def room(package: str) -> str:
-    """The name of a package in the table."""
     if package == "org.sparkzorder":
         return ROOT
     return package.removeprefix("org.sparkzorder.").removeprefix("org.apache.").split(".antlr")[0]
@@ -89,9 +86,7 @@ def test_the_table_allows_nothing_that_no_code_needs() -> None:
     assert not {name: uses for name, uses in spare.items() if uses}
 
 
-DEFINED = re.compile(
-    r"^(?:(?:private|sealed|final|abstract|case)(?:\[\w+\])? )*(?:class|object|trait) (\w+)", re.MULTILINE
-)
+DEFINED = re.compile(r"^(?:(?:private|sealed|final|abstract|case)(?:\[\w+\])? )*(?:class|object|trait) (\w+)", re.M)
 NESTED = re.compile(r"^ +.*\b(?:class|object|trait|type) (\w+)", re.MULTILINE)
 NAME = re.compile(r"(?<![.\w])([A-Z]\w*)")
 SOURCES = REPOSITORY / "jvm/src/main/scala/org/sparkzorder"

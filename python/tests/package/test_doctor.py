@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from comparison import settings
 from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import SparkSession
 
 from spark_zorder import Diagnosis, Finding, __version__, doctor, jar_path
 from spark_zorder.session import EXTENSION
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 DELTA = "io.delta.sql.DeltaSparkSessionExtension"
 START = """
@@ -34,12 +33,7 @@ print(json.dumps([found.ok, [[f.check, f.ok, f.detail, f.remedy] for f in found.
 
 
 def of_session(*, late: bool = False, **settings: str) -> tuple[bool, dict[str, Finding]]:
-    """The findings of a new process's session with these settings, by check.
-
-    Args:
-        late: A session was running already when the settings were made.
-        settings: Keys with `__` for a dot.
-    """
+    """The findings of a session with settings, whose keys have `__` for a dot. `late` are made in a running session."""
     given = json.dumps({key.replace("__", "."): value for key, value in settings.items()})
     done = subprocess.run(
         [sys.executable, "-c", START, given, *["late"] * late], capture_output=True, text=True, check=True, timeout=120
@@ -64,11 +58,8 @@ def test_a_setting_that_turns_skipping_off(spark: SparkSession) -> None:
         ("spark.zorder.skipping.enabled", "false", "skipping"),
         ("spark.sql.sources.useV1SourceList", "csv,orc", "readers"),
     ):
-        spark.conf.set(key, value)
-        try:
+        with settings(spark, **{key: value}):
             found = doctor(spark)
-        finally:
-            spark.conf.unset(key)
         assert not found.ok
         assert [f.check for f in found.findings if f.ok is False] == [check]
         assert f"WRONG  {check}: " in repr(found)

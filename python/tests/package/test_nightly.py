@@ -1,28 +1,23 @@
 """`python -m spark_zorder status --schema`, `optimize`, `vacuum` and `history` over tables of all kinds."""
 
-from __future__ import annotations
-
 import json
-import os
-import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from processes import printed, ran
+from pyspark.sql import SparkSession
 from rival import Rival
+from servers import confs
 
 from spark_zorder import ZOrderTable
 from spark_zorder._cli import nightly
 from spark_zorder._cli.main import main
 from spark_zorder._cli.nightly_outcome import COLUMNS, Outcome, Selected, Watcher, exit_code
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pyspark.sql import SparkSession
 
 
 def fill(spark: SparkSession) -> None:
@@ -148,9 +143,7 @@ def test_a_locked_table_is_left_and_all_locked_is_told(spark: SparkSession, data
 
 
 @pytest.mark.test_all
-def test_what_a_killed_process_left_half_published_is_recovered(
-    spark: SparkSession, database: Path, tmp_path: Path
-) -> None:
+def test_what_a_kill_left_half_published_is_recovered(spark: SparkSession, database: Path, tmp_path: Path) -> None:
     fill(spark)
     rival = Rival(tmp_path / "rival")
     rival.pause(f"OPTIMIZE parquet.`{database}/clustered` ZORDER BY (a)", "reveal-1").wait_until_paused()
@@ -224,11 +217,9 @@ def cli(tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
     }
-    confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        command = [sys.executable, "-m", "spark_zorder", *arguments, *confs]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=os.environ)
+        done = ran([sys.executable, "-m", "spark_zorder", *arguments, *confs(settings)], tmp_path)
         return done.returncode, done.stdout, done.stderr
 
     return run
@@ -248,21 +239,12 @@ spark.sql("CREATE DATABASE nights")
 for name in ("one", "two"):
     spark.range(2000).repartition(6).write.saveAsTable(f"nights.{name}")
 """
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            make,
-            f"spark.sql.warehouse.dir={tmp_path}/warehouse",
-            "spark.sql.catalogImplementation=hive",
-            f"spark.hadoop.javax.jdo.option.ConnectionURL=jdbc:derby:;databaseName={tmp_path}/metastore;create=true",
-        ],
-        check=False,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
+    settings = (
+        f"spark.sql.warehouse.dir={tmp_path}/warehouse",
+        "spark.sql.catalogImplementation=hive",
+        f"spark.hadoop.javax.jdo.option.ConnectionURL=jdbc:derby:;databaseName={tmp_path}/metastore;create=true",
     )
-    assert done.returncode == 0, done.stderr[-2000:]
+    printed([sys.executable, "-c", make, *settings], tmp_path)
     code, out, err = cli("status", "--schema", "nights", "--json")
     assert code == 0, err[-2000:]
     told = json.loads(out)
@@ -284,10 +266,8 @@ for name in ("one", "two"):
 def test_a_table_that_is_not_there_is_an_error_and_names_may_have_their_database(
     spark: SparkSession, database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from spark_zorder._cli import nightly_session
-
     fill(spark)
-    monkeypatch.setattr(nightly_session, "start", lambda settings, remote: spark)
+    monkeypatch.setattr("spark_zorder._cli.nightly_session.start", lambda settings, remote: spark)
     for names in (["typo"], ["packed", "typo"], [f"{database.name}.typo"]):
         assert main(["optimize", *(word for name in names for word in ("--table", name))]) == 1
         assert "there is no table" in capsys.readouterr().err
@@ -298,9 +278,7 @@ def test_a_table_that_is_not_there_is_an_error_and_names_may_have_their_database
 
 
 @pytest.mark.test_rest
-def test_an_error_of_java_itself_stops_no_other_table(
-    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_of_java_stops_no_other(spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(spark)
     whole = ZOrderTable.optimize
 
@@ -353,8 +331,6 @@ def test_no_table_in_a_catalog_in_memory_is_explained(
     catalog: str,
     is_told: bool,
 ) -> None:
-    from spark_zorder._cli import nightly_session
-
     class OfAnotherCatalog:
         """The session of the test, which says that its catalog is another one."""
 
@@ -363,7 +339,7 @@ def test_no_table_in_a_catalog_in_memory_is_explained(
         def __getattr__(self, name: str) -> Any:
             return getattr(spark, name)
 
-    monkeypatch.setattr(nightly_session, "start", lambda settings, remote: OfAnotherCatalog())
+    monkeypatch.setattr("spark_zorder._cli.nightly_session.start", lambda settings, remote: OfAnotherCatalog())
     assert main([command, "--schema", database.name]) == 0
     assert ("--conf spark.sql.catalogImplementation=hive" in capsys.readouterr().err) == is_told
 
@@ -372,11 +348,9 @@ def test_no_table_in_a_catalog_in_memory_is_explained(
 def test_the_printed_table_has_a_line_for_each(
     spark: SparkSession, database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from spark_zorder._cli import nightly_session
-
     fill(spark)
     ZOrderTable(spark, "clustered").optimize()
-    monkeypatch.setattr(nightly_session, "start", lambda settings, remote: spark)
+    monkeypatch.setattr("spark_zorder._cli.nightly_session.start", lambda settings, remote: spark)
     assert main(["status", "--schema", database.name]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:4] == ["TABLE", "STATE", "FILES", "SIZE"]

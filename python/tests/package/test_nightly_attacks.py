@@ -1,28 +1,24 @@
 """Odd things that happen to the nightly tool: tables that vanish, budgets of nothing, a lost session, closed output."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from night_process import Night
+from processes import wait_until
 from pyspark.errors import PySparkException
+from pyspark.sql import Row, SparkSession
 from steps import step
 
 from spark_zorder import ZOrderTable
 from spark_zorder._cli import nightly
 from spark_zorder._cli.nightly_outcome import Outcome, Selected, Watcher, exit_code
 from spark_zorder._cli.nightly_output import say
-
-if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
 
 
 def fill(spark: SparkSession, *names: str) -> None:
@@ -48,9 +44,7 @@ def test_a_table_that_is_dropped_midway_is_skipped(spark: SparkSession, database
     assert exit_code(outcomes) == 0
 
 
-def test_a_table_that_is_dropped_while_it_is_looked_at_is_skipped(
-    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dropped_table_is_skipped(spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(spark, "one", "two", "three")
     for name in ("two", "three"):
         spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('zorder.target-file-size-bytes' = 'many')")
@@ -77,9 +71,7 @@ class HalfDoneError(PySparkException):
     getErrorClass = getCondition  # noqa: N815
 
 
-def test_a_table_that_is_renamed_half_way_has_failed(
-    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_renamed_table_has_failed(spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(spark, "one")
 
     def rename(table: ZOrderTable, **arguments: Any) -> None:
@@ -118,9 +110,7 @@ def test_budgets_of_nothing_and_schemas_named_twice(spark: SparkSession, databas
     assert [row.table for row in named] == [f"{database.name}.one"]
 
 
-def test_after_a_lost_session_the_rest_fails_at_once(
-    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_session_the_rest_fails(spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(spark, "one", "two", "three")
     tried: list[str] = []
 
@@ -154,11 +144,8 @@ def test_sigterm_ends_the_run_and_the_next_one_does_the_rest(tmp_path: Path) -> 
     statements.write_text(json.dumps(["CREATE DATABASE s", create]))
     gate = tmp_path / "gate"
     night = Night(tmp_path / "first", statements, "optimize", "--schema", "s", asked=step("after-staging-all", gate))
-    end = time.monotonic() + 300
-    while not Path(f"{gate}.reached").exists():
-        assert night.process.poll() is None, night.log()
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    wait_until(lambda: Path(f"{gate}.reached").exists() or night.process.poll() is not None, "the step", 300)
+    assert night.process.poll() is None, night.log()
     night.process.send_signal(signal.SIGTERM)
     code, _, log = night.end(120)
     assert code == 143, log

@@ -1,17 +1,14 @@
 """The nightly tool with `--remote` and a real Spark Connect server, with the extension and without it."""
 
-from __future__ import annotations
-
 import json
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from spark_servers import WITH_US, connect_server
+from processes import ran
+from servers import WITH_US, connect_server
 
 pytestmark = pytest.mark.test_all
 
@@ -34,14 +31,8 @@ print([spark.table(f"nights.{name}").selectExpr("count(*)", "sum(id)").first()[:
 
 
 def python(*arguments: str) -> tuple[int, str, str]:
-    """Run Python without the JVM that this process may have. Return the exit code and what it printed."""
-    hidden = ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE")
-    environment = {key: value for key, value in os.environ.items() if key not in hidden}
-    # A JVM that this starts by mistake has no Java.
-    environment["JAVA_HOME"] = "/nowhere"
-    done = subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, env=environment, timeout=300, check=False
-    )
+    """The exit code of Python and what it printed. A JVM that it starts by mistake has no Java."""
+    done = ran([sys.executable, *arguments], JAVA_HOME="/nowhere")
     return done.returncode, done.stdout, done.stderr
 
 

@@ -1,12 +1,11 @@
 """The package without Spark: its import, its jars, its command line."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest import REPOSITORY
@@ -54,15 +53,8 @@ def test_a_jar_is_found_by_the_minor_version(jars: Path, version: str) -> None:
     assert spark_zorder.jar_path(version) == jars / "spark-zorder-4.1_2.13-9.9.jar"
 
 
-def test_a_missing_jar_is_an_error_that_names_those_that_there_are(jars: Path) -> None:
-    with pytest.raises(spark_zorder.NoJarError, match=r"no jar for Spark 4\.0: .* for Spark 4\.1, 4\.10\. "):
-        spark_zorder.jar_path("4.0.9")
-
-
 @pytest.mark.parametrize("version", ["3.4.9", "4.10.0", "5.0"])
-def test_a_spark_that_is_not_supported_is_not_built_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
-) -> None:
+def test_no_unsupported_spark_is_built_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     assert list(artifacts.SUPPORTED) == [spark.minor for spark in SPARKS]
     monkeypatch.setattr(artifacts, "_FOLDER", tmp_path)
     with pytest.raises(spark_zorder.NoJarError) as error:
@@ -71,15 +63,26 @@ def test_a_spark_that_is_not_supported_is_not_built_for(
     assert "make wheel" not in str(error.value)
 
 
-def test_an_unknown_installed_spark_is_named(jars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pyspark.version.__version__", "5.0.1")
-    with pytest.raises(spark_zorder.NoJarError, match=r"no jar for Spark 5\.0 \(pyspark 5\.0\.1 is installed\)"):
-        spark_zorder.jar_path()
-
-
-def test_a_session_says_which_package_to_build_when_its_spark_has_no_jar(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("version", "installed", "words"),
+    [
+        ("4.0.9", "4.1.0", r"no jar for Spark 4\.0: .* for Spark 4\.1, 4\.10\. "),
+        (None, "5.0.1", r"no jar for Spark 5\.0 \(pyspark 5\.0\.1 is installed\)"),
+        (None, None, "pyspark is not installed"),
+    ],
+)
+@pytest.mark.usefixtures("jars")
+def test_a_missing_jar_says_why(
+    monkeypatch: pytest.MonkeyPatch, version: str | None, installed: str | None, words: str
 ) -> None:
+    module = SimpleNamespace(__version__=installed) if installed else None
+    monkeypatch.setitem(sys.modules, "pyspark.version", module)
+    with pytest.raises(spark_zorder.NoJarError, match=words):
+        spark_zorder.jar_path(version)
+    assert spark_zorder.jar_path("4.1").exists()
+
+
+def test_a_session_without_a_jar_says_which_package_to_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "spark-zorder-4.10_2.13-9.9.jar").touch()
     monkeypatch.setattr(artifacts, "_FOLDER", tmp_path)
     monkeypatch.setattr("pyspark.version.__version__", "4.1.2")
@@ -92,13 +95,6 @@ def test_a_package_without_jars_says_so(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(artifacts, "_FOLDER", tmp_path)
     with pytest.raises(spark_zorder.NoJarError, match="built without any jar"):
         spark_zorder.jar_path("4.3")
-
-
-def test_without_pyspark_the_version_has_to_be_given(jars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyspark.version", None)
-    with pytest.raises(spark_zorder.NoJarError, match="pyspark is not installed"):
-        spark_zorder.jar_path()
-    assert spark_zorder.jar_path("4.1").exists()
 
 
 def test_the_command_line_prints_the_path(jars: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,28 +1,16 @@
 """The result of OPTIMIZE, and what a DRY RUN foresees, on every Spark."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame, Row, SparkSession
 
-from spark_zorder import (
-    OptimizeResult,
-    RestoreResult,
-    SkippingExplanation,
-    VacuumResult,
-    ZOrderTable,
-    explain_skipping,
-)
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from spark_zorder import OptimizeResult, RestoreResult, SkippingExplanation, VacuumResult, ZOrderTable, explain_skipping
 
 pytestmark = pytest.mark.older_sparks
 
@@ -150,9 +138,7 @@ def test_a_restore_and_a_vacuum_say_what_they_did(spark: SparkSession, tmp_path:
     assert re.fullmatch(
         r"8 files came back, and 1 file was removed\. The table has 8 files of \d+\.\d KiB\.", restored.summary
     )
-    assert (
-        restored.bytes == restored.bytes_restored == sum(f.stat().st_size for f in (tmp_path / "t").glob("*.parquet"))
-    )
+    assert restored.bytes == restored.bytes_restored == sum(f.stat().st_size for f in tmp_path.glob("t/*.parquet"))
     assert restored.metrics == restored.df.first()
     foreseen = table.vacuum(0, dry_run=True)
     assert foreseen.dry_run

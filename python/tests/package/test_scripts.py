@@ -1,7 +1,5 @@
 """Our statements in SQL scripts, `BEGIN .. END`, by EXECUTE IMMEDIATE."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyspark
@@ -28,7 +26,6 @@ def create(name: str) -> str:
 
 
 def run(statement: str) -> str:
-    """A statement of a script that runs one of ours."""
     return f'EXECUTE IMMEDIATE "{statement}"'
 
 
@@ -98,7 +95,5 @@ def test_a_text_that_is_executed(scripts: SparkSession) -> None:
     scripts.sql(create("t"))
     result = scripts.sql("EXECUTE IMMEDIATE 'OPTIMIZE t ZORDER BY (a) OPTIONS (\"num-files\" = 4)'")
     assert result.collect()[0]["metrics"]["numFilesAdded"] == 4
-    scripts.sql(
-        "BEGIN DECLARE text STRING DEFAULT 'OPTIMIZE ' || 't' || ' FULL ZORDER BY (id)'; EXECUTE IMMEDIATE text; END"
-    )
+    scripts.sql("BEGIN DECLARE x STRING DEFAULT 'OPTIMIZE ' || 't' || ' FULL ZORDER BY (id)'; EXECUTE IMMEDIATE x; END")
     assert "id" in scripts.sql("DESCRIBE HISTORY t").collect()[0]["operationParameters"]["zOrderBy"]

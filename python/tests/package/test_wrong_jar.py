@@ -1,7 +1,5 @@
 """A session that starts with the jar for another Spark."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -4,18 +4,13 @@
 it ends after a number of tables, so that a fast machine and a slow one try the same.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from fuzz.campaign import Campaign, Tally
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 SEED = os.environ.get("SEED", "20261121")
 QUERIES = int(os.environ.get("QUERIES", "0"))

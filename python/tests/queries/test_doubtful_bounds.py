@@ -1,20 +1,16 @@
 """Files whose footers say less or other than what Spark reads, and values that Spark shows as they are not stored."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 import pytest
 from comparison import no_skipping, settings
 from pyarrow import parquet
+from pyspark.sql import SparkSession
 from signed_files import signed_by
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
+pytestmark = pytest.mark.test_rest
 
 
 def ids(spark: SparkSession, text: str) -> list[int]:
@@ -22,13 +18,11 @@ def ids(spark: SparkSession, text: str) -> list[int]:
 
 
 def assert_same(spark: SparkSession, text: str, expected: list[int]) -> None:
-    """With skipping as without."""
     with no_skipping(spark):
         assert ids(spark, text) == expected, text
     assert ids(spark, text) == expected, text
 
 
-@pytest.mark.test_rest
 @pytest.mark.parametrize(
     "condition",
     [
@@ -46,11 +40,8 @@ def test_null_structs_of_duckdb(spark: SparkSession, tmp_path: Path, condition: 
     assert_same(spark, f"SELECT id FROM parquet.`{tmp_path}` WHERE {condition}", [0, 4])
 
 
-@pytest.mark.test_rest
 @pytest.mark.parametrize("form", ["parquet", "orc"])
-def test_blanks_that_spark_adds_are_not_in_the_bounds(
-    spark: SparkSession, database: Path, tmp_path: Path, form: str
-) -> None:
+def test_blanks_of_spark_are_not_in_the_bounds(spark: SparkSession, database: Path, tmp_path: Path, form: str) -> None:
     spark.sql(f"CREATE TABLE t (id BIGINT, c CHAR(8)) USING {form} LOCATION '{tmp_path}/t'")
     if form == "parquet":
         (tmp_path / "t").mkdir()
@@ -70,7 +61,6 @@ def test_blanks_that_spark_adds_are_not_in_the_bounds(
         assert_same(spark, f"SELECT id FROM parquet.`{tmp_path}/t` WHERE c = 'ab'", [1])
 
 
-@pytest.mark.test_rest
 def test_a_char_field_of_a_struct_can_be_indexed(spark: SparkSession, database: Path, tmp_path: Path) -> None:
     struct = pa.array([{"a": 1, "b": "x"}], pa.struct([("a", pa.int32()), ("b", pa.string())]))
     (tmp_path / "t").mkdir()
@@ -81,7 +71,6 @@ def test_a_char_field_of_a_struct_can_be_indexed(spark: SparkSession, database: 
     assert_same(spark, "SELECT id FROM t WHERE trim(s.b) = 'x'", [1])
 
 
-@pytest.mark.test_rest
 def test_bounds_in_the_order_of_javascript(spark: SparkSession, tmp_path: Path) -> None:
     """JavaScript compares UTF-16 units: it takes U+1F600 for less than U+FF5E."""
     file = tmp_path / "f.parquet"
@@ -93,7 +82,6 @@ def test_bounds_in_the_order_of_javascript(spark: SparkSession, tmp_path: Path) 
     assert_same(spark, f"SELECT id FROM parquet.`{tmp_path}` WHERE {condition}", [3])
 
 
-@pytest.mark.test_rest
 def test_bounds_of_other_pages(spark: SparkSession, tmp_path: Path) -> None:
     """Polars once stored a maximum below the largest value, and parquet-go the bytes of another page."""
     file = tmp_path / "f.parquet"
@@ -105,7 +93,6 @@ def test_bounds_of_other_pages(spark: SparkSession, tmp_path: Path) -> None:
     assert_same(spark, f"SELECT id FROM parquet.`{tmp_path}` WHERE id + 1 = 300001", [300_000])
 
 
-@pytest.mark.test_rest
 def test_bounds_that_were_copied_into_a_file_of_parquet_java(spark: SparkSession, tmp_path: Path) -> None:
     """Its rewriter copies chunks with their statistics, which say nothing of NaN, and names their writer in a key."""
     table = pa.table({"id": [1, 2], "x": [1.0, float("nan")]})

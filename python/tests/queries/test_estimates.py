@@ -1,26 +1,20 @@
 """The optimizer keeps its statistics of a table when files are skipped."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from comparison import no_skipping, node_names
+from pyspark.sql import SparkSession
 from pyspark.sql.functions import udf
 
 from spark_zorder import explain_skipping
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 
 
 def cost_of(spark: SparkSession, query: str) -> str:
-    """The optimized plan with its statistics."""
     return str(spark.sql(f"EXPLAIN COST {query}").collect()[0][0]).split("== Physical Plan ==")[0]
 
 
@@ -112,9 +106,7 @@ def test_partitions_are_pruned_before_sizes_and_joins_are_planned(spark: SparkSe
         "_metadata.file_modification_time > TIMESTAMP'2020-01-01' AND a < 10",
     ],
 )
-def test_partitions_of_the_catalog_are_listed_as_often_as_without_skipping(
-    spark: SparkSession, database: Path, condition: str
-) -> None:
+def test_partitions_are_listed_as_without_skipping(spark: SparkSession, database: Path, condition: str) -> None:
     spark.conf.set("spark.sql.hive.filesourcePartitionFileCacheSize", "0")
     spark.range(400).selectExpr("id AS a", "id % 4 AS p").write.partitionBy("p").saveAsTable("t")
     spark.range(4).selectExpr("id AS p", "id AS k").write.saveAsTable("d")

@@ -1,19 +1,14 @@
 """Files that another program overwrites or replaces while the session holds a listing of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from comparison import no_skipping, scans, settings
 from py4j.protocol import Py4JJavaError
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -44,7 +39,6 @@ def table(request: pytest.FixtureRequest, spark: SparkSession, database: Path) -
 
 
 def files_read(frame: DataFrame) -> int:
-    """The number of files that a finished query has read."""
     [scan] = scans(frame)
     return int(scan.metrics().apply("numFiles").value())
 
@@ -95,9 +89,7 @@ def test_a_planned_frame_sees_partitions_that_come_and_go(spark: SparkSession, d
     frame.unpersist()
 
 
-def test_files_replaced_under_other_names_are_missed_as_loudly_as_without_skipping(
-    spark: SparkSession, table: list[Path]
-) -> None:
+def test_replaced_files_are_missed_as_loudly_as_without_skipping(spark: SparkSession, table: list[Path]) -> None:
     for file in table[2:4]:
         file.unlink()
     write(table[2].with_name("other.parquet"), range(5000, 5200))

@@ -1,7 +1,5 @@
 """Other readers of Parquet open the index, and their answers agree with the rows."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable
 from decimal import Decimal
@@ -54,9 +52,7 @@ def index(folder: Path) -> str:
 
 
 @pytest.mark.parametrize(("of_index", "of_rows"), CONDITIONS, ids=[rows for _, rows in CONDITIONS])
-def test_duckdb_finds_the_files_that_may_hold_a_row(
-    spark_session: SparkSession, folder: Path, of_index: str, of_rows: str
-) -> None:
+def test_duckdb_finds_files_of_a_row(spark_session: SparkSession, folder: Path, of_index: str, of_rows: str) -> None:
     query = f"SELECT path FROM read_parquet('{index(folder)}') WHERE coalesce({of_index}, true)"
     found = {path for (path,) in duckdb.connect().execute(query).fetchall()}
     rows = spark_session.sql(f"SELECT DISTINCT _metadata.file_name AS name FROM parquet.`{folder}` WHERE {of_rows}")

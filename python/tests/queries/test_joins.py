@@ -1,16 +1,11 @@
 """Joins leave out files by their keys, on every Spark. JoinPruningSuite has all forms, on the newest one."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from comparison import no_skipping, settings
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.older_sparks
 
@@ -23,10 +18,7 @@ SKIPPED = (
     "SELECT t.id, m FROM t JOIN d ON t.id = d.id JOIN e ON t.k = e.k",
     "SELECT x.id FROM (SELECT id, max(k) FROM t GROUP BY id) x JOIN d ON x.id = d.id",
 )
-WHOLE = (
-    "SELECT t.id FROM t LEFT JOIN d ON t.id = d.id",
-    "SELECT /*+ MERGE(d) */ t.id FROM t JOIN d ON t.id = d.id",
-)
+WHOLE = ("SELECT t.id FROM t LEFT JOIN d ON t.id = d.id", "SELECT /*+ MERGE(d) */ t.id FROM t JOIN d ON t.id = d.id")
 LATER = (*SKIPPED[3:], WHOLE[1])
 """Forms that `make test` leaves out."""
 

@@ -1,14 +1,11 @@
 """The metrics of tables in Spark's metrics system, read from a sink."""
 
-from __future__ import annotations
-
 import csv
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from processes import printed
 from small_tables import SmallTable, once
 from steps import PROPERTY, environment, step
 
@@ -55,12 +52,7 @@ def test_a_sink_gets_locks_publishing_trash_and_errors(tmp_path: Path) -> None:
     names = {"SINK": str(sink), "TABLE": str(table.root), "GATE": str(tmp_path / "gate"), "PROPERTY": PROPERTY}
     names["STEP"] = step("retire-1", tmp_path / "gate")
     program = "".join(f"{name} = {value!r}\n" for name, value in names.items()) + PROGRAM
-    variables = os.environ | environment() | {"SPARK_LOCAL_IP": "127.0.0.1"}
-    for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
-        variables.pop(name, None)
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+    printed([sys.executable, "-c", program], tmp_path, **environment())
     values = {f.name.partition(".driver.")[2]: read(f) for f in sink.glob("*.spark_zorder.*.csv")}
     assert set(values) == {
         "spark_zorder.locks.held.csv",

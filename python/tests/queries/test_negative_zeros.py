@@ -1,17 +1,13 @@
 """OPTIMIZE writes files with -0.0 so that readers find it, though some look for the bits of 0.0."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from pyarrow import orc, parquet
 from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
+pytestmark = pytest.mark.test_rest
 
 # Each column has -0.0 and no 0.0, but for `clean`, which has 0.0.
 COLUMNS = """
@@ -42,12 +38,9 @@ def write(spark: SparkSession, path: Path, kind: str, options: dict[str, str]) -
     rows.write.format(kind).options(**options).save(str(path))
 
 
-@pytest.mark.test_rest
 @pytest.mark.parametrize("columnwise", ["true", "false"])
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_columns_with_zeros_have_no_dictionary_that_the_old_files_lack(
-    spark: SparkSession, tmp_path: Path, columnwise: str, version: str
-) -> None:
+def test_zeros_get_no_dictionary(spark: SparkSession, tmp_path: Path, columnwise: str, version: str) -> None:
     path = tmp_path / "t"
     write(spark, path, "parquet", {"parquet.enable.dictionary": "false", "parquet.writer.version": version})
     assert counts(spark, path, "parquet", "false") == [100] * len(FILTERS)
@@ -70,7 +63,6 @@ def test_columns_with_zeros_have_no_dictionary_that_the_old_files_lack(
     assert counts(spark, path, "parquet", "false", LITERALS) == [43, 43]
 
 
-@pytest.mark.test_rest
 def test_columns_with_zeros_keep_the_dictionaries_of_all_old_files(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "t"
     write(spark, path, "parquet", {})
@@ -82,7 +74,6 @@ def test_columns_with_zeros_keep_the_dictionaries_of_all_old_files(spark: SparkS
     assert counts(spark, path, "parquet", "true") == [100] * len(FILTERS)
 
 
-@pytest.mark.test_rest
 @pytest.mark.parametrize("kind", ["parquet", "orc"])
 def test_floating_point_columns_lose_their_bloom_filters(spark: SparkSession, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "t"
@@ -109,7 +100,6 @@ def chunks(metadata: parquet.FileMetaData) -> list[tuple[str, bool, float, float
     return found
 
 
-@pytest.mark.test_rest
 @pytest.mark.parametrize("bloom", ["", "d, f, s.x"])
 def test_orc_files_with_negative_zeros_answer_right(spark: SparkSession, tmp_path: Path, bloom: str) -> None:
     path = tmp_path / "t"
@@ -122,10 +112,7 @@ def test_orc_files_with_negative_zeros_answer_right(spark: SparkSession, tmp_pat
     assert counts(spark, path, "orc", "true") == [100] * len(FILTERS)
 
 
-@pytest.mark.test_rest
-def test_orc_files_with_negative_zeros_keep_the_statistics_that_readers_answer_by(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_orc_files_with_negative_zeros_keep_statistics_that_readers_use(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "t"
     write(spark, path, "orc", {})
     spark.sql(f"OPTIMIZE orc.`{path}` ZORDER BY (d, n) OPTIONS ('num-files' = '2')").collect()

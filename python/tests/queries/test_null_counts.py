@@ -1,25 +1,17 @@
 """Footers that count fewer nulls than there are."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from comparison import settings
 from pyarrow import parquet
+from pyspark.sql import SparkSession
 from signed_files import signed_by
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
 
 
 @pytest.mark.parametrize("writer", [None, "DuckDB", "parquet-rs version 55.0.0", "unknown"])
-def test_null_structs_above_a_dictionary_are_not_counted(
-    spark: SparkSession, tmp_path: Path, writer: str | None
-) -> None:
+def test_null_structs_above_dictionaries_are_uncounted(spark: SparkSession, tmp_path: Path, writer: str | None) -> None:
     words = pa.array(["a", "b", "a", "b"]).dictionary_encode()
     for n, nulls in enumerate(([True, False, False, True], [False] * 4)):
         struct = pa.StructArray.from_arrays([words], names=["d"], mask=pa.array(nulls))

@@ -1,12 +1,10 @@
 """Small files that old versions of writers made, whose footers are wrong."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import fastparquet
 import pandas as pd
@@ -15,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from comparison import no_skipping, same_rows
 from index_files import with_footer
+from pyspark.sql import Row, SparkSession
 
-if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
+pytestmark = pytest.mark.test_rest
 
 FILES = Path(__file__).parent / "old_writers"
 
@@ -32,11 +30,7 @@ QUESTIONS: dict[str, dict[str, object]] = {
         "SELECT max(h) FROM t WHERE h IS NOT NULL": 9,
         "SELECT max(id) FROM (SELECT * FROM t ORDER BY h NULLS LAST, id DESC LIMIT 1)": 390,
     },
-    "polars_1.37.1": {
-        "SELECT min(b) FROM t": True,
-        "SELECT max(b) FROM t": True,
-        "SELECT count(b) FROM t": 2,
-    },
+    "polars_1.37.1": {"SELECT min(b) FROM t": True, "SELECT max(b) FROM t": True, "SELECT count(b) FROM t": 2},
     "pyarrow_10.0.1": {
         "SELECT count(*) FROM t WHERE upper(d) = 'Z3-A'": 10,
         "SELECT count(*) FROM t WHERE substring(d, 1, 1) = 'z'": 20,
@@ -67,7 +61,6 @@ def assert_true_answers(spark: SparkSession, questions: Mapping[str, object], ta
         assert answer(spark, asked) == truth, question
 
 
-@pytest.mark.test_rest
 @pytest.mark.parametrize("writer", QUESTIONS)
 def test_wrong_footers_of_old_writers_are_not_believed(spark: SparkSession, tmp_path: Path, writer: str) -> None:
     folder = tmp_path / "t"
@@ -124,7 +117,6 @@ def outdated(spark: SparkSession, tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.test_rest
 def test_queries_do_not_use_an_index_of_an_earlier_release(spark: SparkSession, outdated: Path) -> None:
     table = f"parquet.`{outdated}`"
     assert explained(spark, f"SELECT * FROM {table} WHERE id = 7") == (4, 4)
@@ -133,22 +125,19 @@ def test_queries_do_not_use_an_index_of_an_earlier_release(spark: SparkSession, 
     assert statuses(spark, table) == {"stale"}
 
 
-@pytest.mark.test_rest
 def test_refresh_makes_an_index_of_an_earlier_release_again(spark: SparkSession, outdated: Path) -> None:
     table = f"parquet.`{outdated}`"
     spark.sql(f"REFRESH SKIPPING INDEX ON {table}")
     assert statuses(spark, table) == {"indexed"}
     assert explained(spark, f"SELECT * FROM {table} WHERE id = 7") == (4, 1)
     # What OPTIMIZE has written is still in the layout.
-    assert (
-        "Nothing to do" in spark.sql(f"OPTIMIZE {table} ORDER BY (id) OPTIONS ('num-files' = '4')").collect()[0].summary
-    )
+    again = spark.sql(f"OPTIMIZE {table} ORDER BY (id) OPTIONS ('num-files' = '4')").collect()
+    assert "Nothing to do" in again[0].summary
     before = index_of(outdated).name
     spark.sql(f"REFRESH SKIPPING INDEX ON {table}")
     assert index_of(outdated).name == before
 
 
-@pytest.mark.test_rest
 def test_optimize_makes_an_index_of_an_earlier_release_again(spark: SparkSession, outdated: Path) -> None:
     table = f"parquet.`{outdated}`"
     spark.range(4000, 4100).selectExpr("id", "id % 7 AS a").write.mode("append").parquet(str(outdated))
@@ -160,7 +149,6 @@ def test_optimize_makes_an_index_of_an_earlier_release_again(spark: SparkSession
     assert kept == 1 < total
 
 
-@pytest.mark.test_rest
 def test_restore_makes_an_index_of_an_earlier_release_again(spark: SparkSession, outdated: Path) -> None:
     table = f"parquet.`{outdated}`"
     spark.sql(f"RESTORE {table} TO VERSION AS OF 0")
@@ -168,7 +156,6 @@ def test_restore_makes_an_index_of_an_earlier_release_again(spark: SparkSession,
     assert statuses(spark, table) == {"indexed"}
 
 
-@pytest.mark.test_rest
 def test_a_column_list_lasts_when_the_index_is_made_again(spark: SparkSession, tmp_path: Path) -> None:
     table = f"parquet.`{tmp_path}/t`"
     spark.range(0, 4000, 1, 4).selectExpr("id", "id % 7 AS a").write.parquet(f"{tmp_path}/t")
@@ -206,11 +193,8 @@ def append_file(spark: SparkSession, source: Path, target: Path) -> None:
     writer.end(jvm.java.util.HashMap())
 
 
-@pytest.mark.test_rest
 @pytest.mark.parametrize("with_page_index", [False, True])
-def test_files_that_parquet_java_joined_are_not_its_own(
-    spark: SparkSession, tmp_path: Path, with_page_index: bool
-) -> None:
+def test_files_joined_by_parquet_java_are_not_its(spark: SparkSession, tmp_path: Path, with_page_index: bool) -> None:
     texts = pa.array(["a", "b", "c", "d"]).dictionary_encode()
     structs = pa.StructArray.from_arrays([texts], ["x"], mask=pa.array([False, True, True, False]))
     rows = pa.table({"id": range(4), "f": pa.array([1.0, 2.0, float("nan"), None]), "st": structs})
@@ -225,7 +209,6 @@ def test_files_that_parquet_java_joined_are_not_its_own(
     assert_true_answers(spark, JOINED, table)
 
 
-@pytest.mark.test_rest
 def test_row_groups_that_fastparquet_appended_are_not_those_of_spark(spark: SparkSession, tmp_path: Path) -> None:
     """The footer keeps the name of the first writer, and bounds of fastparquet leave NaN out."""
     folder = tmp_path / "t"
@@ -246,7 +229,6 @@ def test_row_groups_that_fastparquet_appended_are_not_those_of_spark(spark: Spar
     assert_true_answers(spark, truth, table)
 
 
-@pytest.mark.test_rest
 def test_chunks_of_parquet_java_are_known_as_its_own(spark: SparkSession, tmp_path: Path) -> None:
     """If not, the rows of every file of Spark would be read for the index."""
     columns = (

@@ -1,24 +1,20 @@
 """No common reader answers wrongly after OPTIMIZE where it was right before, as the tables of docs/readers.md say."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import reader_answers
 import reader_questions
 import spark_answers
 from conftest import REPOSITORY, SUPPORT
+from pyspark.sql import SparkSession
 from reader_questions import Question
 from reader_tables import Content, contents, truth, write
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 PYTHON = REPOSITORY / "build" / "envs" / "readers" / "bin" / "python"
 PAGE = REPOSITORY / "docs" / "readers.md"
@@ -54,14 +50,12 @@ Answers = dict[tuple[str, str], list[Any]]
 
 
 def asked(command: list[str]) -> Answers:
-    """The answers that a process prints."""
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=3600)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('["')]
     return {(reader, folder): found for reader, folder, found in lines}
 
 
 def all_answers(spark: SparkSession, questions: list[Question], folders: list[Path], form: str) -> Answers:
-    """The answers of all readers."""
     file = folders[0].with_suffix(".json")
     reader_questions.save(questions, file)
     arguments = [str(file), ",".join(map(str, folders))]
@@ -96,11 +90,7 @@ def is_error(answer: Any) -> bool:
 
 
 def word(triples: list[tuple[Any, Any, Any]]) -> str:
-    """A cell of the table.
-
-    Args:
-        triples: The right answer to each question, the answer before OPTIMIZE, and the one after it.
-    """
+    """A cell of the table, from the right answer to each question, that before OPTIMIZE, and that after it."""
     triples = [t for t in triples if t[1] is not None and not is_error(t[1])]
     if any(is_error(after) for _, _, after in triples):
         return "**fails**"
@@ -112,7 +102,6 @@ def word(triples: list[tuple[Any, Any, Any]]) -> str:
 
 
 def table(form: str, cells: dict[str, list[str]]) -> str:
-    """The table for the page."""
     features = [f for f in FEATURES if form == "parquet" or f != "page index"]
     lines = [["Reader", *features], ["---"] * (len(features) + 1), *([reader, *row] for reader, row in cells.items())]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines).replace(" --- ", "---")

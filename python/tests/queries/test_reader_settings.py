@@ -1,26 +1,16 @@
 """The same files under schemas and settings that change a column's values: skipping follows the reader."""
 
-from __future__ import annotations
-
-import datetime as dt
+from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import Decimal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 from comparison import files_read, no_skipping, outcome, same_rows
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -44,7 +34,8 @@ def write(folder: Path, file_format: str, *names: str) -> None:
 
 
 def external(spark: SparkSession, name: str, columns: str, folder: Path, file_format: str) -> None:
-    """A table over the folder."""
+    # What filters have found is not the index's: on a slow machine, files are old enough to be remembered.
+    spark.conf.set("spark.zorder.memory.enabled", "false")
     spark.sql(f"CREATE TABLE {name} ({columns}) USING {file_format} LOCATION '{folder}'")
 
 
@@ -59,7 +50,7 @@ def agree(spark: SparkSession, frame: DataFrame) -> int:
 
 
 @FORMATS
-def test_the_reading_schema_says_what_a_missing_column_is(
+def test_missing_columns_are_of_the_schema(
     spark: SparkSession, database: Path, tmp_path: Path, file_format: str
 ) -> None:
     folder = tmp_path / "files"
@@ -104,7 +95,6 @@ def test_a_default_that_is_added_after_the_index(spark: SparkSession, database: 
 
 @contextmanager
 def in_hadoop(spark: SparkSession, key: str, value: str) -> Iterator[None]:
-    """Set a setting of Hadoop, for all sessions, for a while."""
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()
     hadoop.set(key, value)
     try:
@@ -172,86 +162,3 @@ def test_orc_files_of_hive_without_names(spark: SparkSession, database: Path, tm
     swapped = spark.read.schema("b BIGINT, a BIGINT, _col0 BIGINT").orc(str(folder))
     for predicate in ("b = 7", "a = 1000007", "_col0 = 7", "_col0 IS NULL", "b IS NULL"):
         agree(spark, swapped.where(predicate))
-
-
-SETTINGS: list[dict[str, str]] = [
-    {"spark.sql.caseSensitive": "true"},
-    {"spark.sql.parquet.binaryAsString": "true"},
-    {"spark.sql.parquet.int96TimestampConversion": "true", "spark.sql.session.timeZone": "America/New_York"},
-    {"spark.sql.parquet.inferTimestampNTZ.enabled": "false"},
-    {"spark.sql.parquet.fieldId.read.enabled": "true", "spark.sql.parquet.fieldId.read.ignoreMissing": "true"},
-    {"spark.sql.parquet.mergeSchema": "true", "spark.sql.orc.mergeSchema": "true"},
-    {"spark.sql.parquet.enableVectorizedReader": "false", "spark.sql.orc.enableVectorizedReader": "false"},
-    {"spark.sql.parquet.datetimeRebaseModeInRead": "LEGACY", "spark.sql.parquet.int96RebaseModeInRead": "LEGACY"},
-    {"spark.sql.orc.impl": "hive"},
-    {"orc.force.positional.evolution": "true", "orc.force.positional.evolution.level": "5"},
-]
-"""Settings that let a reader find other columns, other types or other values."""
-
-PREDICATES = [
-    "i = 17",
-    "d = DATE'1500-01-17'",
-    "t = TIMESTAMP'2020-01-18 00:00:00'",
-    "n = TIMESTAMP_NTZ'2020-01-18 00:00:00'",
-    "CAST(b AS STRING) = 'c'",
-    "b = X'63'",
-    "s.y = 117",
-    "i IS NULL",
-]
-
-
-def columns_of_many_kinds(path: Path, file_format: str, first: int) -> None:
-    """Write a file with a column of each kind and ten values of its own."""
-    numbers = range(first, first + 10)
-    start = dt.datetime(2020, 1, 1)
-    columns = {
-        "i": pa.array(numbers, pa.int32()),
-        "d": pa.array([dt.date(1500, 1, 1) + dt.timedelta(n) for n in numbers]),
-        "t": pa.array([start + dt.timedelta(n) for n in numbers], pa.timestamp("us", tz="UTC")),
-        "n": pa.array([start + dt.timedelta(n) for n in numbers], pa.timestamp("us")),
-        "b": pa.array([bytes([97 + n % 26]) for n in numbers], pa.binary()),
-        "e": pa.array([Decimal(n) for n in numbers], pa.decimal128(10, 2)),
-        "f": pa.array([float(n) for n in numbers], pa.float32()),
-        "s": pa.array([{"x": n, "y": n + 100} for n in numbers], pa.struct([("x", pa.int32()), ("y", pa.int32())])),
-    }
-    if file_format == "orc":
-        orc.write_table(pa.table(columns), path)
-    else:
-        pq.write_table(pa.table(columns), path, use_deprecated_int96_timestamps=file_format == "int96")
-
-
-def counts(spark: SparkSession, predicates: list[str]) -> dict[str, int] | None:
-    """How many rows of the view `asked` satisfy each predicate. None if one of the queries fails."""
-    try:
-        queries = [f"SELECT {n} AS n, count(*) AS c FROM asked WHERE {p}" for n, p in enumerate(predicates)]
-        return {predicates[row.n]: row.c for row in spark.sql(" UNION ALL ".join(queries)).collect()}
-    except (PySparkException, Py4JJavaError):
-        return None
-
-
-@pytest.mark.test_all
-@pytest.mark.parametrize("file_format", ["parquet", "int96", "orc"])
-def test_no_setting_of_the_reader_changes_the_rows(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
-    reader = "orc" if file_format == "orc" else "parquet"
-    for f in range(FILES):
-        columns_of_many_kinds(tmp_path / f"part-{f}.{reader}", file_format, f * 10)
-    spark.sql(f"CREATE SKIPPING INDEX ON {reader}.`{tmp_path}`")
-    own = spark.read.format(reader).load(str(tmp_path)).schema
-    ids = StructType([StructField(f.name, f.dataType, True, {"parquet.field.id": i}) for i, f in enumerate(own.fields)])
-    turned = StructType(list(reversed(own.fields)))
-    compared = 0
-    for values in SETTINGS:
-        for key, value in values.items():
-            spark.conf.set(key, value)
-        positional = "orc.force.positional.evolution" in values
-        schema = ids if "spark.sql.parquet.fieldId.read.enabled" in values else turned if positional else own
-        spark.read.schema(schema).format(reader).load(str(tmp_path)).createOrReplaceTempView("asked")
-        with no_skipping(spark):
-            fine = PREDICATES if counts(spark, PREDICATES) else [p for p in PREDICATES if counts(spark, [p])]
-            expected = counts(spark, fine) if fine else {}
-        if fine:
-            assert counts(spark, fine) == expected, values
-            compared += len(fine)
-        for key in values:
-            spark.conf.unset(key)
-    assert compared > 50

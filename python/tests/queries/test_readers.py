@@ -1,21 +1,16 @@
 """Readers without the extension do what docs/readers.md says with each form of path, and never count wrong."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from conftest import REPOSITORY, SUPPORT
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 from readers import FORMS
 from small_tables import SmallTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 PYTHON = REPOSITORY / "build" / "envs" / "readers" / "bin" / "python"
 PAGE = REPOSITORY / "docs" / "readers.md"
@@ -33,7 +28,6 @@ def asked(python: Path | str, folder: Path, *names: str) -> Found:
 
 
 def with_us(spark: SparkSession, path: str) -> int | str:
-    """The results of a session with the extension."""
     try:
         return spark.read.parquet(path).count()
     except PySparkException as e:
@@ -41,18 +35,12 @@ def with_us(spark: SparkSession, path: str) -> int | str:
 
 
 def all_of(spark: SparkSession, folder: Path) -> Found:
-    """The results of all readers."""
     ours: Found = {(OURS, form): with_us(spark, f"{folder}{form}") for form in FORMS}
     return asked(PYTHON, folder) | asked(sys.executable, folder, "Spark without the extension") | ours
 
 
 def word(flat: tuple[bool, bool], partitioned: tuple[bool, bool]) -> str:
-    """A cell of the table.
-
-    Args:
-        flat: Whether the form works before OPTIMIZE and after it.
-        partitioned: The same for a table with partitions.
-    """
+    """A cell of the table: whether a form works before OPTIMIZE and after it, flat and partitioned."""
     before = [kind for kind, works in (("flat", flat), ("partitioned", partitioned)) if works[0]]
     after = [kind for kind, works in (("flat", flat), ("partitioned", partitioned)) if works[1]]
     if not before:
@@ -64,9 +52,7 @@ def word(flat: tuple[bool, bool], partitioned: tuple[bool, bool]) -> str:
 
 def rows_of(page: str) -> dict[str, list[str]]:
     """The table of the page: the cells of each reader."""
-    lines = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("|")
-    ]
+    lines = [[c.strip() for c in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("|")]
     return {cells[0]: cells[1:] for cells in lines[2:] if len(cells) == len(FORMS) + 1}
 
 

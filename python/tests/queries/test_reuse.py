@@ -1,17 +1,13 @@
 """Spark reuses and merges parts of a plan, and pushes filters late, as it does without skipping."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from comparison import files_read, no_skipping, same_rows
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 FILES = 4
 ROWS = 400
@@ -64,14 +60,6 @@ def same_nodes(spark: SparkSession, query: str) -> Counter[str]:
     assert found == expected, query
     same_rows(spark, query)
     return found
-
-
-def test_a_self_join_shares_an_exchange(reuse: SparkSession) -> None:
-    query = (
-        "SELECT x.b, y.b AS c FROM (SELECT id, b FROM t WHERE id < 40 AND a > 2) x"
-        " JOIN (SELECT id, b FROM t WHERE a > 2 AND id < 40) y ON x.id = y.id"
-    )
-    assert same_nodes(reuse, query)["ReusedExchangeExec"] == 1
 
 
 def test_subqueries_in_another_order_are_one(reuse: SparkSession) -> None:
@@ -128,7 +116,6 @@ def test_partitions_are_pruned_by_filters_that_come_later(reuse: SparkSession) -
 
 
 def run(frame: DataFrame) -> list[Any]:
-    """Run the query and return its scans."""
     frame.collect()
     plan = frame._jdf.queryExecution().executedPlan()
     return [n for n in every(plan) if n.getClass().getSimpleName() == "SkippingScanExec"]

@@ -7,8 +7,8 @@ import re
 import shutil
 import uuid
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,18 +16,15 @@ import pytest
 from comparison import settings
 from conftest import REPOSITORY
 from pyspark.errors import StreamingQueryException
-from small_tables import ROWS, SmallTable, age, write_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from small_tables import ROWS, SmallTable, age, once, write_file
 
 SCHEMA = "id BIGINT, a INT"
 PAGE = (REPOSITORY / "docs/readers.md").read_text()
 ALL_BUT_OURS = "".join(re.findall(r'^ +"(.+)"$', PAGE.split("ALL_BUT_OURS = (")[1].split("\n)")[0], re.MULTILINE))
 """The pattern in docs/readers.md."""
+PATTERNS = ("*", "p=*", "p=*/*.parquet")
 NAMES_OF_OTHERS = (
     "new.parquet",
     f"part-00000-{uuid.uuid4()}-c000.snappy.parquet",  # Spark
@@ -62,10 +59,7 @@ class Stream:
         rows.write.mode("overwrite").parquet(str(self.at / "arrived" / f"batch={number}"))
 
     def catch_up(self) -> Counter[int]:
-        """Read all that is there, in one or more batches.
-
-        A file may be moved while a batch reads it. Then the stream is started again, as docs/readers.md says.
-        """
+        """Read all that is there. If a file is moved meanwhile, start again, as docs/readers.md says."""
         if self.query is None:
             self.start()
         assert self.query is not None
@@ -86,26 +80,28 @@ class Stream:
         return self.arrived()
 
     def stop(self) -> None:
-        """Stop it if it runs."""
         if self.query is not None:
             self.query.stop()
             self.query = None
 
+    def fails(self, reason: str, ids: Iterable[int]) -> None:
+        """Check that it ends with an error, and has read these rows."""
+        with pytest.raises(Exception, match=rf"ZORDER_STREAM_FAILED\.{reason}"):
+            self.run_once()
+        assert self.arrived() == once(ids)
+
     def arrived(self) -> Counter[int]:
-        """How often each id arrived."""
         arrived = self.at / "arrived"
         if not arrived.exists():
             return Counter()
         return Counter(row.id for row in self.spark.read.schema(SCHEMA).parquet(str(arrived)).select("id").collect())
 
 
-def once(ids: set[int]) -> Counter[int]:
-    """A count of one for each id."""
-    return Counter(ids)
+Streams = Callable[..., Stream]
 
 
 @pytest.fixture
-def stream(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[..., Stream]]:
+def stream(spark: SparkSession, tmp_path: Path) -> Iterator[Streams]:
     """Make streams. They are stopped after the test."""
     made: list[Stream] = []
 
@@ -120,7 +116,6 @@ def stream(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[..., Stream
 
 
 def append(folder: Path, name: str, start: int) -> set[int]:
-    """Write a file of new rows."""
     return write_file(folder / name, range(start, start + ROWS))
 
 
@@ -130,8 +125,8 @@ def optimize(spark: SparkSession, root: Path, more: str = "") -> None:
 
 
 @pytest.mark.parametrize("partitioned", [pytest.param(False, marks=pytest.mark.test_all), True])
-def test_each_row_arrives_once_while_the_stream_runs(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], partitioned: bool
+def test_each_row_arrives_once_meanwhile(
+    spark: SparkSession, tmp_path: Path, stream: Streams, partitioned: bool
 ) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned)
     last = table.folders[-1]
@@ -156,26 +151,20 @@ def test_each_row_arrives_once_while_the_stream_runs(
 
 
 @pytest.mark.test_rest
-def test_rows_that_were_rewritten_before_the_stream_read_them_come_from_the_trash(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=True)
-    ids = set(table.ids)
-    stopped = stream(table.root)
+def test_rewritten_rows_are_read_from_the_trash(spark: SparkSession, parted: SmallTable, stream: Streams) -> None:
+    ids = set(parted.ids)
+    stopped = stream(parted.root)
     assert stopped.run_once() == once(ids)
-    ids |= append(table.root / "p=1", "new.parquet", 10_000)
-    ids |= append(table.root / "p=3", "new.parquet", 11_000)
-    optimize(spark, table.root)
-    optimize(spark, table.root, "FULL")
+    ids |= append(parted.root / "p=1", "new.parquet", 10_000)
+    ids |= append(parted.root / "p=3", "new.parquet", 11_000)
+    optimize(spark, parted.root)
+    optimize(spark, parted.root, "FULL")
     assert stopped.run_once() == once(ids)
 
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("begins", ["before the loss", "after the loss", "after the RESTORE"])
-def test_a_stream_and_a_restore_of_lost_files(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], begins: str
-) -> None:
-    table = SmallTable.write(tmp_path / "t", False)
+def test_a_restore_of_lost_files(spark: SparkSession, table: SmallTable, stream: Streams, begins: str) -> None:
     spark.sql(f"OPTIMIZE {table.source} ZORDER BY (a) OPTIONS ('num-files' = '4')")
     s = stream(table.root)
     if begins == "before the loss":
@@ -193,26 +182,18 @@ def test_a_stream_and_a_restore_of_lost_files(
 
 
 @pytest.mark.test_rest
-def test_a_stream_whose_rows_are_gone_from_the_trash_fails(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_a_stream_without_its_rows_in_the_trash_fails(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     stopped = stream(table.root)
-    arrived = stopped.run_once()
+    stopped.run_once()
     append(table.root, "new.parquet", 10_000)
     optimize(spark, table.root, "FULL")
     spark.sql(f"VACUUM parquet.`{table.root}` RETAIN 0 HOURS")
-    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.FILES_GONE.*new\.parquet.*another checkpoint"):
-        stopped.run_once()
-    assert stopped.arrived() == arrived
+    stopped.fails(r"FILES_GONE.*new\.parquet.*another checkpoint", table.ids)
     assert stream(table.root).run_once() == once(table.ids | set(range(10_000, 10_000 + ROWS)))
 
 
 @pytest.mark.test_all
-def test_a_fresh_stream_reads_an_optimized_folder_and_what_was_appended(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_a_fresh_stream_reads_old_and_new_rows(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     ids = set(table.ids)
     optimize(spark, table.root)
     ids |= append(table.root, "new.parquet", 10_000)
@@ -225,10 +206,7 @@ def test_a_fresh_stream_reads_an_optimized_folder_and_what_was_appended(
 
 
 @pytest.mark.test_all
-def test_a_batch_that_is_run_again_reads_the_same_rows(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_a_batch_that_is_run_again_reads_the_same_rows(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     stopped = stream(table.root)
     stopped.run_once()
     # As if the process had died before it noted the end of the batch.
@@ -240,10 +218,7 @@ def test_a_batch_that_is_run_again_reads_the_same_rows(
 
 
 @pytest.mark.test_rest
-def test_a_name_that_an_operation_has_freed_is_new_data_when_it_is_used_again(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_a_freed_name_used_again_is_new_data(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     optimize(spark, table.root, "FULL")
     stopped = stream(table.root)
     assert stopped.run_once() == once(table.ids)
@@ -259,10 +234,7 @@ def test_a_name_that_an_operation_has_freed_is_new_data_when_it_is_used_again(
 
 
 @pytest.mark.test_rest
-def test_a_running_stream_reads_a_load_under_old_names_once(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_a_load_under_old_names_is_read_once(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     names = [path.name for path in table.files()]
     optimize(spark, table.root, "FULL")
     for path in table.files():
@@ -282,10 +254,7 @@ def shift(path: Path, seconds: float) -> None:
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("seconds", [-3 * 86_400, -1, 5], ids=["backup", "whole seconds", "touch"])
-def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], seconds: float
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_touched_files_are_not_new(spark: SparkSession, table: SmallTable, stream: Streams, seconds: float) -> None:
     stopped = stream(table.root)
     assert stopped.run_once() == once(table.ids)
     for path in table.files():
@@ -299,10 +268,9 @@ def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("seconds", [-86_400, pytest.param(86_400, marks=pytest.mark.test_all)])
-def test_files_that_came_back_and_were_touched_are_not_new(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], seconds: float
+def test_touched_returned_files_are_old(
+    spark: SparkSession, table: SmallTable, stream: Streams, seconds: float
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
     optimize(spark, table.root, "FULL")
     stopped = stream(table.root)
     assert stopped.run_once() == once(table.ids)
@@ -317,10 +285,7 @@ def test_files_that_came_back_and_were_touched_are_not_new(
 
 @pytest.mark.test_rest
 @pytest.mark.parametrize("is_fresh", [False, True])
-def test_loads_of_one_name_and_one_time_are_not_delivered_twice(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], is_fresh: bool
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_equal_loads_arrive_once(spark: SparkSession, table: SmallTable, stream: Streams, is_fresh: bool) -> None:
     first = table.files()[0]
     os.utime(first, (1e9, 1e9))
     stopped = stream(table.root)
@@ -336,15 +301,12 @@ def test_loads_of_one_name_and_one_time_are_not_delivered_twice(
         assert stopped.run_once() == once(table.ids | new)
     else:
         # Which of the two it has read is not known.
-        with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
-            stopped.run_once()
-        assert stopped.arrived() == once(table.ids)
+        stopped.fails("UNKNOWN_FILE", table.ids)
     assert stream(table.root).run_once() == once(table.ids | new)
 
 
 @pytest.mark.test_all
-def test_a_stream_over_a_copied_table(spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_a_stream_over_a_copied_table(spark: SparkSession, table: SmallTable, tmp_path: Path, stream: Streams) -> None:
     optimize(spark, table.root, "FULL")
     spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0")
     copy = tmp_path / "copy"
@@ -361,42 +323,30 @@ def test_a_stream_over_a_copied_table(spark: SparkSession, tmp_path: Path, strea
 
 
 @pytest.mark.test_rest
-@pytest.mark.parametrize("pattern", ["*", "*.parquet"])
-def test_a_stream_over_all_that_is_in_the_folder(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], pattern: str
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
-    running = stream(f"{table.root}/{pattern}")
-    assert running.catch_up() == once(table.ids)
-    optimize(spark, table.root, "FULL")
-    ids = set(table.ids) | append(table.root, "new.parquet", 10_000)
-    assert running.catch_up() == once(ids)
-
-
-@pytest.mark.test_all
-@pytest.mark.parametrize("pattern", ["*.parquet", "p=*", "p=*/*.parquet"])
-def test_a_stream_over_a_pattern_of_paths(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], pattern: str
+@pytest.mark.parametrize("stops", [False, pytest.param(True, marks=pytest.mark.test_all)])
+@pytest.mark.parametrize("pattern", ["*.parquet", *(pytest.param(p, marks=pytest.mark.test_all) for p in PATTERNS)])
+def test_a_stream_over_a_pattern(
+    spark: SparkSession, tmp_path: Path, stream: Streams, pattern: str, stops: bool
 ) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=pattern.startswith("p="))
     ids = set(table.ids)
-    stopped = stream(f"{table.root}/{pattern}")
-    assert stopped.run_once() == once(ids)
-    ids |= append(table.folders[0], "new.parquet", 10_000)
+    s = stream(f"{table.root}/{pattern}")
+    read = s.run_once if stops else s.catch_up
+    assert read() == once(ids)
+    if stops:
+        ids |= append(table.folders[0], "new.parquet", 10_000)
     optimize(spark, table.root, "FULL")
-    assert stopped.run_once() == once(ids)
+    ids |= append(table.folders[0], "more.parquet", 20_000)
+    assert read() == once(ids)
 
 
 @pytest.mark.test_all
-def test_partition_values_of_rows_from_the_trash(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=True)
-    stopped = stream(table.root)
+def test_partition_values_of_rows_from_the_trash(spark: SparkSession, parted: SmallTable, stream: Streams) -> None:
+    stopped = stream(parted.root)
     stopped.schema = f"{SCHEMA}, p INT"
     stopped.run_once()
-    append(table.root / "p=2", "new.parquet", 10_000)
-    optimize(spark, table.root, "FULL")
+    append(parted.root / "p=2", "new.parquet", 10_000)
+    optimize(spark, parted.root, "FULL")
     stopped.run_once()
     rows = spark.read.parquet(str(stopped.at / "arrived")).where("id >= 10000").select("p").distinct().collect()
     assert [row.p for row in rows] == [2]
@@ -420,10 +370,7 @@ def test_a_stream_over_a_table_of_the_catalog(spark: SparkSession, database: Pat
 
 
 @pytest.mark.test_rest
-def test_the_pattern_of_the_docs_leaves_out_what_optimize_writes(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_the_pattern_of_the_docs_leaves_out_our_files(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     ids = set(table.ids)
     plain = stream(table.root, pathGlobFilter=ALL_BUT_OURS)
     assert plain.run_once() == once(ids)
@@ -440,27 +387,19 @@ def test_the_pattern_of_the_docs_leaves_out_what_optimize_writes(
 
 @pytest.mark.test_all
 @pytest.mark.parametrize("again", [False, True], ids=["of the file", "of what it was made of"])
-def test_without_a_record_a_stream_fails_where_rows_could_arrive_twice(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], again: bool
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_without_a_record_streams_fail(spark: SparkSession, table: SmallTable, stream: Streams, again: bool) -> None:
     stopped, fresh = stream(table.root), stream(table.root)
     stopped.run_once()
     optimize(spark, table.root, "FULL")
     shutil.rmtree(table.root / "_zorder")
     if again:
         optimize(spark, table.root, "FULL")
-    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
-        stopped.run_once()
-    assert stopped.arrived() == once(table.ids)
+    stopped.fails("UNKNOWN_FILE", table.ids)
     assert fresh.run_once() == once(table.ids)
 
 
 @pytest.mark.test_rest
-def test_a_used_name_does_not_hide_that_records_are_gone(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_a_used_name_hides_no_missing_records(spark: SparkSession, table: SmallTable, stream: Streams) -> None:
     stopped = stream(table.root)
     stopped.run_once()
     names = [path.name for path in table.files()]
@@ -468,9 +407,7 @@ def test_a_used_name_does_not_hide_that_records_are_gone(
     shutil.rmtree(table.root / "_zorder")
     for n, name in enumerate(names):
         append(table.root, name, 10_000 + n * ROWS)
-    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
-        stopped.run_once()
-    assert stopped.arrived() == once(table.ids)
+    stopped.fails("UNKNOWN_FILE", table.ids)
 
 
 def forget(spark: SparkSession, root: Path) -> None:
@@ -483,39 +420,33 @@ def forget(spark: SparkSession, root: Path) -> None:
 
 
 @pytest.mark.test_all
-def test_a_stream_goes_on_when_what_it_has_seen_is_forgotten(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=True)
-    first, name = table.folders[0], table.files()[0].name
-    stopped, ids = stream(table.root), set(table.ids)
+def test_a_stream_goes_on_if_its_files_are_forgotten(spark: SparkSession, parted: SmallTable, stream: Streams) -> None:
+    first, name = parted.folders[0], parted.files()[0].name
+    stopped, ids = stream(parted.root), set(parted.ids)
     stopped.run_once()
-    optimize(spark, table.root, "FULL WHERE p = 1")
+    optimize(spark, parted.root, "FULL WHERE p = 1")
     assert stopped.run_once() == once(ids)
-    forget(spark, table.root)
+    forget(spark, parted.root)
     assert stopped.run_once() == once(ids)
     ids |= append(first, "new.parquet", 10_000)
     assert stopped.run_once() == once(ids)
     ids |= append(first, "more.parquet", 20_000)
-    optimize(spark, table.root, "FULL WHERE p = 1")
+    optimize(spark, parted.root, "FULL WHERE p = 1")
     assert stopped.run_once() == once(ids)
     # Whether the stream means this file by the name that it has seen is not known any more.
     append(first, name, 30_000)
-    optimize(spark, table.root, "FULL WHERE p = 1")
-    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
-        stopped.run_once()
-    assert stopped.arrived() == once(ids)
+    optimize(spark, parted.root, "FULL WHERE p = 1")
+    stopped.fails("UNKNOWN_FILE", ids)
 
 
 @pytest.mark.test_all
 @pytest.mark.parametrize("taken", [False, True], ids=["by its name", "by another name"])
-def test_a_file_that_a_forgotten_restore_brought_back_is_no_new_one(
-    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], taken: bool
+def test_a_file_that_came_back_is_not_new(
+    spark: SparkSession, parted: SmallTable, stream: Streams, taken: bool
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=True)
-    first, names, ids = table.folders[0], [f.name for f in table.files() if f.parent == table.folders[0]], table.ids
-    optimize(spark, table.root, "FULL WHERE p = 1")
-    stopped = stream(table.root)
+    first, names, ids = parted.folders[0], [f.name for f in parted.files() if f.parent == parted.folders[0]], parted.ids
+    optimize(spark, parted.root, "FULL WHERE p = 1")
+    stopped = stream(parted.root)
     assert stopped.run_once() == once(ids)
     if taken:
         # Others use the names, so that the files come back by other names.
@@ -523,11 +454,9 @@ def test_a_file_that_a_forgotten_restore_brought_back_is_no_new_one(
             append(first, name, 10_000 + n * ROWS)
         ids = ids | set(range(10_000, 10_000 + len(names) * ROWS))
         assert stopped.run_once() == once(ids)
-    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0").collect()
-    forget(spark, table.root)
-    with pytest.raises(Exception, match=r"ZORDER_STREAM_FAILED\.UNKNOWN_FILE"):
-        stopped.run_once()
-    assert stopped.arrived() == once(ids)
+    spark.sql(f"RESTORE parquet.`{parted.root}` TO VERSION AS OF 0").collect()
+    forget(spark, parted.root)
+    stopped.fails("UNKNOWN_FILE", ids)
 
 
 def test_a_file_that_comes_before_the_start_does_not_exchange_columns(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,18 +1,12 @@
 """The index keeps which values a column has in each file, on every Spark."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from comparison import files_read, same_rows
+from pyspark.sql import DataFrame, SparkSession
 
 from spark_zorder import ZOrderTable, explain_skipping
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.older_sparks
 

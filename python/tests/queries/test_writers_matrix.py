@@ -1,10 +1,8 @@
 """Every version of each writer that installs today: what is believed of its footers is true.
 
-A version gets an environment of its own below `build/writers`. These are 3 GB, and stay there. A new version enters the
-list here, and then the table in `WritersTable.scala` and on `docs/writers.md`.
+A version gets an environment below `build/writers`. These are 3 GB, and stay. A new version enters this list, and then
+the table in `WritersTable.scala` and on `docs/writers.md`.
 """
-
-from __future__ import annotations
 
 import os
 import re
@@ -91,7 +89,6 @@ def source() -> Path:
 
 
 def installed(*requirements: str) -> Path:
-    """A folder with these packages."""
     folder = FOLDER / requirements[0].replace("==", "-").replace("<", "-below-")
     if not (folder / ".done").exists():
         plain = ["--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--no-compile", "--no-deps"]

@@ -1,19 +1,15 @@
 """Categories of pandas, Arrow and Polars after OPTIMIZE: no reader finds them in another order without a word."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -53,9 +49,7 @@ def rows(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("engine", ["pyarrow", "fastparquet"])
 @pytest.mark.parametrize("categories", [SIZES, ["low", "mid", "never", "high"]])
-def test_ordered_categories_of_pandas_lose_the_mark(
-    spark: SparkSession, tmp_path: Path, engine: str, categories: list[str]
-) -> None:
+def test_pandas_categories_lose_order(spark: SparkSession, tmp_path: Path, engine: str, categories: list[str]) -> None:
     folder = tmp_path / "t"
     write(folder, pd.DataFrame({"k": KEYS, "c": sizes(categories)}), engine)
     readers = ["pyarrow", "fastparquet"]
@@ -134,9 +128,7 @@ def test_dictionaries_of_arrow_stay_and_are_not_ordered(spark: SparkSession, tmp
 
 
 @pytest.mark.parametrize("nested", [False, True])
-def test_enums_of_polars_keep_their_order_and_their_categories(
-    spark: SparkSession, tmp_path: Path, nested: bool
-) -> None:
+def test_enums_of_polars_keep_order_and_categories(spark: SparkSession, tmp_path: Path, nested: bool) -> None:
     polars = importlib.import_module("polars")
     enum = polars.Enum(["low", "never", "mid", "high"])
     column = polars.Series([[v] if nested else v for v in VALUES], dtype=polars.List(enum) if nested else enum)

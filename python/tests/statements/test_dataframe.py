@@ -1,22 +1,15 @@
 """The functions on DataFrames that put rows in partitions along a curve. Scala tests check each row's position."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from commands import run
-from pyspark.errors import AnalysisException
+from processes import printed
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from spark_zorder import repartition_by_hilbert_range, repartition_by_zorder_range
-from spark_zorder.errors import condition_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 older_sparks = pytest.mark.older_sparks
 calls = pytest.mark.parametrize("call", [repartition_by_zorder_range, repartition_by_hilbert_range])
@@ -55,23 +48,6 @@ def test_columns_are_names_or_expressions_and_the_number_may_be_left_out(spark: 
     assert boxes(call(struct, 16, "s.a", "s.b")) == [(64, 8, 8)] * 16
 
 
-@older_sparks
-@pytest.mark.parametrize(
-    ("arguments", "condition"),
-    [
-        ((0, "a"), "ZORDER_INVALID_HINT.PARTITIONS"),
-        ((-1, "a"), "ZORDER_INVALID_HINT.PARTITIONS"),
-        ((4,), "ZORDER_INVALID_HINT.WITHOUT_COLUMNS"),
-        ((4, 1.5), "ZORDER_INVALID_HINT.PARAMETER"),
-        ((4, "zz"), "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
-    ],
-)
-def test_what_is_wrong_is_named(spark: SparkSession, arguments: tuple[object, ...], condition: str) -> None:
-    with pytest.raises(AnalysisException) as error:
-        repartition_by_zorder_range(spark.range(10).selectExpr(*GRID), *arguments)  # type: ignore[arg-type]
-    assert condition_of(error.value) == condition
-
-
 @pytest.mark.test_all
 def test_over_spark_connect(tmp_path: Path) -> None:
     program = f"""
@@ -92,6 +68,6 @@ except AnalysisException as error:
     print("refused", error.getCondition())
 spark.stop()
 """
-    printed = run([sys.executable, "-c", program], tmp_path)
-    assert printed.count("parts [(7, 64)] 16") == 4
-    assert "refused ZORDER_INVALID_HINT.PARTITIONS" in printed
+    out = printed([sys.executable, "-c", program], tmp_path)
+    assert out.count("parts [(7, 64)] 16") == 4
+    assert "refused ZORDER_INVALID_HINT.PARTITIONS" in out

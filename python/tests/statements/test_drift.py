@@ -3,19 +3,14 @@
 Statistics record the name and the type that they were made for, and are used only for these.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from comparison import files_read, no_skipping, outcome, same_rows, settings
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -152,9 +147,7 @@ def instants(spark: SparkSession, tmp_path: Path) -> Path:
     ],
     ids=lambda using: "-".join(str(v) for v in using.values()).replace("/", "_"),
 )
-def test_settings_that_differ_from_those_of_the_index(
-    spark: SparkSession, instants: Path, using: dict[str, str]
-) -> None:
+def test_settings_other_than_those_of_the_index(spark: SparkSession, instants: Path, using: dict[str, str]) -> None:
     folders = sorted(p for p in instants.iterdir() if p.is_dir() and p.name[-1] in "_YD")
     assert len(folders) == 8
     with settings(spark, **using):

@@ -1,7 +1,5 @@
 """A rewrite writes no encoding for a type that no old file has for it, so readers of old files read new ones."""
 
-from __future__ import annotations
-
 import importlib
 import random
 from collections import Counter
@@ -9,15 +7,13 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -27,11 +23,7 @@ KEYS = [i * 7919 % ROWS for i in range(ROWS)]
 KNOWN = {"PLAIN", "RLE", "BIT_PACKED", "PLAIN_DICTIONARY", "RLE_DICTIONARY"}
 """The encodings that every reader reads for every type."""
 
-ALL = {
-    "parquet.writer.version": "v2",
-    "parquet.enable.dictionary": "false",
-    "parquet.enable.bytestreamsplit": "true",
-}
+ALL = {"parquet.writer.version": "v2", "parquet.enable.dictionary": "false", "parquet.enable.bytestreamsplit": "true"}
 """With these settings parquet-java writes all the encodings that it has."""
 
 DELTAS = {
@@ -215,9 +207,7 @@ def test_fixed_binaries_without_a_dictionary_stay_plain_beside_differences(spark
     assert "encodings DELTA_BINARY_PACKED (the files lack some" in last.operationMetrics["notKept"]
 
 
-def test_differences_in_pages_of_version_1_do_not_get_into_pages_of_version_2(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_differences_in_pages_of_version_1_stay_out_of_those_of_version_2(spark: SparkSession, tmp_path: Path) -> None:
     for number in range(2):
         duckdb.sql(
             "COPY (SELECT range::BIGINT AS k, CASE WHEN range % 5 = 0 THEN NULL ELSE (range * 7)::INT END AS v"

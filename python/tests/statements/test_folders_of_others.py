@@ -1,26 +1,14 @@
 """Folders of other engines that are named by their path, and what a rewrite leaves for readers by path."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from comparison import condition_of
+from comparison import refused
 from pyarrow import orc, parquet
-from pyspark.errors import AnalysisException
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 ROWS = pa.table({"id": pa.array(range(100), pa.int64())})
-
-
-def refused(spark: SparkSession, statement: str) -> str | None:
-    with pytest.raises(AnalysisException) as raised:
-        spark.sql(statement)
-    return condition_of(raised.value)
 
 
 def iceberg(table: Path) -> Path:
@@ -40,7 +28,7 @@ def test_data_folders_of_other_formats(spark: SparkSession, tmp_path: Path, make
     folder: Path = make(tmp_path / "t")
     folder.mkdir(exist_ok=True)
     parquet.write_table(ROWS, folder / "part-0.parquet")
-    found = refused(spark, f"OPTIMIZE parquet.`{folder}` ZORDER BY (id)")
+    found, _ = refused(spark, f"OPTIMIZE parquet.`{folder}` ZORDER BY (id)")
     assert found == "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT"
 
 
@@ -51,7 +39,7 @@ def test_buckets_of_trino_and_of_transactional_tables(spark: SparkSession, tmp_p
     file = tmp_path / "t" / "p=1" / name
     file.parent.mkdir(parents=True)
     orc.write_table(ROWS, str(file))
-    found = refused(spark, f"OPTIMIZE orc.`{tmp_path}/t` ZORDER BY (id)")
+    found, _ = refused(spark, f"OPTIMIZE orc.`{tmp_path}/t` ZORDER BY (id)")
     assert found == "ZORDER_UNSAFE_TABLE.BUCKET_FILE", found
 
 

@@ -1,18 +1,13 @@
 """Every statement, run from SQL files: a change of behaviour shows in a result file. `make golden` writes them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import golden
 import pytest
 from conftest import REPOSITORY
+from pyspark.sql import SparkSession
 from spark_versions import SPARKS, minor
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 RESULTS = REPOSITORY / "sql-tests" / "results"
 INPUTS = sorted((REPOSITORY / "sql-tests" / "inputs").glob("*.sql"))

@@ -1,21 +1,16 @@
 """How long the history is kept, its warnings, and the caches that a statement refreshes."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException
-from small_tables import ROWS, SmallTable, age, once, write_file
+from pyspark.sql import SparkSession
+from small_tables import ROWS, SmallTable, once, write_file
 
 from spark_zorder import ZOrderTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.older_sparks
 
@@ -28,7 +23,6 @@ def folder(tmp_path: Path) -> SmallTable:
 
 @pytest.fixture
 def table(spark: SparkSession, folder: SmallTable) -> ZOrderTable:
-    """The folder as a table."""
     return ZOrderTable.for_path(spark, str(folder.root), "parquet")
 
 
@@ -38,7 +32,7 @@ def noticed(spark: SparkSession) -> int:
     return int(spark._jvm.org.sparkzorder.commit.log.Reappeared.noticed())
 
 
-def test_a_file_rewritten_from_an_old_read_is_noticed(
+def test_stale_rewrites_are_noticed(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable, tmp_path: Path
 ) -> None:
     old = folder.files()[0]
@@ -65,64 +59,8 @@ def test_a_file_rewritten_from_an_old_read_is_noticed(
     assert noticed(spark) == after
 
 
-@pytest.mark.test_rest
-def test_a_file_that_restore_brought_back_is_not_warned_of(
-    spark: SparkSession, folder: SmallTable, table: ZOrderTable
-) -> None:
-    before = noticed(spark)
-    spark.sql(folder.optimize)
-    table.restore(0)
-    assert "warning" not in table.optimize(["a"], full=True, num_files=3).metrics.strategy.reason
-    table.restore(1)
-    table.restore(0)
-    assert folder.spark_ids(spark) == once(folder.ids)
-    time.sleep(0.5)
-    assert noticed(spark) == before
-
-
-def prolong(side: Path, operations: int) -> None:
-    """Put operations before the only one of a table. They have neither files nor a trash."""
-    [only] = side.glob("_v0000000001-*")
-    text = re.sub(r',"crc":\d+}$', "}", only.read_text())
-    only.rename(side / f"_v{operations:010d}-3ms.json")
-    (side / f"_v{operations:010d}-3ms.json").write_text(text.replace('"version":1,', f'"version":{operations},'))
-    text = re.sub(r'"(inputs|outputs)":\[.*?\]', r'"\1":[]', text)
-    for version in range(1, operations):
-        said = text.replace('"version":1,', f'"version":{version},')
-        (side / f"_v{version:010d}-3ms.json").write_text(
-            re.sub(r'"operationId":"[^"]*"', f'"operationId":"op-{version}"', said)
-        )
-
-
-@pytest.mark.test_rest
-def test_vacuum_forgets_operations_beyond_the_number_and_the_age(
-    spark: SparkSession, folder: SmallTable, table: ZOrderTable
-) -> None:
-    spark.sql(folder.optimize)
-    side = folder.root / "_zorder"
-    prolong(side, 40)
-    age(side, range(1, 11))
-    table.vacuum(0)
-    rows = table.describe_history().collect()
-    assert [row.version for row in rows] == list(range(40, 10, -1))
-    assert rows[-1].operationParameters["zOrderBy"] == '["a"]'
-    assert "nothing to do" in table.optimize(["a"]).metrics.strategy.reason
-    assert table.describe_detail().collect()[0].clusteringColumns == ["a"]
-    spark.conf.set("spark.zorder.history.max-operations", "20")
-    try:
-        table.optimize(["a"], full=True)
-        table.vacuum(0)
-    finally:
-        spark.conf.unset("spark.zorder.history.max-operations")
-    assert [row.version for row in table.describe_history().collect()] == list(range(41, 21, -1))
-    with pytest.raises(AnalysisException, match=r"ZORDER_CANNOT_RESTORE\.FORGOTTEN_VERSIONS"):
-        table.restore(3)
-
-
 @pytest.mark.test_all
-def test_which_layout_wrote_a_file_is_known_however_many_operations_came_since(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_the_layout_of_a_file_is_known_after_many_operations(spark: SparkSession, tmp_path: Path) -> None:
     root = tmp_path / "t"
     rows = spark.range(2000).selectExpr("id", "id % 7 AS a", "id % 2 AS p")
     rows.write.partitionBy("p").parquet(str(root))
@@ -147,20 +85,6 @@ def test_which_layout_wrote_a_file_is_known_however_many_operations_came_since(
     assert "nothing to do" in reason()
 
 
-@pytest.mark.test_rest
-def test_files_that_restore_brings_back_are_known_by_their_layout(
-    spark: SparkSession, folder: SmallTable, table: ZOrderTable
-) -> None:
-    table.optimize(["a"], num_files=2)
-    table.optimize(["id"], num_files=2)
-    table.optimize(["id"], full=True, num_files=3)
-    table.restore(1)
-    assert "nothing to do" in table.optimize(["a"]).metrics.strategy.reason
-    table.restore(3)
-    assert "nothing to do" in table.optimize(["id"]).metrics.strategy.reason
-    assert folder.spark_ids(spark) == once(folder.ids)
-
-
 def test_the_retention_is_a_time_and_a_number(spark: SparkSession, database: Path) -> None:
     spark.range(100).selectExpr("id", "id % 7 AS a").write.saveAsTable("t")
     spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '2')")
@@ -180,9 +104,7 @@ def test_the_retention_is_a_time_and_a_number(spark: SparkSession, database: Pat
         spark.sql(f"ALTER TABLE t UNSET TBLPROPERTIES ('zorder.history.{name}')")
 
 
-def test_a_statement_by_path_makes_the_listings_of_tables_over_the_folder_anew(
-    spark: SparkSession, folder: SmallTable, database: Path
-) -> None:
+def test_a_statement_by_path_lists_tables_over_it_anew(spark: SparkSession, folder: SmallTable, database: Path) -> None:
     spark.sql(f"CREATE TABLE t USING parquet LOCATION '{folder.root}'")
 
     def listed() -> set[str]:

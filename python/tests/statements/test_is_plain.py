@@ -1,18 +1,13 @@
 """`ZOrderTable.is_plain`: whether a name is a table of ours, and if not, why not. On every Spark."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from spark_zorder import PlainCheck, ZOrderTable
 from spark_zorder.errors import condition_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.older_sparks
 
@@ -32,11 +27,7 @@ NOT_PLAIN = {
         "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
         "_delta_log",
     ),
-    "{folder}/c": (
-        f"INSERT OVERWRITE DIRECTORY '{{folder}}/c' USING csv {BELOW}",
-        "ZORDER_NOT_A_DATA_FILE",
-        ".csv",
-    ),
+    "{folder}/c": (f"INSERT OVERWRITE DIRECTORY '{{folder}}/c' USING csv {BELOW}", "ZORDER_NOT_A_DATA_FILE", ".csv"),
     "{folder}/empty": ("SELECT 1", "ZORDER_UNSUPPORTED_TARGET.EMPTY", "file"),
     "{folder}/nothing": ("SELECT 1", "ZORDER_PATH_NOT_FOUND", "nothing"),
     "nothing": ("SELECT 1", "ZORDER_TABLE_NOT_FOUND", "`nothing`"),
@@ -67,9 +58,7 @@ def test_what_is_not_plain_says_why(spark: SparkSession, database: Path, tmp_pat
 
 
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
-def test_a_plain_table_is_plain_with_and_without_an_index(
-    spark: SparkSession, database: Path, file_format: str
-) -> None:
+def test_a_plain_table_is_plain_with_or_without_index(spark: SparkSession, database: Path, file_format: str) -> None:
     spark.sql(f"CREATE TABLE t USING {file_format} AS SELECT id FROM range(9)")
     before = sorted(database.rglob("*"))
     for name in ("t", f"{database.name}.t", str(database / "t"), database / "t", f"file://{database}/t"):

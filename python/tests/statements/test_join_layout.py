@@ -1,7 +1,5 @@
 """Tables whose rows are placed by columns of other tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

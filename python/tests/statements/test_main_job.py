@@ -1,16 +1,11 @@
 """The main job, from a table's rows to the files that a query reads and back. `make test` runs it on every Spark."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from spark_zorder import ZOrderTable, explain_skipping
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.older_sparks]
 
@@ -19,7 +14,6 @@ FILES = 16
 
 
 def names(folder: Path, file_format: str) -> set[str]:
-    """The data files in the folder."""
     return {file.name for file in folder.glob(f"*.{file_format}")}
 
 

@@ -6,125 +6,64 @@ import shutil
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from comparison import condition_of
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import refused
+from pyspark.sql import SparkSession
 from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 pytestmark = pytest.mark.test_all
 
-COLUMNS = "(id BIGINT, a INT)"
-PLACES = ("after-staging-all", "after-commit-point", "reveal-1", "decided", "retire-1", "before-record-done")
+DURING = ("after-commit-point", "reveal-1", "decided", "retire-1")
+PLACES = ("after-staging-all", *DURING, "before-record-done")
 
 
 @dataclass(frozen=True)
 class Nested:
-    """A table of two partitions, known by its path, and a named table over the first partition."""
+    """A table that is known by its path, and a named table over its first partition, which may have partitions."""
 
     outer: SmallTable
-    name: str
+    location: Path
 
     @classmethod
-    def write(cls, root: Path, location: Path | None = None) -> Nested:
+    def write(cls, root: Path, location: Path | None = None, deep: bool = False) -> Nested:
         """Make the folders. `location` is another path to the first partition."""
-        return cls(SmallTable.write(root, True), f"day_{root.name} LOCATION '{location or root / 'p=1'}'")
-
-    @property
-    def create(self) -> str:
-        """Add the inner table to a catalog."""
-        name, location = self.name.split(" ", 1)
-        return f"CREATE TABLE {name} {COLUMNS} USING parquet {location}"
+        return cls(SmallTable.write(root, True, deep), location or root / "p=1")
 
     @property
     def inner(self) -> str:
-        """The inner table's name in a statement."""
-        return self.name.split(" ", 1)[0]
+        return f"inner_{self.outer.root.name}"
 
     @property
     def inner_ids(self) -> set[int]:
-        """The ids of the first partition."""
-        return set(range(3 * ROWS))
+        return set(range(len(self.outer.ids) // 2))
+
+    def create(self, spark: SparkSession) -> None:
+        by = ", q INT) USING parquet PARTITIONED BY (q)" if self.outer.deep else ") USING parquet"
+        spark.sql(f"CREATE TABLE {self.inner} (id BIGINT, a INT{by} LOCATION '{self.location}'")
+        if self.outer.deep:
+            spark.sql(f"MSCK REPAIR TABLE {self.inner}")
+
+    def inner_found(self, spark: SparkSession, where: str = "true") -> Counter[int]:
+        return Counter(row[0] for row in spark.sql(f"SELECT id FROM {self.inner} WHERE {where}").collect())
+
+    def assert_inner_seen(self, spark: SparkSession) -> None:
+        """Check that queries of the inner table, and of one of its partitions, find each row once."""
+        assert self.inner_found(spark) == self.inner_found(spark, "id >= 0") == once(self.inner_ids)
+        if self.outer.deep:
+            assert self.inner_found(spark, "q = 1") == once(range(3 * ROWS))
 
     def assert_seen(self, spark: SparkSession) -> None:
-        """Check that queries of both tables find each row once."""
-        assert self.inner_found(spark) == once(self.inner_ids)
+        """Check the same for both tables."""
+        self.assert_inner_seen(spark)
         assert self.outer.spark_ids(spark) == once(self.outer.ids)
-
-    def inner_found(self, spark: SparkSession) -> Counter[int]:
-        """The ids that a query of the inner table finds."""
-        return Counter(row[0] for row in spark.sql(f"SELECT id FROM {self.inner}").collect())
 
     def assert_settled(self, spark: SparkSession) -> None:
         """Check the same for every reader, and that nothing is left over."""
         self.assert_seen(spark)
         assert self.outer.plain_ids() == once(self.outer.ids)
         assert self.outer.leftovers(9) == []
-
-
-@dataclass(frozen=True)
-class Deep:
-    """A table of two levels of partitions, and a named table over a folder of the first level."""
-
-    root: Path
-    location: Path
-
-    @classmethod
-    def write(cls, root: Path, location: Path | None = None) -> Deep:
-        """Make the folders. `location` is another path to `p=1`."""
-        for f, folder in enumerate(root / f"p={p}" / f"q={q}" for p in (1, 2) for q in (1, 2)):
-            for i in range(3):
-                start = (f * 3 + i) * ROWS
-                write_file(folder / f"part-{i}.parquet", range(start, start + ROWS))
-        return cls(root, location or root / "p=1")
-
-    @property
-    def inner(self) -> str:
-        """The inner table's name."""
-        return f"deep_{self.root.name}"
-
-    def create(self, spark: SparkSession) -> None:
-        """Make the inner table in the catalog."""
-        spark.sql(
-            f"CREATE TABLE {self.inner} (id BIGINT, a INT, q INT) USING parquet PARTITIONED BY (q)"
-            f" LOCATION '{self.location}'"
-        )
-        spark.sql(f"MSCK REPAIR TABLE {self.inner}")
-
-    @property
-    def optimize(self) -> str:
-        """The statement that rewrites the outer table."""
-        return f"OPTIMIZE parquet.`{self.root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '8')"
-
-    def assert_seen(self, spark: SparkSession) -> None:
-        """Check that queries of the inner table, and of each of its partitions, find each row once."""
-        for where, ids in (
-            ("", range(6 * ROWS)),
-            (" WHERE q = 1", range(3 * ROWS)),
-            (" WHERE id >= 0", range(6 * ROWS)),
-        ):
-            found = Counter(row[0] for row in spark.sql(f"SELECT id FROM {self.inner}{where}").collect())
-            assert found == once(ids), where
-
-    def assert_whole(self, spark: SparkSession) -> None:
-        """Check the same for the outer table."""
-        found = spark.sql(f"SELECT id FROM parquet.`{self.root}`").collect()
-        assert Counter(row[0] for row in found) == once(range(12 * ROWS))
-
-
-def refused(spark: SparkSession, sql: str) -> str | None:
-    """The condition that a statement ends with."""
-    try:
-        spark.sql(sql).collect()
-    except (PySparkException, Py4JJavaError) as error:
-        return condition_of(error)
-    return None
 
 
 @pytest.fixture(scope="module")
@@ -141,12 +80,10 @@ def crashed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Nested]:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_query_of_the_partition_recovers_the_table_above(
-    spark: SparkSession, crashed: dict[str, Nested], place: str
-) -> None:
+def test_a_query_of_it_recovers_the_table_above(spark: SparkSession, crashed: dict[str, Nested], place: str) -> None:
     case = crashed[place]
-    spark.sql(case.create)
-    assert case.inner_found(spark) == once(case.inner_ids)
+    case.create(spark)
+    case.assert_inner_seen(spark)
     case.assert_settled(spark)
 
 
@@ -155,21 +92,21 @@ def test_a_table_over_a_partition_gets_no_statements(spark: SparkSession, tmp_pa
     link = tmp_path / "p=9"
     link.symlink_to(tmp_path / f"over_{linked}" / "p=1")
     case = Nested.write(tmp_path / f"over_{linked}", link if linked else None)
-    spark.sql(case.create)
+    case.create(spark)
     for statement in (
         f"OPTIMIZE {case.inner} ZORDER BY (a)",
         f"CREATE SKIPPING INDEX ON {case.inner}",
         f"VACUUM {case.inner}",
         f"OPTIMIZE parquet.`{case.outer.root / 'p=1'}` ZORDER BY (a)",
     ):
-        assert refused(spark, statement) == "ZORDER_UNSUPPORTED_TARGET.PARTITION_FOLDER", statement
+        assert refused(spark, statement)[0] == "ZORDER_UNSUPPORTED_TARGET.PARTITION_FOLDER", statement
     assert not list(tmp_path.rglob("_zorder"))
     spark.sql(f"OPTIMIZE parquet.`{case.outer.root}` WHERE p = 1 ZORDER BY (a) OPTIONS ('num-files' = '2')")
     case.assert_settled(spark)
 
 
 @pytest.mark.parametrize("link", ["day", "p=9", None])
-@pytest.mark.parametrize("place", ["after-commit-point", "reveal-1", "decided", "retire-1"])
+@pytest.mark.parametrize("place", DURING)
 def test_queries_of_both_see_each_row_once_beside_an_owner_that_stands_still(
     spark: SparkSession, rival: Rival, tmp_path: Path, place: str, link: str | None
 ) -> None:
@@ -177,7 +114,7 @@ def test_queries_of_both_see_each_row_once_beside_an_owner_that_stands_still(
     if link:
         (tmp_path / link).symlink_to(tmp_path / name / "p=1")
     case = Nested.write(tmp_path / name, tmp_path / link if link else None)
-    spark.sql(case.create)
+    case.create(spark)
     running = rival.pause(case.outer.optimize, place)
     for _ in range(2):
         case.assert_seen(spark)
@@ -190,9 +127,7 @@ def test_queries_of_both_see_each_row_once_beside_an_owner_that_stands_still(
 
 
 @pytest.mark.parametrize("place", ["after-stage-folders", "after-staging", "after-staging-all"])
-def test_files_are_written_into_their_own_partition(
-    spark: SparkSession, rival: Rival, tmp_path: Path, place: str
-) -> None:
+def test_files_go_into_their_own_partition(spark: SparkSession, rival: Rival, tmp_path: Path, place: str) -> None:
     table = SmallTable.write(tmp_path / "t", True)
     running = rival.pause(table.optimize, place)
     assert not list(table.root.glob("_zorder/staging"))
@@ -217,37 +152,30 @@ def test_no_checksum_files_are_left(spark: SparkSession, tmp_path: Path, partiti
     assert [p for p in table.root.rglob("*") if p.name.endswith(".crc")] == []
 
 
-DEEP_PLACES = ("after-commit-point", "reveal-1", "decided", "retire-1")
-
-
-def test_a_query_of_a_partition_that_has_partitions_recovers_the_table_above(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_query_of_a_partition_with_partitions_recovers_the_table_above(spark: SparkSession, tmp_path: Path) -> None:
     rival = Rival(tmp_path / "rival")
-    cases = [Deep.write(tmp_path / f"crash{n}") for n in range(len(DEEP_PLACES))]
-    for case, place in zip(cases, DEEP_PLACES, strict=True):
+    cases = [Nested.write(tmp_path / f"crash{n}", deep=True) for n in range(len(DURING))]
+    for case, place in zip(cases, DURING, strict=True):
         case.create(spark)
-        rival.pause(case.optimize, place)
+        rival.pause(case.outer.optimize, place)
     rival.kill()
     for case in cases:
+        case.assert_inner_seen(spark)
+        assert not list(case.outer.root.glob("_zorder/_lock-*"))
+        assert not list(case.outer.root.glob("_zorder/*.publishing"))
         case.assert_seen(spark)
-        assert not list(case.root.glob("_zorder/_lock-*"))
-        assert not list(case.root.glob("_zorder/*.publishing"))
-        case.assert_whole(spark)
 
 
 @pytest.mark.parametrize("link", ["day", "p=9"])
-def test_a_partition_by_another_name_finds_the_table_above(
-    spark: SparkSession, rival: Rival, tmp_path: Path, link: str
-) -> None:
+def test_another_name_finds_the_table_above(spark: SparkSession, rival: Rival, tmp_path: Path, link: str) -> None:
     root = tmp_path / f"linked_{link[0]}"
     (tmp_path / link).symlink_to(root / "p=1")
-    case = Deep.write(root, tmp_path / link)
+    case = Nested.write(root, tmp_path / link, deep=True)
     case.create(spark)
     for place in ("reveal-1", "decided"):
-        running = rival.pause(case.optimize, place)
-        case.assert_seen(spark)
+        running = rival.pause(case.outer.optimize.replace(" ZORDER", " FULL ZORDER", 1), place)
+        case.assert_inner_seen(spark)
         held = spark.table(case.inner).select("id")
         assert running.error() is None
-        assert Counter(row[0] for row in held.collect()) == once(range(6 * ROWS))
-        case.assert_seen(spark)
+        assert Counter(row[0] for row in held.collect()) == once(case.inner_ids)
+        case.assert_inner_seen(spark)

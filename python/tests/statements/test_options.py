@@ -1,21 +1,17 @@
 """The options of `OPTIMIZE` as Python lists them, and the arguments of `ZOrderTable.optimize` that set some of them."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, get_type_hints
+from typing import get_type_hints
 
 import pytest
 from conftest import REPOSITORY
+from pyspark.sql import SparkSession
 
 from spark_zorder import OPTIMIZE_OPTIONS, ZOrderTable
 from spark_zorder.optimize_sql import OPTION_KEYWORDS
 from spark_zorder.options import OptimizeOptions
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 OPTIONS = {option.key: option for option in OPTIMIZE_OPTIONS}
 

@@ -1,21 +1,16 @@
 """ORC files of other writers: after OPTIMIZE every reader finds what it found before."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from comparison import no_skipping, settings
 from pyarrow import orc
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 ROWS = 60
 """The rows of a file."""
@@ -58,9 +53,7 @@ def schema(folder: Path) -> pa.Schema:
 
 @pytest.mark.test_rest
 @KINDS
-def test_maps_keep_their_order_and_the_keys_that_they_have_twice(
-    spark: SparkSession, database: Path, tmp_path: Path, kind: str
-) -> None:
+def test_maps_keep_order_and_repeated_keys(spark: SparkSession, database: Path, tmp_path: Path, kind: str) -> None:
     def columns(ids: range) -> pa.Table:
         maps = [[("k", 1), ("k", 2), ("a", i)] if i % 3 else [("z", i), ("b", None), ("y", 0)] for i in ids]
         texts = pa.map_(pa.string(), pa.int64())
@@ -73,11 +66,8 @@ def test_maps_keep_their_order_and_the_keys_that_they_have_twice(
     before, rows = stored(folder), spark.sql(query.format(f"orc.`{folder}`")).collect()
     assert rows[1].asDict() == {"i": 1, "n": 3, "k": 1, "keys": ["k", "k", "a"], "inner": ["k", "k", "a"]}
     # A reader that makes sorted maps must not be the one that a rewrite reads with.
-    spark.conf.set("spark.sql.orc.enableNestedColumnVectorizedReader", "false")
-    try:
+    with settings(spark, spark_sql_orc_enableNestedColumnVectorizedReader="false"):
         name = optimize(spark, folder, kind)
-    finally:
-        spark.conf.unset("spark.sql.orc.enableNestedColumnVectorizedReader")
     assert spark.sql(query.format(name)).collect() == rows
     assert stored(folder) == before
     assert not_kept(spark, name) is None
@@ -146,9 +136,7 @@ NULLS = [
 @pytest.mark.test_rest
 @KINDS
 @pytest.mark.parametrize("writer", ["pyarrow", "spark"])
-def test_fields_of_structs_that_are_null_are_found(
-    spark: SparkSession, database: Path, tmp_path: Path, kind: str, writer: str
-) -> None:
+def test_fields_of_null_are_found(spark: SparkSession, database: Path, tmp_path: Path, kind: str, writer: str) -> None:
     def row(i: int) -> dict[str, Any] | None:
         inner = None if i % 5 == 1 else {"g": i, "h": f"t{i}"}
         return None if i % 12 == 3 else {"f": i, "t": inner, "l": [i, None]}

@@ -1,7 +1,5 @@
 """Parameters in the WHERE of a statement."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 from typing import Any
@@ -62,13 +60,10 @@ def test_a_parameter_without_value_is_named(days: SparkSession, args: dict[str, 
 
 def test_values_are_bound_by_the_analyzer_for_an_old_setting(days: SparkSession) -> None:
     days.conf.set(LEGACY, "true")
-    try:
-        days.sql("OPTIMIZE days WHERE day = :day", args={"day": DAY})
-        assert files(days) == {"2026-01-01": 1, "2026-01-02": 4}
-        with pytest.raises(AnalysisException, match=r"UNBOUND_SQL_PARAMETER.* day\."):
-            days.sql("OPTIMIZE days WHERE day = :day", args={"other": 1})
-    finally:
-        days.conf.unset(LEGACY)
+    days.sql("OPTIMIZE days WHERE day = :day", args={"day": DAY})
+    assert files(days) == {"2026-01-01": 1, "2026-01-02": 4}
+    with pytest.raises(AnalysisException, match=r"UNBOUND_SQL_PARAMETER.* day\."):
+        days.sql("OPTIMIZE days WHERE day = :day", args={"other": 1})
 
 
 def test_a_comment_in_where_ends_before_the_next_clause(days: SparkSession) -> None:

@@ -1,7 +1,5 @@
 """What people see while a statement runs, and afterwards in Spark's UI."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -33,7 +31,6 @@ def jobs(spark: SparkSession) -> dict[int, tuple[str, str | None]]:
 
 
 def _of(option: Any) -> Any:
-    """The value of an Option of Scala."""
     return option.get() if option.isDefined() else None
 
 

@@ -1,16 +1,11 @@
 """The examples of the README run, and print what it shows."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import docs_pages
 import pytest
 from conftest import REPOSITORY
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 
 def test_the_examples_of_the_readme(spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,23 +1,18 @@
 """Values of every type, nested three deep, stay the same in OPTIMIZE, for Spark and for the library that wrote them."""
 
-from __future__ import annotations
-
 import struct
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from pyspark.sql import SparkSession
 from round_trips import by_spark
 from round_trips.seen import exact
 from round_trips.shapes import SHAPES
 from round_trips.writers import ORC, PARQUET, Writer, files
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 WRITERS = (*PARQUET, ORC)
 SOME = 1
@@ -40,7 +35,6 @@ def schemas(folder: Path) -> set[str]:
 
 
 def check(spark: SparkSession, folder: Path, writer: Writer) -> None:
-    """Rewrite a folder, and compare it with what it was."""
     before, before_of_spark = writer.read(files(folder, writer.form)), by_spark.read(spark, folder, writer.form)
     assert len(before.values["k"]) == len(set(before.values["k"])) == len(before_of_spark.values["k"])
     types = schemas(folder) if writer.form == "parquet" else set()
@@ -59,9 +53,7 @@ def check(spark: SparkSession, folder: Path, writer: Writer) -> None:
 @pytest.mark.test_rest
 @each
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda w: f"{w.name}-{w.form}")
-def test_the_writer_and_spark_see_the_same_values(
-    spark: SparkSession, tmp_path: Path, writer: Writer, each: int
-) -> None:
+def test_the_writer_and_spark_see_the_same(spark: SparkSession, tmp_path: Path, writer: Writer, each: int) -> None:
     writer.write_folder(tmp_path / "t", each)
     check(spark, tmp_path / "t", writer)
 

@@ -1,21 +1,14 @@
 """What a statement lays out stays: said again it finds nothing to do, and a bare OPTIMIZE leaves it as it is."""
 
-from __future__ import annotations
-
 import os
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
+from pyspark.sql import SparkSession
 
-from spark_zorder import ZOrderTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from spark_zorder import OptimizeResult
+from spark_zorder import OptimizeResult, ZOrderTable
 
 
 def write(folder: Path, days: dict[str, list[int]], by_day: bool = True) -> None:
@@ -32,7 +25,6 @@ def write(folder: Path, days: dict[str, list[int]], by_day: bool = True) -> None
 
 
 def files(folder: Path) -> dict[str, set[str]]:
-    """The names of the data files in each folder below the table."""
     found: dict[str, set[str]] = {}
     for file in folder.rglob("*.parquet"):
         if "_zorder" not in file.parts:

@@ -1,12 +1,9 @@
 """Protects values: permissions of the files that we write, columns excluded from the index, our messages in logs."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,9 +11,7 @@ import pytest
 from comparison import condition_of, files_read, same_rows
 from logs import logged
 from pyspark.errors import PySparkException
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 

@@ -1,22 +1,14 @@
 """Settings that decide how queries read files: statements do the same under each, by path and by name."""
 
-from __future__ import annotations
-
 import datetime as dt
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
-from comparison import condition_of, files_read, same_rows
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
+from comparison import files_read, refused, same_rows
+from pyspark.sql import SparkSession
 
 FILES = 3
 START = dt.datetime(2024, 1, 1)
@@ -49,12 +41,8 @@ def read(folder: Path, file_format: str) -> pa.Table:
 
 
 def ended(spark: SparkSession, statement: str) -> str:
-    """How a statement ends."""
-    try:
-        spark.sql(statement).collect()
-    except (PySparkException, Py4JJavaError) as error:
-        return f"{condition_of(error)}: {error}"
-    return "done"
+    condition, message = refused(spark, statement)
+    return f"{condition}: {message}" if condition else "done"
 
 
 STATEMENTS = [

@@ -1,17 +1,12 @@
 """Spark's own statements, and names, that contain our keywords: all of them still work."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.sql import SparkSession
 
 from spark_zorder.errors import condition_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.older_sparks, pytest.mark.usefixtures("database"), pytest.mark.test_all]
 
@@ -222,14 +217,3 @@ def test_what_is_explained_is_not_done(spark: SparkSession, statement: str, file
     assert [row["files_total"] for row in scans] == files
     assert spark.sql("SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM u)").collect() == [(100, 0)]
     assert {row["tableName"] for row in spark.sql("SHOW TABLES").collect()} == {"t", "u"}
-
-
-def test_parameters_of_an_explained_query_are_bound(spark: SparkSession) -> None:
-    if spark.version.startswith(("3.5.", "4.0.")):
-        pytest.skip("This Spark binds parameters after parsing, and only in its own plans")
-    spark.sql(f"CREATE TABLE t {TWO_FILES}")
-    spark.sql("CREATE SKIPPING INDEX ON t")
-    [scan] = spark.sql("EXPLAIN SKIPPING SELECT * FROM t WHERE id = :id AND a < :a", {"id": 1000, "a": 7}).collect()
-    assert (scan["files_kept"], scan["files_total"]) == (0, 2)
-    [scan] = spark.sql("EXPLAIN SKIPPING SELECT * FROM t WHERE id = ?", [1000]).collect()
-    assert (scan["files_kept"], scan["files_total"]) == (0, 2)

@@ -1,10 +1,7 @@
 """Wall clocks of ORC files that a time zone skips, or has twice."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -13,11 +10,9 @@ from golden import snapshot
 from programs import answers_of
 from pyarrow import orc
 from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
 
 from spark_zorder import jar_path
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @pytest.mark.test_rest

@@ -1,16 +1,11 @@
 """Users' functions that have the name of one of ours, in DataFrames and of Python. SQL has `users_functions.sql`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 from pyspark.sql.functions import call_function, col, expr
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -19,7 +14,6 @@ USERS = 1002
 
 
 def first(spark: SparkSession, query: str) -> object:
-    """The only value of a query."""
     return spark.sql(query).collect()[0][0]
 
 

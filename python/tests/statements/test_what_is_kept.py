@@ -1,14 +1,12 @@
 """OPTIMIZE keeps metadata and settings of files. Compares the footers of its outputs with those of its inputs."""
 
-from __future__ import annotations
-
 import json
 import random
 import struct
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -16,9 +14,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from pyspark.errors import AnalysisException
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -26,17 +22,14 @@ NUMBERS = [i * 7919 % 101 for i in range(60)]
 
 
 def files(folder: Path) -> list[Path]:
-    """The data files that every reader sees."""
     return sorted(folder.glob("*.parquet"))
 
 
 def arrow_rows(folder: Path) -> Counter[str]:
-    """The rows as Arrow reads them, file by file."""
     return Counter(repr(row) for f in files(folder) for row in parquet.ParquetFile(f).read().to_pylist())
 
 
 def rows(spark: SparkSession, folder: Path) -> Counter[str]:
-    """The rows as Spark reads them."""
     return Counter(map(repr, spark.read.parquet(str(folder)).collect()))
 
 
@@ -247,44 +240,6 @@ def test_bloom_filters_and_pages_of_the_inputs_stay(spark: SparkSession, tmp_pat
         assert parquet.read_metadata(f).row_group(0).column(1).bloom_filter_offset is None
 
 
-def test_no_boolean_column_gets_a_bloom_filter(spark: SparkSession, tmp_path: Path) -> None:
-    folder = tmp_path / "booleans"
-    rows_of = spark.range(60).selectExpr("int(id) a", "id % 3 = 0 b", "named_struct('x', id % 3 = 0, 'y', id) s")
-    plain = {"parquet.enable.dictionary": "false"}
-    wanted = {f"parquet.bloom.filter.enabled#{c}": "true" for c in ("a", "b", "s.x")}
-    rows_of.repartition(2).write.options(**plain, **wanted).parquet(str(folder))
-    for key, value in (plain | {"parquet.bloom.filter.enabled": "true"}).items():
-        spark.conf.set(key, value)
-    # parquet-java leaves the filter of a boolean column empty, so a reader that asks it finds no row.
-    assert optimize(spark, folder, "a") == "Bloom filter of `b`; Bloom filter of `s`.`x`"
-    for f in files(folder):
-        columns = [parquet.read_metadata(f).row_group(0).column(i) for i in range(4)]
-        assert [c.path_in_schema for c in columns if c.bloom_filter_offset is not None] == ["a", "s.y"]
-
-
-@pytest.mark.parametrize("dictionary", [False, True])
-def test_pages_of_version_2_get_no_encodings_that_the_files_did_not_have(
-    spark: SparkSession, tmp_path: Path, dictionary: bool
-) -> None:
-    table = pa.table(
-        {
-            "a": NUMBERS,
-            "t": [f"{n}" for n in NUMBERS],
-            "f": pa.array([f"{n:016d}".encode() for n in NUMBERS], pa.binary(16)),
-            "d": pa.array([Decimal(n) for n in NUMBERS], pa.decimal128(38, 0)),
-        }
-    )
-    folder = tmp_path / "plain"
-    write(folder, halves(table), data_page_version="2.0", compression="zstd", use_dictionary=dictionary)
-    before = arrow_rows(folder)
-    # Some readers, such as Polars and fastparquet, cannot read all that Spark writes into such pages.
-    assert optimize(spark, folder, "a") == ""
-    for f in files(folder):
-        columns = [parquet.read_metadata(f).row_group(0).column(i) for i in range(4)]
-        assert not [e for c in columns for e in c.encodings if e.startswith("DELTA")]
-    assert arrow_rows(folder) == before
-
-
 def copied(spark: SparkSession, folder: Path, to: Path) -> None:
     """Copy a folder by Hadoop, which writes a file of checksums beside each file."""
     jvm: Any = spark._jvm
@@ -315,9 +270,7 @@ def differences(folder: Path, version: str, compression: str) -> None:
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("compression", ["none", "zstd"])
 @pytest.mark.parametrize("option", ["", ", 'compression' = 'none'"])
-def test_bytes_encoded_as_differences_stay(
-    spark: SparkSession, tmp_path: Path, version: str, compression: str, option: str
-) -> None:
+def test_delta_bytes_stay(spark: SparkSession, tmp_path: Path, version: str, compression: str, option: str) -> None:
     differences(tmp_path / "made", version, compression)
     before = arrow_rows(tmp_path / "made")
     # Beside checksums, Spark's vectorized reader misreads such pages.
@@ -332,20 +285,15 @@ def test_bytes_encoded_as_differences_stay(
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("compression", ["none", "zstd"])
-def test_values_in_the_index_of_bytes_encoded_as_differences(
-    spark: SparkSession, tmp_path: Path, version: str, compression: str
-) -> None:
+def test_values_of_delta_bytes_are_indexed(spark: SparkSession, tmp_path: Path, version: str, compression: str) -> None:
     differences(tmp_path / "made", version, compression)
     copied(spark, tmp_path / "made", tmp_path / "t")
     target = f"parquet.`{tmp_path / 't'}`"
     spark.sql(f"CREATE SKIPPING INDEX ON {target} (t VALUES, b VALUES)").collect()
     spark.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
-    try:
-        for [t, b] in spark.sql(f"SELECT t, hex(b) FROM {target} WHERE a % 100 = 1").collect():
-            assert spark.sql(f"SELECT a FROM {target} WHERE t = '{t}'").count() == 1
-            assert spark.sql(f"SELECT a FROM {target} WHERE b = X'{b}'").count() == 1
-    finally:
-        spark.conf.unset("spark.sql.parquet.enableVectorizedReader")
+    for [t, b] in spark.sql(f"SELECT t, hex(b) FROM {target} WHERE a % 100 = 1").collect():
+        assert spark.sql(f"SELECT a FROM {target} WHERE t = '{t}'").count() == 1
+        assert spark.sql(f"SELECT a FROM {target} WHERE b = X'{b}'").count() == 1
 
 
 def test_files_of_duckdb_keep_their_types(spark: SparkSession, tmp_path: Path) -> None:
@@ -384,25 +332,6 @@ def test_spark_s_own_keys_are_those_of_the_writer(spark: SparkSession, tmp_path:
         assert b"org.apache.spark.timeZone" not in new
         assert b"org.apache.spark.sql.parquet.row.metadata" in new
         assert "milliseconds" in str(parquet.ParquetFile(f).schema)
-
-
-@pytest.mark.parametrize("legacy", ["true", "false"])
-def test_lists_and_decimals_that_old_readers_need_stay(spark: SparkSession, tmp_path: Path, legacy: str) -> None:
-    folder = tmp_path / "legacy"
-    spark.conf.set("spark.sql.parquet.writeLegacyFormat", legacy)
-    spark.range(60).selectExpr(
-        "CAST(id * 7919 % 101 AS INT) AS a",
-        "CAST(id AS DECIMAL(7, 2)) AS d",
-        "array(id, NULL) AS l",
-        "array(id) AS l2",
-        "array(array(named_struct('x', id))) AS l3",
-        "map('k', array(id)) AS m",
-    ).repartition(2).write.parquet(str(folder))
-    spark.conf.unset("spark.sql.parquet.writeLegacyFormat")
-    before = schemas(folder)
-    assert ("fixed_len_byte_array" in next(iter(before))) == (legacy == "true")
-    assert optimize(spark, folder, "a") == ""
-    assert schemas(folder) == before
 
 
 @pytest.mark.parametrize("element", ["id", "named_struct('x', id)"])

@@ -3,24 +3,19 @@
 Each time the rows must be those without skipping, and files that were there before must still be skipped.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from comparison import files_read, same_rows, settings
 from pyarrow import dataset
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -240,9 +235,7 @@ def stamped_in_seconds(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("statement", ["CREATE", "CREATE OR REPLACE", "REFRESH"])
-def test_within_the_granularity_of_stamps_nothing_is_believed(
-    spark: SparkSession, folder: Path, statement: str
-) -> None:
+def test_within_the_grain_of_stamps_nothing_is_believed(spark: SparkSession, folder: Path, statement: str) -> None:
     if statement != "CREATE":
         spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{folder}`")
     path = stamped_in_seconds(plain(folder / "0.parquet", 3_000))

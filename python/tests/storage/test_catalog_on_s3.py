@@ -1,7 +1,5 @@
 """Tables on S3 that are published through the catalog."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,16 +13,13 @@ ROWS = 2000
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[S3Server]:
-    """An S3 server behind a proxy."""
     with s3_server() as made:
         yield made
 
 
 @pytest.mark.parametrize("form", ["parquet", "orc"])
 @pytest.mark.parametrize("parts", ["", "p"])
-def test_the_location_is_switched_and_late_files_are_brought_over(
-    server: S3Server, tmp_path: Path, form: str, parts: str
-) -> None:
+def test_a_switch_brings_late_files_over(server: S3Server, tmp_path: Path, form: str, parts: str) -> None:
     root = f"s3a://bucket/{form}{parts}"
     with server.spark(tmp_path / "ours") as spark:
         columns = f"(id BIGINT, a INT{', p STRING' if parts else ''}) USING {form}"
@@ -73,11 +68,8 @@ def test_who_may_not_list_beside_the_table_reads_and_optimizes_it(server: S3Serv
             denied.append(request.what)
             return 403, "AccessDenied"
 
-        server.fault = deny
-        try:
+        with server.disturbed(deny):
             for statement in ("SELECT id FROM narrow", "OPTIMIZE narrow ZORDER BY (a)", "SELECT id FROM narrow"):
                 assert spark.sql(statement)
             assert spark.sql("SELECT count(*) AS n FROM narrow") == [{"n": ROWS}]
-        finally:
-            server.fault = None
         assert denied, "nobody asked"

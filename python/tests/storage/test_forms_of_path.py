@@ -1,26 +1,18 @@
 """Queries that name files by a pattern or one by one, and those of Spark's V2 source: each row once, or an error."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from comparison import condition_of
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import ERRORS, condition_of
+from pyspark.sql import DataFrame, SparkSession
 from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.test_all
 
@@ -89,14 +81,12 @@ def found_or_refused(make: Callable[[], DataFrame]) -> Counter[int] | str:
     """The ids that a query finds, or the condition of its error."""
     try:
         return ids(make())
-    except (PySparkException, Py4JJavaError) as error:
+    except ERRORS as error:
         return condition_of(error)
 
 
 @pytest.mark.parametrize("partitioned", [False, True], ids=["flat", "partitioned"])
-def test_patterns_of_files_after_the_owner_was_killed(
-    spark: SparkSession, by_v2: SparkSession, tmp_path: Path, partitioned: bool
-) -> None:
+def test_patterns_after_a_kill(spark: SparkSession, by_v2: SparkSession, tmp_path: Path, partitioned: bool) -> None:
     tables = [SmallTable.write(tmp_path / place / str(n), partitioned) for place in PLACES for n in range(5)]
     doomed = Rival(tmp_path / "rival")
     for n, table in enumerate(tables):
@@ -116,8 +106,7 @@ def test_patterns_of_files_after_the_owner_was_killed(
         assert found_or_refused(made) == once(table.ids), table.root
 
 
-def test_options_of_a_pattern_in_sql(spark: SparkSession, tmp_path: Path) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_options_of_a_pattern_in_sql(spark: SparkSession, table: SmallTable) -> None:
     spark.sql(table.optimize)
     extra = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "more": ["x", "y", "z"]})
     pq.write_table(extra, table.root / "extra.parquet")
@@ -131,38 +120,34 @@ def test_options_of_a_pattern_in_sql(spark: SparkSession, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("place", ["reveal-1", "decided"])
-def test_a_file_that_is_touched_after_the_owner_was_killed_hides_no_row(
-    spark: SparkSession, tmp_path: Path, place: str
+def test_files_touched_after_a_kill_are_read(
+    spark: SparkSession, parted: SmallTable, tmp_path: Path, place: str
 ) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=True)
-    before = set(table.files())
+    before = set(parted.files())
     owner = Rival(tmp_path / "owner")
     try:
-        owner.pause(table.optimize, place)
+        owner.pause(parted.optimize, place)
     finally:
         owner.kill()
-    for path in before & set(table.files()):
+    for path in before & set(parted.files()):
         os.utime(path, (1e9, 1e9))
-    assert ids(spark.read.parquet(str(table.root))) == once(table.ids)
+    assert ids(spark.read.parquet(str(parted.root))) == once(parted.ids)
 
 
-def test_a_frame_of_named_files_fails_when_they_are_gone(
-    spark: SparkSession, by_v2: SparkSession, tmp_path: Path
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=True)
-    first = [str(f) for f in table.files()[:4]]
-    frames = [session.read.parquet(f"{table.root}/p=*/*.parquet") for session in (spark, by_v2)]
-    frames += [session.read.option("basePath", str(table.root)).parquet(*first) for session in (spark, by_v2)]
-    spark.sql(f"OPTIMIZE {table.source} WHERE p = 1 ZORDER BY (a) OPTIONS ('num-files' = '2')")
+def test_a_frame_of_files_fails_if_they_are_gone(spark: SparkSession, by_v2: SparkSession, parted: SmallTable) -> None:
+    first = [str(f) for f in parted.files()[:4]]
+    frames = [session.read.parquet(f"{parted.root}/p=*/*.parquet") for session in (spark, by_v2)]
+    frames += [session.read.option("basePath", str(parted.root)).parquet(*first) for session in (spark, by_v2)]
+    spark.sql(f"OPTIMIZE {parted.source} WHERE p = 1 ZORDER BY (a) OPTIONS ('num-files' = '2')")
     for frame in frames:
         assert str(found_or_refused(partial(same, frame))) in (GONE, NO_FILE)
     # Files of the other partition are as they were.
-    other = spark.read.parquet(*[str(f) for f in table.folders[1].glob("*.parquet")])
+    other = spark.read.parquet(*[str(f) for f in parted.folders[1].glob("*.parquet")])
     assert ids(other) == once(range(3 * ROWS, 6 * ROWS))
-    spark.sql(f"RESTORE {table.source} TO VERSION AS OF 0")
+    spark.sql(f"RESTORE {parted.source} TO VERSION AS OF 0")
     # The files are back under their names.
-    assert ids(spark.read.parquet(f"{table.root}/p=*/*.parquet")) == once(table.ids)
-    for frame, expected in zip(frames, [table.ids] * 2 + [set(range(4 * ROWS))] * 2, strict=True):
+    assert ids(spark.read.parquet(f"{parted.root}/p=*/*.parquet")) == once(parted.ids)
+    for frame, expected in zip(frames, [parted.ids] * 2 + [set(range(4 * ROWS))] * 2, strict=True):
         assert found_or_refused(partial(same, frame)) in (once(expected), GONE, NO_FILE)
 
 
@@ -174,10 +159,7 @@ def test_every_file_of_a_folder_is_none_of_ours(spark: SparkSession, tmp_path: P
         assert ids(spark.read.parquet(f"{table.root}/**")) == once(table.ids)
 
 
-def test_files_of_one_name_one_after_the_other_are_two(
-    spark: SparkSession, by_v2: SparkSession, tmp_path: Path
-) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_files_of_one_name_in_turn_are_two(spark: SparkSession, by_v2: SparkSession, table: SmallTable) -> None:
     everything = f"{table.root}/*.parquet"
     first = table.files()[0].name
     spark.sql(f"OPTIMIZE parquet.`{table.root}` ZORDER BY (a)")
@@ -192,8 +174,7 @@ def test_files_of_one_name_one_after_the_other_are_two(
         assert table.plain_ids() == both
 
 
-def test_a_listed_file_is_never_taken_for_another_of_its_name(spark: SparkSession, tmp_path: Path) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_a_listed_file_is_never_taken_for_another_of_its_name(spark: SparkSession, table: SmallTable) -> None:
     everything = f"{table.root}/*.parquet"
     first = table.files()[0]
     spark.sql(f"OPTIMIZE parquet.`{table.root}` ZORDER BY (a)")
@@ -210,8 +191,7 @@ def test_a_listed_file_is_never_taken_for_another_of_its_name(spark: SparkSessio
     assert ids(held) == once(set(table.ids) | newer)
 
 
-def test_a_file_that_is_named_twice_is_read_twice(spark: SparkSession, tmp_path: Path) -> None:
-    table = SmallTable.write(tmp_path / "t", partitioned=False)
+def test_a_file_that_is_named_twice_is_read_twice(spark: SparkSession, table: SmallTable) -> None:
     file = str(table.files()[0])
     before = ids(spark.read.parquet(file, file))
     spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{table.root}`")

@@ -1,7 +1,5 @@
 """A full disk: a file system of a few megabytes, or a limit on the size of files if none can be mounted."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -15,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from processes import environment
 from small_tables import SmallTable, once
 
 pytestmark = pytest.mark.test_all
@@ -39,18 +38,12 @@ def write_table(root: Path, packed: bool = False) -> SmallTable:
 
 
 def run(work: Path, command: list[str], limit: int | None = None) -> dict[str, Any]:
-    """Run the program below in a process of its own."""
-    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
-        environment.pop(name, None)
-
     def limited() -> None:
         if limit is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
 
-    done = subprocess.run(
-        command, env=environment, cwd=work, capture_output=True, text=True, timeout=300, check=False, preexec_fn=limited
-    )
+    own = environment(PYTHONPATH=os.pathsep.join(sys.path))
+    done = subprocess.run(command, env=own, cwd=work, capture_output=True, text=True, timeout=300, preexec_fn=limited)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -66,7 +59,6 @@ def assert_refused(answer: dict[str, Any], words: str, condition: str = "ZORDER_
 
 
 def on_small_disk(tmp_path: Path, size: int, kind: str) -> dict[str, Any]:
-    """Run the program on a disk of this number of bytes."""
     mount = tmp_path / "disk"
     mount.mkdir()
     namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]

@@ -1,14 +1,12 @@
 """Tables on a real HDFS: two users with permissions, snapshots, an encryption zone, storage policies."""
 
-from __future__ import annotations
-
 import getpass
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cluster import wait_until
 from mini_hadoop import mini_hadoop
+from processes import wait_until
 from spark_process import SparkProcess
 from steps import environment, step
 
@@ -20,7 +18,6 @@ SUPERUSER = getpass.getuser()
 
 @pytest.fixture(scope="module")
 def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of the client's configuration, while the cluster runs."""
     with mini_hadoop(tmp_path_factory.mktemp("hdfs"), "MiniHdfs.java", "core-site.xml") as folder:
         yield folder
 
@@ -42,20 +39,17 @@ def spark_of(configuration: Path, user: str, work: Path, *, extension: bool = Tr
 
 @pytest.fixture(scope="module")
 def alice(configuration: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
-    """A Spark of a user."""
     with spark_of(configuration, "alice", tmp_path_factory.mktemp("alice")) as process:
         yield process
 
 
 @pytest.fixture(scope="module")
 def bob(configuration: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
-    """A Spark of another user."""
     with spark_of(configuration, "bob", tmp_path_factory.mktemp("bob")) as process:
         yield process
 
 
 def write(spark: SparkProcess, root: str, *parts: str) -> None:
-    """Write a table of four files in each folder."""
     spark.run(
         f"spark.range({ROWS}).selectExpr('id', 'id % 2 AS p', 'hash(id) % 1000 AS a').repartition(4)"
         f".write.partitionBy(*{parts!r}).parquet({root!r})"
@@ -63,21 +57,14 @@ def write(spark: SparkProcess, root: str, *parts: str) -> None:
 
 
 def clustered(root: str) -> str:
-    """The statement that the tests run."""
     return f"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '4')"
 
 
 def ids(spark: SparkProcess, root: str) -> tuple[int, int]:
-    """The number of rows, and of different ones."""
-    found = spark.run(
-        f"frame = spark.read.parquet({root!r})\nresult = [frame.count(), frame.select('id').distinct().count()]"
-    )
-    return found[0], found[1]
+    return spark.ids(f"spark.read.parquet({root!r})")
 
 
-def test_permissions_decide_who_may_optimize_and_new_files_have_those_of_the_old(
-    alice: SparkProcess, bob: SparkProcess
-) -> None:
+def test_permissions_decide_who_may_optimize_and_pass_to_new_files(alice: SparkProcess, bob: SparkProcess) -> None:
     root = "/open/permissions"
     write(alice, root, "p")
     alice.run(f"storage.setPermission(path({root!r}), mode(0o755))")
@@ -101,9 +88,7 @@ def test_permissions_decide_who_may_optimize_and_new_files_have_those_of_the_old
     assert ids(alice, root) == (ROWS, ROWS)
 
 
-def test_another_user_takes_over_from_a_killed_one(
-    alice: SparkProcess, bob: SparkProcess, configuration: Path, tmp_path: Path
-) -> None:
+def test_another_user_takes_over(alice: SparkProcess, bob: SparkProcess, configuration: Path, tmp_path: Path) -> None:
     root = "/open/takeover"
     write(alice, root, "p")
     alice.run(f"for n in ('', '/p=0', '/p=1'): storage.setPermission(path({root!r} + n), mode(0o777))\nresult = None")

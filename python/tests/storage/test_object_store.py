@@ -1,17 +1,15 @@
 """Tables in an object store: S3A with a server that the test starts."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading
 import urllib.parse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from s3_server import BUCKET, Request, S3Server, s3_server
+from s3_server import BUCKET, Fault, Request, S3Server, s3_server
 from spark_process import SparkProcess
 from spark_versions import PYSPARK_MINOR
 
@@ -27,27 +25,23 @@ The values of older Sparks are a little above those in bench/results/requests-s3
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[S3Server]:
-    """An S3 server behind a proxy."""
     with s3_server() as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def ours(server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
-    """A Spark with the extension."""
     with server.spark(tmp_path_factory.mktemp("ours")) as process:
         yield process
 
 
 @pytest.fixture(scope="module")
 def plain(server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
-    """A Spark without the extension."""
     with server.spark(tmp_path_factory.mktemp("plain"), extension=False) as process:
         yield process
 
 
 def write(spark: SparkProcess, root: str, form: str, parts: str, files: int = 4, first: int = 0) -> None:
-    """Append rows to a folder."""
     spark.run(
         f"spark.range({first}, {first + ROWS}).selectExpr('id', 'id % 2 AS p', 'hash(id) % 1000 AS a')"
         f".repartition({files}).write.mode('append').partitionBy(*{parts.split()!r}).format({form!r}).save({root!r})"
@@ -55,12 +49,7 @@ def write(spark: SparkProcess, root: str, form: str, parts: str, files: int = 4,
 
 
 def ids(spark: SparkProcess, root: str, form: str) -> tuple[int, int]:
-    """The number of rows, and of different ones."""
-    found = spark.run(
-        f"frame = spark.read.format({form!r}).load({root!r})\n"
-        "result = [frame.count(), frame.select('id').distinct().count()]"
-    )
-    return found[0], found[1]
+    return spark.ids(f"spark.read.format({form!r}).load({root!r})")
 
 
 def kept(spark: SparkProcess, root: str, form: str) -> tuple[int, int]:
@@ -130,9 +119,7 @@ def test_a_catalog_table_is_optimized_without_a_setting(ours: SparkProcess, plai
 
 
 @pytest.mark.test_all
-def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
-    server: S3Server, tmp_path: Path, plain: SparkProcess
-) -> None:
+def test_optimize_and_a_select_need_few_requests(server: S3Server, tmp_path: Path, plain: SparkProcess) -> None:
     for name, parts, files in (("flat", "", 20), ("parts", "p", 8), ("large", "", 50)):
         root = f"{ROOT}/requests/{name}"
         write(plain, root, "parquet", parts, files)
@@ -156,19 +143,13 @@ def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
 
 
 @pytest.mark.test_all
-def test_a_store_without_conditions_is_refused_before_anything_is_written(
-    server: S3Server, plain: SparkProcess, tmp_path: Path
-) -> None:
+def test_a_store_without_conditions_is_refused_at_once(server: S3Server, plain: SparkProcess, tmp_path: Path) -> None:
     root = f"{ROOT}/unconditional"
     write(plain, root, "parquet", "")
     before = plain.run(f"result = files({root!r})")
-    for drops, words in ((("if-none-match",), "If-None-Match"), (("if-match",), "If-Match")):
-        server.drops = frozenset(drops)
-        try:
-            with server.spark(tmp_path / drops[0]) as fresh:
-                condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
-        finally:
-            server.drops = frozenset()
+    for words in ("If-None-Match", "If-Match"):
+        with server.disturbed(drops=words.lower()), server.spark(tmp_path / words) as fresh:
+            condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
         assert condition == "ZORDER_UNSUPPORTED_STORAGE.LACKS_CONDITIONS"
         assert words in message
         assert plain.run(f"result = files({root!r})") == before
@@ -192,9 +173,7 @@ def test_conditions_are_signed(server: S3Server, ours: SparkProcess) -> None:
 
 
 @pytest.mark.test_all
-def test_a_client_that_leaves_no_upload_open_is_refused_before_anything_is_written(
-    server: S3Server, plain: SparkProcess, tmp_path: Path
-) -> None:
+def test_a_client_without_open_uploads_is_refused(server: S3Server, plain: SparkProcess, tmp_path: Path) -> None:
     root = f"{ROOT}/no-magic"
     write(plain, root, "parquet", "")
     before = plain.run(f"result = files({root!r})")
@@ -205,43 +184,32 @@ def test_a_client_that_leaves_no_upload_open_is_refused_before_anything_is_writt
     assert plain.run(f"result = files({root!r})") == before
 
 
+def denied(which: Callable[[Request], bool]) -> Fault:
+    return lambda request: (403, "AccessDenied") if which(request) else None
+
+
 @pytest.mark.test_all
-def test_a_bucket_without_write_access_is_refused_and_read(
-    server: S3Server, plain: SparkProcess, tmp_path: Path
-) -> None:
+def test_a_bucket_without_write_access_is_read(server: S3Server, plain: SparkProcess, tmp_path: Path) -> None:
     root = f"{ROOT}/read-only"
     write(plain, root, "parquet", "")
     before = plain.run(f"result = files({root!r})")
 
-    def denied(request: Request) -> tuple[int, str] | None:
-        return None if request.method in ("GET", "HEAD") else (403, "AccessDenied")
-
-    server.fault = denied
-    try:
-        with server.spark(tmp_path) as fresh:
-            condition, _ = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
-            assert ids(fresh, root, "parquet") == (ROWS, ROWS)
-    finally:
-        server.fault = None
+    writes = denied(lambda request: request.method not in ("GET", "HEAD"))
+    with server.disturbed(writes), server.spark(tmp_path) as fresh:
+        condition, _ = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
+        assert ids(fresh, root, "parquet") == (ROWS, ROWS)
     assert condition == "ZORDER_NO_WRITE_PERMISSION"
     assert plain.run(f"result = files({root!r})") == before
 
 
 @pytest.mark.test_all
 @pytest.mark.parametrize("late", [False, True], ids=["refused", "done and refused"])
-def test_every_tenth_request_fails_and_no_row_is_lost(
-    server: S3Server, ours: SparkProcess, plain: SparkProcess, *, late: bool
-) -> None:
+def test_failing_requests_lose_no_row(server: S3Server, ours: SparkProcess, plain: SparkProcess, *, late: bool) -> None:
     root = f"{ROOT}/busy-{late}"
     write(plain, root, "parquet", "p")
-    server.fault = lambda request: (503, "SlowDown") if request.number % 10 == 0 else None
-    server.late = late
-    try:
+    with server.disturbed(lambda request: (503, "SlowDown") if request.number % 10 == 0 else None, late=late):
         ours.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '3')")
         ours.sql(f"RESTORE parquet.`{root}` TO VERSION AS OF 0")
-    finally:
-        server.fault = None
-        server.late = False
     assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (ROWS, ROWS)
     assert left_over(ours, server, root) == []
 
@@ -261,25 +229,18 @@ def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess,
 
 @pytest.mark.test_all
 def test_folders_of_other_formats_are_refused(server: S3Server, ours: SparkProcess) -> None:
-    refused = {
-        "_delta_log/0.json": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
-        ".hoodie/hoodie.properties": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
-        "_spark_metadata/0": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
-        "metadata/v1.metadata.json": "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT",
-        "_metadata": "ZORDER_UNSAFE_TABLE.SUMMARY_FILE",
-        # Looked for in each of two folders, by one listing.
-        "p=1/_metadata": "ZORDER_UNSAFE_TABLE.SUMMARY_FILE",
-    }
-    for number, (marker, condition) in enumerate(refused.items()):
+    formats = ("_delta_log/0.json", ".hoodie/hoodie.properties", "_spark_metadata/0", "metadata/v1.metadata.json")
+    # The last one is looked for in each of two folders, by one listing.
+    for number, marker in enumerate((*formats, "_metadata", "p=1/_metadata")):
+        condition = "ZORDER_UNSUPPORTED_TARGET.OTHER_TABLE_FORMAT"
+        content = b"x"
         root = f"{ROOT}/foreign/t{number}"
         write(ours, root, "parquet", "p", files=1)
-        # Spark reads a summary file, so it is a file of Parquet.
-        data = next(k for k in server.keys(f"foreign/t{number}/") if k.endswith(".parquet"))
-        content = (
-            server.ask("GET", f"/{BUCKET}/{urllib.parse.quote(data)}")
-            if condition == "ZORDER_UNSAFE_TABLE.SUMMARY_FILE"
-            else b"x"
-        )
+        if marker not in formats:
+            # Spark reads a summary file, so it is a file of Parquet.
+            data = next(k for k in server.keys(f"foreign/t{number}/") if k.endswith(".parquet"))
+            condition = "ZORDER_UNSAFE_TABLE.SUMMARY_FILE"
+            content = server.ask("GET", f"/{BUCKET}/{urllib.parse.quote(data)}")
         server.ask("PUT", f"/{BUCKET}/foreign/t{number}/{marker}", content)
         assert ours.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")[0] == condition, marker
 
@@ -310,11 +271,8 @@ def test_a_copy_that_is_made_while_an_operation_publishes_has_each_row_once_when
                 sides.extend(k for k in keys if "/_" in k)
                 copied(server, sides, "midway/t/", "midway/copy/")
 
-    server.fault = copies
-    try:
+    with server.disturbed(copies):
         ours.sql(f"OPTIMIZE parquet.`{ROOT}/midway/t` ZORDER BY (a)")
-    finally:
-        server.fault = None
     assert [k for k in sides if k.endswith(".publishing")]
     copy = f"{ROOT}/midway/copy"
     assert ours.refused(f"OPTIMIZE parquet.`{copy}` ZORDER BY (a)")[0] == "ZORDER_TABLE_UNCLEAR.RECOVERY"

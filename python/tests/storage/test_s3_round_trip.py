@@ -1,24 +1,17 @@
 """A table on S3 in the session of all tests: OPTIMIZE, a lookup and RESTORE."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 from s3_server import s3_server
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 TABLE = "parquet.`s3a://bucket/t`"
 ROWS = 2000
 
 
-def test_a_table_on_s3_is_optimized_queried_and_restored(
-    spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_optimize_query_and_restore_on_s3(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()
 
     def rows(condition: str = "true") -> tuple[int, int]:

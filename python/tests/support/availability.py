@@ -1,18 +1,13 @@
 """What docs/support.md is made of: for each feature, what Spark itself needs for it, and what we do with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from spark_zorder import repartition_by_zorder_range
 from spark_zorder.errors import errors_of_spark
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 Work = Callable[["SparkSession"], object]
 

@@ -1,21 +1,11 @@
 """Works in a JVM whose time zone has daylight saving: `berlin.py <jar> optimize|write <folder>`."""
 
-from __future__ import annotations
-
 import sys
 
-from answers import Answers
-from pyspark.sql import SparkSession
+from answers import Answers, session
 
 jar, work, folder = sys.argv[1:]
-spark = (
-    SparkSession.builder.master("local[1]")
-    .config("spark.jars", jar)
-    .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-    .config("spark.driver.extraJavaOptions", "-Duser.timezone=Europe/Berlin")
-    .config("spark.ui.enabled", "false")
-    .getOrCreate()
-)
+spark = session(jar, {"spark.driver.extraJavaOptions": "-Duser.timezone=Europe/Berlin"})
 answers = Answers(spark)
 if work == "optimize":
     answers.ask("optimize", f"OPTIMIZE orc.`{folder}` ZORDER BY (k) OPTIONS ('num-files' = 1)")

@@ -2,38 +2,23 @@
 
     beside_delta.py <jars, with commas between> <an empty folder> <which is named last, and asked first: ours or delta>
 
-The last line is a JSON object: for each name of a statement its rows as objects, or `{"error": ..}`.
+The last line has JSON: for each name of a statement its rows as objects, or `{"error": ..}`.
 """
-
-from __future__ import annotations
 
 import sys
 
-from answers import Answers
-from pyspark.sql import SparkSession
+from answers import OURS, Answers, numbers, session
 
-EXTENSIONS = ["io.delta.sql.DeltaSparkSessionExtension", "org.sparkzorder.ZOrderSparkExtension"]
-
-
-def session(jars: str, folder: str, last: str) -> SparkSession:
-    """Delta's settings as its documentation has them, and ours."""
-    extensions = EXTENSIONS if last == "ours" else EXTENSIONS[::-1]
-    return (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", jars)
-        .config("spark.sql.extensions", ",".join(extensions))
-        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
-        .config("spark.sql.warehouse.dir", f"{folder}/warehouse")
-        .config("spark.sql.catalogImplementation", "in-memory")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.databricks.delta.snapshotPartitions", "1")
-        # VACUUM lists folders in as many tasks.
-        .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "1")
-        .config("spark.databricks.delta.retentionDurationCheck.enabled", "false")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
+EXTENSIONS = ["io.delta.sql.DeltaSparkSessionExtension", OURS]
+SETTINGS = {
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    # VACUUM lists folders in as many tasks.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
+    "spark.databricks.delta.retentionDurationCheck.enabled": "false",
+}
+"""Those of Delta's documentation, and small sizes."""
 
 
 def ask_about_deltas(answers: Answers, folder: str) -> None:
@@ -51,7 +36,7 @@ def ask_about_deltas(answers: Answers, folder: str) -> None:
             rows.save(f"{folder}/{name}")
         ask(f"{name} optimize", f"OPTIMIZE {target} ZORDER BY (a, b)")
         ask(f"{name} history", f"DESCRIBE HISTORY {target}")
-        ask(f"{name} point", f"SELECT id FROM {source} WHERE a = 737 AND b = 367")
+        answers.ask_rows(name, source)
         ask(f"{name} index", f"CREATE SKIPPING INDEX ON {target}")
     ask("named again", "OPTIMIZE spark_catalog.default.named")
     ask("named limited", "DESCRIBE HISTORY named LIMIT 1")
@@ -59,7 +44,7 @@ def ask_about_deltas(answers: Answers, folder: str) -> None:
     ask("named files", "SELECT count(DISTINCT f) AS files FROM (SELECT input_file_name() AS f FROM named)")
     ask("named dry vacuum", "VACUUM named RETAIN 0 HOURS DRY RUN")
     ask("named vacuum", "VACUUM named RETAIN 0 HOURS")
-    ask("named rows", "SELECT count(*) AS n, sum(id) AS s FROM named")
+    answers.ask_rows("named again", "named")
     ask("quoted vacuum", f"VACUUM '{folder}/quoted' RETAIN 0 HOURS DRY RUN")
     # Rows in an order of ours.
     spark.sql("CREATE TABLE hinted USING delta AS SELECT /*+ HILBERT(16, a, b) */ * FROM numbers")
@@ -70,8 +55,7 @@ def ask_about_deltas(answers: Answers, folder: str) -> None:
             "SELECT count(*) AS n, min(a) AS a_min, max(a) AS a_max, min(b) AS b_min, max(b) AS b_max"
             f" FROM {name} GROUP BY _metadata.file_name",
         )
-        ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM {name}")
-        ask(f"{name} point", f"SELECT id FROM {name} WHERE a = 737 AND b = 367")
+        answers.ask_rows(name)
     # Its files, as if they were plain ones.
     ask("disguised optimize", f"OPTIMIZE parquet.`{folder}/format` ZORDER BY (a, b)")
     ask("disguised vacuum", f"VACUUM parquet.`{folder}/format`")
@@ -92,11 +76,10 @@ def ask_about_ours(answers: Answers, folder: str) -> None:
     ):
         ask(f"{name} optimize", f"OPTIMIZE {target} ZORDER BY a, b")
         ask(f"{name} history", f"DESCRIBE HISTORY {target}")
-        ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM {source}")
+        answers.ask_rows(name, source)
     ask("plain into 8", "OPTIMIZE plain FULL ZORDER BY (a, b) OPTIONS ('num-files' = '8')")
-    ask("plain skipping", "EXPLAIN SKIPPING SELECT * FROM plain WHERE a = 737 AND b = 367")
-    ask("plain plan", "EXPLAIN SELECT * FROM plain WHERE a = 737 AND b = 367")
-    ask("plain point", "SELECT id FROM plain WHERE a = 737 AND b = 367")
+    answers.ask_plan()
+    answers.ask_rows("plain into 8", "plain")
     ask("plain dry vacuum", "VACUUM plain RETAIN 0 HOURS DRY RUN")
     ask("plain restore", "RESTORE plain TO VERSION AS OF 1")
     ask("plain vacuum", "VACUUM plain RETAIN 0 HOURS")
@@ -105,7 +88,7 @@ def ask_about_ours(answers: Answers, folder: str) -> None:
     parts.write.format("parquet").partitionBy("day").saveAsTable("parts")
     ask("parts optimize", "OPTIMIZE spark_catalog.default.parts WHERE day = 1 ZORDER BY (a, b)")
     ask("parts index", "CREATE OR REPLACE SKIPPING INDEX ON parts")
-    ask("parts rows", "SELECT count(*) AS n, sum(id) AS s FROM parts")
+    answers.ask_rows("parts")
 
 
 def ask_about_others(answers: Answers, folder: str) -> None:
@@ -130,11 +113,9 @@ def ask_about_others(answers: Answers, folder: str) -> None:
 
 
 def main(jars: str, folder: str, last: str) -> None:
-    """Run all statements."""
-    spark = session(jars, folder, last)
-    spark.sparkContext.setLogLevel("ERROR")
-    numbers = spark.range(2000).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 1000 AS b")
-    numbers.createOrReplaceTempView("numbers")
+    own = {"spark.sql.warehouse.dir": f"{folder}/warehouse"}
+    spark = session(jars, SETTINGS | own, *(EXTENSIONS if last == "ours" else EXTENSIONS[::-1]))
+    numbers(spark)
     answers = Answers(spark)
     ask_about_deltas(answers, folder)
     ask_about_ours(answers, folder)

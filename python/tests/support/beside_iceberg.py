@@ -2,48 +2,29 @@
 
     beside_iceberg.py <jars, with commas between> <an empty folder> <named last, and asked first: ours or iceberg>
 
-The last line is a JSON object: for each name of a statement its rows as objects, or `{"error": ..}`.
+The last line has JSON: for each name of a statement its rows as objects, or `{"error": ..}`.
 """
-
-from __future__ import annotations
 
 import sys
 
-from answers import Answers
-from pyspark.sql import SparkSession
+from answers import OURS, Answers, numbers, session
 
-EXTENSIONS = [
-    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-    "org.sparkzorder.ZOrderSparkExtension",
-]
+EXTENSIONS = ["org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions", OURS]
 
 
-def session(jars: str, folder: str, last: str) -> SparkSession:
+def settings(folder: str) -> dict[str, str]:
     """A catalog of Iceberg's own, `ice`, and Spark's catalog with Iceberg's tables in it."""
-    extensions = EXTENSIONS if last == "ours" else EXTENSIONS[::-1]
-    builder = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", jars)
-        .config("spark.sql.extensions", ",".join(extensions))
-        .config("spark.sql.warehouse.dir", f"{folder}/warehouse")
-        .config("spark.sql.catalogImplementation", "in-memory")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-    )
+    found = {"spark.sql.warehouse.dir": f"{folder}/warehouse", "spark.sql.catalogImplementation": "in-memory"}
     for name, kind in (("ice", "SparkCatalog"), ("spark_catalog", "SparkSessionCatalog")):
-        builder.config(f"spark.sql.catalog.{name}", f"org.apache.iceberg.spark.{kind}")
-        builder.config(f"spark.sql.catalog.{name}.type", "hadoop")
-        builder.config(f"spark.sql.catalog.{name}.warehouse", f"{folder}/{name}")
-    return builder.getOrCreate()
+        found[f"spark.sql.catalog.{name}"] = f"org.apache.iceberg.spark.{kind}"
+        found[f"spark.sql.catalog.{name}.type"] = "hadoop"
+        found[f"spark.sql.catalog.{name}.warehouse"] = f"{folder}/{name}"
+    return found
 
 
 def main(jars: str, folder: str, last: str) -> None:
-    """Run all statements."""
-    spark = session(jars, folder, last)
-    spark.sparkContext.setLogLevel("ERROR")
-    numbers = spark.range(2000).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 1000 AS b")
-    numbers.createOrReplaceTempView("numbers")
+    spark = session(jars, settings(folder), *(EXTENSIONS if last == "ours" else EXTENSIONS[::-1]))
+    rows = numbers(spark)
     answers = Answers(spark)
     ask = answers.ask
 
@@ -59,15 +40,13 @@ def main(jars: str, folder: str, last: str) -> None:
         " options => map('rewrite-all', 'true'))",
     )
     ask("history", "SELECT count(*) AS n FROM ice.db.t.history")
-    ask("rows", "SELECT count(*) AS n, sum(id) AS s FROM ice.db.t")
-    ask("point", "SELECT id FROM ice.db.t WHERE a = 737 AND b = 367 ORDER BY id")
+    answers.ask_rows("named", "ice.db.t")
 
     # Ours, and tables that are nobody's of those who have such statements.
     spark.sql("CREATE TABLE plain USING parquet AS SELECT /*+ REPARTITION(4) */ * FROM numbers")
     ask("plain optimize", "OPTIMIZE plain ZORDER BY (a, b) OPTIONS ('num-files' = '8')")
-    ask("plain skipping", "EXPLAIN SKIPPING SELECT * FROM plain WHERE a = 737 AND b = 367")
-    ask("plain plan", "EXPLAIN SELECT * FROM plain WHERE a = 737 AND b = 367")
-    ask("plain rows", "SELECT count(*) AS n, sum(id) AS s FROM plain")
+    answers.ask_plan()
+    answers.ask_rows("plain")
     spark.sql("CREATE TABLE mixed USING iceberg AS SELECT * FROM numbers")
     for name, target in (
         ("named", "ice.db.t"),
@@ -80,7 +59,7 @@ def main(jars: str, folder: str, last: str) -> None:
         ask(f"{name} vacuum", f"VACUUM {target}")
     # Rows in an order of ours, in a table of Iceberg's.
     spark.sql("CREATE TABLE ice.db.hinted USING iceberg AS SELECT /*+ HILBERT(16, a, b) */ * FROM numbers")
-    numbers.hint("ZORDER", 16, "a", "b").writeTo("ice.db.called").using("iceberg").create()
+    rows.hint("ZORDER", 16, "a", "b").writeTo("ice.db.called").using("iceberg").create()
     for name in ("hinted", "called"):
         ask(
             f"{name} files",
@@ -89,8 +68,7 @@ def main(jars: str, folder: str, last: str) -> None:
             " readable_metrics.b.lower_bound AS b_min, readable_metrics.b.upper_bound AS b_max"
             f" FROM ice.db.{name}.files",
         )
-        ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM ice.db.{name}")
-        ask(f"{name} point", f"SELECT id FROM ice.db.{name} WHERE a = 737 AND b = 367 ORDER BY id")
+        answers.ask_rows(name, f"ice.db.{name}")
     spark.sql("USE ice.db")
     ask("used optimize", "OPTIMIZE t ZORDER BY (a)")
     ask("used history", "DESCRIBE HISTORY t")

@@ -1,28 +1,18 @@
 """A standalone cluster of two workers on this host, whose processes a test may stop and kill."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pyspark
-
-SECONDS = 90.0
+from processes import free_port, wait_until
 
 
 class Cluster:
-    """A master and two workers of one core each.
-
-    Args:
-        work: A folder of its own.
-    """
+    """A master and two workers of one core each."""
 
     def __init__(self, work: Path) -> None:
         self._work = work
@@ -35,16 +25,16 @@ class Cluster:
             raise
 
     def _start_all(self, work: Path) -> None:
-        port = _free_port()
+        port = free_port()
         self.url = f"spark://127.0.0.1:{port}"
         master = "org.apache.spark.deploy.master.Master"
-        self._start("master", master, "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(_free_port()))
+        self._start("master", master, "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(free_port()))
         self._wait_for("master", "I have been elected leader")
         worker = "org.apache.spark.deploy.worker.Worker"
         for i in (1, 2):
             # Spark does not retry a task on the host of its first attempt. So the two workers pose as two hosts.
             name, host = f"worker-{i}", f"127.0.0.{i}"
-            arguments = ("--host", host, "--webui-port", str(_free_port()), "--cores", "1", "--memory", "1g")
+            arguments = ("--host", host, "--webui-port", str(free_port()), "--cores", "1", "--memory", "1g")
             self._start(name, worker, *arguments, "--work-dir", str(work / f"{name}-work"), self.url, host=host)
         for i in (1, 2):
             self._wait_for(f"worker-{i}", "Successfully registered with master")
@@ -78,7 +68,6 @@ class Cluster:
         self._processes[number].wait()
 
     def stop(self) -> None:
-        """Stop all processes of the cluster."""
         for pid in self.executors():
             _kill(pid)
         for process in reversed(self._processes):
@@ -86,30 +75,11 @@ class Cluster:
             process.wait()
 
 
-def wait_until(reached: Callable[[], object], what: str, seconds: float = SECONDS) -> None:
-    """Wait until a condition holds.
-
-    Raises:
-        TimeoutError: It does not hold in time.
-    """
-    end = time.monotonic() + seconds
-    while not reached():
-        if time.monotonic() > end:
-            raise TimeoutError(f"waited {seconds:.0f} s for {what}")
-        time.sleep(0.005)
-
-
 def _kill(pid: int) -> None:
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
         return
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def _parents() -> dict[int, int]:

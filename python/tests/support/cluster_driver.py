@@ -1,14 +1,11 @@
 """Runs one statement on a cluster. Its only argument describes it as JSON, and it prints the outcome as JSON."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any
 
 
 def main(asked: dict[str, Any]) -> None:
-    """Run the statement and print the outcome."""
     from comparison import condition_of
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException

@@ -1,19 +1,18 @@
 """Compares what Spark answers with skipping on and with it off, and reads physical plans."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from spark_zorder import errors, explain_skipping
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
+ERRORS = (PySparkException, Py4JJavaError)
+"""What a statement may raise. PySpark leaves a `SparkException` to Py4J."""
 
 
 @contextmanager
@@ -35,7 +34,6 @@ def settings(spark: SparkSession, **values: object) -> Iterator[None]:
 
 @contextmanager
 def no_skipping(spark: SparkSession) -> Iterator[None]:
-    """Turn skipping off for a while."""
     with settings(spark, spark_zorder_skipping_enabled="false"):
         yield
 
@@ -49,7 +47,7 @@ def same_rows(spark: SparkSession, query: str) -> list[Row]:
 
 
 def condition_of(error: PySparkException | Py4JJavaError) -> str:
-    """The condition of an error, or its class if it has no condition. PySpark leaves a `SparkException` to Py4J."""
+    """The condition of an error, or its class if it has no condition."""
     if isinstance(error, PySparkException):
         return str(errors.condition_of(error))
     # Some messages of Spark begin with the condition in brackets.
@@ -57,11 +55,20 @@ def condition_of(error: PySparkException | Py4JJavaError) -> str:
     return found[1] if found else str(error.java_exception.getClass().getName())
 
 
+def refused(spark: SparkSession, sql: str) -> tuple[str, str]:
+    """The condition and the message of a statement's error. Both are empty if there is none."""
+    try:
+        spark.sql(sql).collect()
+    except ERRORS as error:
+        return condition_of(error), str(error)
+    return "", ""
+
+
 def outcome(frame: DataFrame) -> list[str] | str:
     """The rows of a query as sorted text, or the condition of its error."""
     try:
         return sorted(map(repr, frame.collect()))
-    except (PySparkException, Py4JJavaError) as error:
+    except ERRORS as error:
         return condition_of(error)
 
 
@@ -95,7 +102,4 @@ def node_names(frame: DataFrame) -> list[str]:
 
 
 def scans(frame: DataFrame) -> list[Any]:
-    """The nodes that read files."""
-    return [
-        node for node in nodes(frame) if node.getClass().getSimpleName() in ("FileSourceScanExec", "SkippingScanExec")
-    ]
+    return [n for n in nodes(frame) if n.getClass().getSimpleName() in ("FileSourceScanExec", "SkippingScanExec")]

@@ -1,9 +1,4 @@
-"""A client of Spark Connect whose statement takes a few seconds. `test_connect.py` gives it a terminal for its errors.
-
-connect_bar.py URL
-"""
-
-from __future__ import annotations
+"""`connect_bar.py URL`: a client of Spark Connect whose statement takes seconds. `test_connect.py` runs it."""
 
 import sys
 
@@ -13,7 +8,6 @@ from spark_zorder import ZOrderTable
 
 
 def main() -> None:
-    """Optimize a table at the server."""
     spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
     rows = "SELECT /*+ REPARTITION(8) */ id, rand(1) AS a, rand(2) AS b FROM range(3000000)"
     spark.sql(f"CREATE TABLE slow USING parquet AS {rows}")

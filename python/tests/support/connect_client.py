@@ -1,11 +1,4 @@
-"""A client of Spark Connect without a JVM and without py4j. `test_connect.py` runs it with `pyspark-client` only.
-
-    python connect_client.py URL
-
-It prints what it found as JSON, in its last line.
-"""
-
-from __future__ import annotations
+"""`connect_client.py URL`: a client of Spark Connect without JVM and py4j. Its last line has what it found as JSON."""
 
 import importlib.util
 import io

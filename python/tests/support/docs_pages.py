@@ -33,18 +33,15 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest import mock
 
 import golden
 from conftest import REPOSITORY
 from pyspark.errors import PySparkException
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from spark_zorder.errors import condition_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 RUN = ("sql", "python", "sh")
 WIDEST_TABLE = 100
@@ -60,15 +57,7 @@ _TIME = re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?")
 
 @dataclass(frozen=True)
 class Example:
-    """A block to run.
-
-    Args:
-        language: Of `RUN`.
-        code: Its text.
-        line: Where it begins.
-        shown: The place of the output in the page's text, from its first character to the one after its last, or None.
-        hidden: It is in a comment.
-    """
+    """A block to run, from a line of the page. `shown` is the span of its output in the page's text."""
 
     language: str
     code: str
@@ -78,12 +67,7 @@ class Example:
 
 
 def examples(text: str, tables: dict[str, str]) -> list[Example]:
-    """The examples of a page, in their order.
-
-    Args:
-        text: The page.
-        tables: The statements that make each table of `<!-- table: .. -->`.
-    """
+    """The examples of a page, in their order. `tables` has the statements that make each `<!-- table: .. -->`."""
     found: list[Example] = []
     passed = False
     end = -1
@@ -139,7 +123,6 @@ def statements(code: str) -> Iterator[str]:
 
 
 def same(shown: str, printed: str) -> bool:
-    """Whether an output is as the page shows it."""
     pieces = (re.escape(_even(piece)) for piece in shown.strip("\n").split("..."))
     return re.fullmatch(r"[ ]?.*?[ ]?".join(pieces), _even(printed.strip("\n")), re.DOTALL) is not None
 
@@ -150,21 +133,10 @@ def _even(text: str) -> str:
 
 
 class Page:
-    """Runs the examples of one page.
-
-    Args:
-        spark: A session of the page's own, whose current database is the page's.
-        folder: The folder of that database.
-        path: The page.
-        tables: As in `examples`.
-    """
+    """Runs the examples of one page, in a session of its own whose current database is in the folder."""
 
     def __init__(self, spark: SparkSession, folder: Path, path: Path, tables: dict[str, str]) -> None:
-        self._spark = spark
-        self._folder = folder
-        self.name = path.name
-        self._path = path
-        self._tables = tables
+        self._spark, self._folder, self.name, self._path, self._tables = spark, folder, path.name, path, tables
         self._names: dict[str, object] = {"spark": spark}
 
     def differences(self) -> Iterator[tuple[Example, str, str]]:

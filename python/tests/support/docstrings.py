@@ -1,7 +1,5 @@
 """Runs the examples in the package's docstrings."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 import re
@@ -55,5 +53,4 @@ def prepared() -> dict[str, Any]:
 
 
 def run_example(public: str, names: dict[str, Any]) -> None:
-    """Run the examples of a public name with these names."""
     run_examples(public, inspect.getdoc(PUBLIC[public]) or "", names)

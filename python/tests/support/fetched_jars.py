@@ -1,7 +1,5 @@
 """Jars of others, which `tools/jars.txt` lists and `make` puts into `build/fetched`."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -19,7 +17,6 @@ def fetched_jars(group: str) -> list[str]:
 
 
 def are_there(group: str) -> bool:
-    """Whether `make` has fetched the files of a group."""
     files = _files(group)
     return bool(files) and all(file.exists() for file in files)
 
@@ -30,7 +27,6 @@ def _files(group: str) -> list[Path]:
 
 
 def is_group(group: str) -> bool:
-    """Whether the list has jars of this group."""
     return re.search(rf"^{re.escape(group)} ", _LIST, re.MULTILINE) is not None
 
 

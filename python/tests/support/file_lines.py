@@ -1,9 +1,7 @@
 """A line for each test file when it ends, in place of a dot for each test. `make test` sums them up.
 
-A golden file counts as a test file. The start of the session that all tests share counts for none.
+A golden file and a page count as a test file. The start of the session that all tests share counts for none.
 """
-
-from __future__ import annotations
 
 import re
 import time
@@ -59,7 +57,8 @@ class FileLines:
 
 def _file(nodeid: str) -> str:
     golden = re.search(r"test_golden\.py::.*\[(\w+)\]$", nodeid)
-    return f"sql-tests/inputs/{golden[1]}.sql" if golden else "python/" + nodeid.split("::")[0]
+    page = re.search(r"test_docs\.py::.*\[(.+\.md)\]$", nodeid)
+    return f"sql-tests/inputs/{golden[1]}.sql" if golden else page[1] if page else "python/" + nodeid.split("::")[0]
 
 
 _starts: list[float] = []

@@ -2,9 +2,8 @@
 
 `sql-tests/inputs/<name>.sql` holds statements, each ended by `;` at the end of its line. The file runs in a database of
 its own, which is the current one. Its tables are in a new folder, and `${dir}` stands for that folder in statements and
-results. Lines that begin with `--` are comments. A file with the comment
-`-- since Spark 4.0` is left out on older versions. Where a Spark writes files of other sizes, so that other numbers of
-files come out, its results are in `sql-tests/results/<minor>`. These commands work on files:
+results. Lines that begin with `--` are comments, and `-- since Spark 4.0` leaves a file out on older versions. Where a
+Spark writes other numbers of files, its results are in `sql-tests/results/<minor>`. These commands work on files:
 
     --! mkdir <path>            make a folder and its parents
     --! write <path> <text>     write a file (the text may be missing)
@@ -26,11 +25,8 @@ These rules replace what differs from run to run:
     values of the fields in BYTES (sizes)           <bytes>, except for min and max, which are values of a column
     values of the fields in TIMES (times, spans)    <time>
     values of the fields in USERS                   <user>
-    numbers (shares, ratios) in REASONS             <n>
-    sizes and times in REASONS                      <bytes>, <time>
+    numbers, sizes and times in REASONS             <n>, <bytes>, <time>
 """
-
-from __future__ import annotations
 
 import datetime
 import hashlib
@@ -39,15 +35,12 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Row
+from pyspark.sql import Row, SparkSession
 
 from spark_zorder.errors import condition_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 BYTES = re.compile(r"bytes(_.*|Share.*)?|.*_bytes|size|.*_size(_.*)?|.*(Size|Bytes)(AfterRestore)?|min|max|avg")
 TIMES = re.compile(r"timestamp|last_optimize|createdAt|lastModified|.*_ms|.*Ms|.*Millis|.*Seconds|seconds")
@@ -109,12 +102,7 @@ def snapshot(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 class Runner:
-    """Runs one input file.
-
-    Args:
-        spark: A session of its own.
-        directory: An empty folder for the database.
-    """
+    """Runs one input file in a session of its own, with an empty folder for its database."""
 
     def __init__(self, spark: SparkSession, directory: Path) -> None:
         self._spark = spark
@@ -122,11 +110,7 @@ class Runner:
         self._remembered: dict[Path, dict[str, tuple[str, int]]] = {}
 
     def run(self, text: str) -> str:
-        """Run the file and return its results.
-
-        Raises:
-            AssertionError: Something changed after a snapshot, before an `unchanged`.
-        """
+        """Run the file and return its results. Fails if something changed between a snapshot and an `unchanged`."""
         blocks = ["-- Written by `make golden`: look at the diff."]
         for part in parse(text.replace("${dir}", str(self._directory))):
             if isinstance(part, Command):

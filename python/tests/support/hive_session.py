@@ -1,42 +1,24 @@
-"""A program with a Hive metastore in its working folder. It prints what statements on Hive's own tables answer.
+"""`hive_session.py <our jar>`, with a Hive metastore in its folder: what statements on Hive's own tables answer.
 
-    hive_session.py <our jar>
-
-The last line is a JSON object: for each name of a statement its rows as objects, or `{"error": ..}`.
+The last line has JSON: for each name of a statement its rows as objects, or `{"error": ..}`.
 """
-
-from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from answers import Answers
-from pyspark.sql import SparkSession
-
-
-def session(jar: str) -> SparkSession:
-    """Start a session with Hive's catalog, which is stored in Derby."""
-    here = Path.cwd()
-    return (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", jar)
-        .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-        .config("spark.sql.warehouse.dir", str(here / "warehouse"))
-        .config("spark.hadoop.javax.jdo.option.ConnectionURL", f"jdbc:derby:;databaseName={here}/metastore;create=true")
-        .config("spark.driver.extraJavaOptions", f"-Dderby.system.home={here}")
-        .config("spark.hadoop.hive.exec.dynamic.partition.mode", "nonstrict")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .enableHiveSupport()
-        .getOrCreate()
-    )
+from answers import Answers, session
 
 
 def main(jar: str) -> None:
-    """Run all statements."""
-    spark = session(jar)
-    spark.sparkContext.setLogLevel("ERROR")
+    here = Path.cwd()
+    settings = {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.sql.warehouse.dir": str(here / "warehouse"),
+        "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={here}/metastore;create=true",
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={here}",
+        "spark.hadoop.hive.exec.dynamic.partition.mode": "nonstrict",
+    }
+    spark = session(jar, settings)
     answers = Answers(spark)
     ask = answers.ask
     numbers = "SELECT /*+ REPARTITION(4) */ id, id * 7919 % 1000 AS a, 'k' || id % 50 AS s"

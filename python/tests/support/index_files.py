@@ -1,7 +1,5 @@
 """Index files with another footer."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable
 

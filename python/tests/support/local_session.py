@@ -1,30 +1,19 @@
 """Starts a session with the extension on this machine."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+from pyspark.sql import SparkSession
 
 from spark_zorder import configure_spark
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
 
 SMALL = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
 """Settings of a process that runs beside others."""
 
 
 def local_session(work: Path, hive: bool = False, settings: Mapping[str, str] | None = None) -> SparkSession:
-    """Start a session.
-
-    Args:
-        work: The folder of its warehouse and scratch files.
-        hive: Whether it has a metastore, which is in `work` too.
-        settings: Further settings.
-    """
+    """Start a session whose warehouse, scratch files and metastore, if any, are in a folder."""
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

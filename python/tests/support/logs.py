@@ -1,25 +1,15 @@
 """Captures in a file what the JVM of the tests logs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 
 @contextmanager
 def logged(spark: SparkSession, file: Path, ours: str = "WARN") -> Iterator[Path]:
-    """Log a block of code: warnings of all classes, and messages of our own classes from a level on.
-
-    Args:
-        spark: A session.
-        file: The log file. It can be read inside the block, and is complete after it.
-        ours: The level of `org.sparkzorder`.
-    """
+    """Log warnings of all classes, and messages of our own from a level on, into a file, complete after the block."""
     jvm = spark._jvm
     assert jvm is not None
     log4j = jvm.org.apache.logging.log4j

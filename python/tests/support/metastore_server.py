@@ -1,17 +1,12 @@
 """A Hive metastore in a process of its own, which several Sparks share. Its program is among Spark's jars."""
 
-from __future__ import annotations
-
-import os
-import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
+from processes import free_port, java, wait_for_port
 
 _SITE = """<configuration>
 <property><name>javax.jdo.option.ConnectionURL</name><value>jdbc:derby:;databaseName={db};create=true</value></property>
@@ -32,20 +27,6 @@ rootLogger.appenderRef.console.ref = console
 """
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _answers(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-    except OSError:
-        return False
-    return True
-
-
 @contextmanager
 def metastore(work: Path) -> Iterator[dict[str, str]]:
     """Start a metastore in Derby. Yields the settings with which a Spark uses it."""
@@ -53,35 +34,15 @@ def metastore(work: Path) -> Iterator[dict[str, str]]:
     warehouse = work / "warehouse"
     (work / "hive-site.xml").write_text(_SITE.format(db=work / "metastore_db", warehouse=warehouse))
     (work / "log4j2.properties").write_text(_LOG)
-    port = _free_port()
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    port = free_port()
     jars = Path(pyspark.__file__).parent / "jars" / "*"
     program = "org.apache.hadoop.hive.metastore.HiveMetaStore"
     with (work / "metastore.txt").open("w") as log:
-        process = subprocess.Popen(
-            [
-                str(java),
-                "-Xmx512m",
-                f"-Dderby.system.home={work}",
-                f"-Dhive.log4j.file={work / 'log4j2.properties'}",
-                "-cp",
-                f"{work}:{jars}",
-                program,
-                "-p",
-                str(port),
-            ],
-            cwd=work,
-            stdout=log,
-            stderr=log,
-            stdin=subprocess.DEVNULL,
-        )
+        options = ["-Xmx512m", f"-Dderby.system.home={work}", f"-Dhive.log4j.file={work / 'log4j2.properties'}"]
+        command = [java(), *options, "-cp", f"{work}:{jars}", program, "-p", str(port)]
+        process = subprocess.Popen(command, cwd=work, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         try:
-            for _ in range(300):
-                if _answers(port):
-                    break
-                assert process.poll() is None, (work / "metastore.txt").read_text()[-4000:]
-                time.sleep(0.2)
+            wait_for_port(port, process, work / "metastore.txt")
             yield {
                 "spark.sql.catalogImplementation": "hive",
                 "spark.hadoop.hive.metastore.uris": f"thrift://127.0.0.1:{port}",

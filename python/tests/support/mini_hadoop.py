@@ -1,32 +1,26 @@
 """A small cluster of Hadoop on this host, in a JVM of its own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster import wait_until
 from fetched_jars import fetched_jars
-from submit import SPARK_HOME
+from processes import java, wait_until
+from servers import HOME
 
 
 @contextmanager
 def mini_hadoop(work: Path, program: str, ready: str) -> Iterator[Path]:
-    """The folder of the client's configuration, while the cluster runs.
+    """The folder of the client's configuration, while a Java program beside this file runs the cluster.
 
-    Args:
-        work: A folder for it.
-        program: The Java file beside this one that starts the cluster. Java compiles the source itself.
-        ready: The file of the configuration that comes last.
+    Java compiles the source itself. `ready` is the file of the configuration that comes last.
     """
     folder = work / "conf"
     folder.mkdir()
-    java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
-    path = os.pathsep.join([*fetched_jars("yarn"), f"{SPARK_HOME}/jars/*"])
-    command = [str(java), "-Xmx512m", "-cp", path, str(Path(__file__).with_name(program)), str(folder)]
+    path = os.pathsep.join([*fetched_jars("yarn"), f"{HOME}/jars/*"])
+    command = [java(), "-Xmx512m", "-cp", path, str(Path(__file__).with_name(program)), str(folder)]
     with (work / "log").open("w") as log:
         started = subprocess.Popen(command, cwd=work, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT)
     try:

@@ -1,12 +1,8 @@
-"""The cells of a notebook, as docs/running/notebooks.md has them, run by a kernel of its own.
-
-    python notebook.py PAGE FOLDER
+"""`notebook.py PAGE FOLDER` runs the cells of docs/running/notebooks.md by a kernel of its own.
 
 Writes `FOLDER/executed.ipynb`, and the pictures of its outputs beside it. A last cell, which the page does not have,
-takes a few seconds: `FOLDER/bars.json` has the progress bars that it showed. `test_notebook.py` runs it.
+takes a few seconds: `FOLDER/bars.json` has the progress bars that it showed.
 """
-
-from __future__ import annotations
 
 import base64
 import json
@@ -32,7 +28,6 @@ class Watching(NotebookClient):  # type: ignore[misc]
     bars: list[str]
 
     def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
-        """Handle a message of the kernel."""
         if cell_index == len(self.nb.cells) - 1 and msg["msg_type"] in ("display_data", "update_display_data"):
             self.bars.append(msg["content"]["data"].get("text/html", ""))
         return super().process_message(msg, cell, cell_index)

@@ -1,18 +1,19 @@
 """Runs programs in sessions of their own, because a JVM has only one catalog and one list of extensions."""
 
-from __future__ import annotations
-
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from conftest import REPOSITORY
 from fetched_jars import fetched_jars, spark_of
+from processes import printed
 
 from spark_zorder import jar_path
+
+ROWS = [{"n": 2000, "s": 1999 * 1000}]
+POINT = [{"id": 423}, {"id": 1423}]
+"""The answers of `Answers.ask_rows`."""
 
 
 def python_of(spark: str) -> str:
@@ -21,24 +22,14 @@ def python_of(spark: str) -> str:
 
 
 def answers_beside(other: str, last: str, folder: Path) -> dict[str, Any]:
-    """Run a program whose session has two extensions, on the Spark that both are for, and return its answers.
-
-    Args:
-        other: The other extension, `delta` or `iceberg`. The program gets the jars of both, its folder, and `last`.
-        last: The extension that is named last, and so gets each statement first.
-        folder: An empty folder.
-    """
+    """The answers of `beside_<other>.py`, on their Spark. The extension named last gets statements first."""
     spark = spark_of(other)
     jars = ",".join([str(jar_path(spark)), *fetched_jars(other)])
     return answers_of(f"beside_{other}.py", jars, str(folder), last, folder=folder, python=python_of(spark))
 
 
 def files_touched(files: list[dict[str, int]]) -> float:
-    """The mean number of files, of 16, that a lookup of a value of `a` or `b` touches, from the files' bounds.
-
-    Args:
-        files: The number of rows `n` and the bounds of each file. The programs write 2000 rows to 16 files.
-    """
+    """The mean number of files, of 16 with 2000 rows, that a lookup of a value of `a` or `b` touches, by bounds."""
     assert (len(files), sum(file["n"] for file in files)) == (16, 2000)
     touched = [
         sum(file[f"{column}_min"] <= value <= file[f"{column}_max"] for file in files)
@@ -49,26 +40,7 @@ def files_touched(files: list[dict[str, int]]) -> float:
 
 
 def answers_of(program: str, *arguments: str, folder: Path, python: str = sys.executable) -> dict[str, Any]:
-    """Run a program and return its answers.
-
-    Args:
-        program: Its file in this folder. It ends with `Answers.tell()`.
-        arguments: Its arguments.
-        folder: Its working folder.
-        python: The Python that runs it.
-    """
-    environment = {**os.environ, "PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": "127.0.0.1"}
-    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE", "PYTHONPATH"):
-        environment.pop(name, None)
-    done = subprocess.run(
-        [python, str(Path(__file__).with_name(program)), *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    """The answers of a program of this folder, which ends with `Answers.tell()`."""
+    out = printed([python, Path(__file__).with_name(program), *arguments], folder, PYSPARK_PYTHON=python, PYTHONPATH="")
+    found: dict[str, Any] = json.loads(out.splitlines()[-1])
     return found

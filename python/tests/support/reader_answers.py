@@ -1,13 +1,9 @@
 """Asks readers questions about folders. Prints JSON: the reader, the folder, and an answer for each question.
 
 An answer is a number of rows, aggregates as a text, an error, or null for a question that the reader cannot be asked.
-Runs in `build/envs/readers` (`make readers`), which has the readers and not this project, and for Spark in the
-environment of the tests.
+Runs in `build/envs/readers` (`make readers`), without this project, and for Spark in the environment of the tests.
 """
 
-from __future__ import annotations
-
-import importlib
 import json
 import sys
 import warnings
@@ -18,14 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from reader_questions import AGGREGATES, Question, load
+from readers import module
 
 Answers = list[Any]
 Answer = Callable[[Question], Any]
-
-
-def _module(name: str) -> Any:
-    """Make a reader that only `build/envs/readers` has."""
-    return importlib.import_module(name)
 
 
 def _text(aggregates: Iterable[Any]) -> str:
@@ -39,7 +31,7 @@ def _aggregates(question: Question) -> str:
 
 
 def _pyarrow(folder: Path) -> Answer:
-    dataset, compute, arrow = _module("pyarrow.dataset"), _module("pyarrow.compute"), _module("pyarrow")
+    dataset, compute, arrow = module("pyarrow.dataset"), module("pyarrow.compute"), module("pyarrow")
     data = dataset.dataset(str(folder), format="parquet" if list(folder.glob("*.parquet")) else "orc")
 
     def answer(q: Question) -> Any:
@@ -68,7 +60,7 @@ def _expression(column: Any, ask: str, values: list[Any]) -> Any:
 
 
 def _polars(folder: Path) -> Answer:
-    polars = _module("polars")
+    polars = module("polars")
     lazy = polars.scan_parquet(f"{folder}/*.parquet")
     schema = lazy.collect_schema()
 
@@ -86,7 +78,7 @@ def _polars(folder: Path) -> Answer:
 
 
 def _duckdb(folder: Path) -> Answer:
-    connection = _module("duckdb").connect(config={"threads": 1})
+    connection = module("duckdb").connect(config={"threads": 1})
     connection.sql("SET TimeZone = 'UTC'")
     table = f"read_parquet('{folder}/*.parquet')"
 
@@ -100,11 +92,11 @@ def _duckdb(folder: Path) -> Answer:
 
 
 def _datafusion(folder: Path) -> Answer:
-    module = _module("datafusion")
-    config = module.SessionConfig().with_target_partitions(1)
+    made = module("datafusion")
+    config = made.SessionConfig().with_target_partitions(1)
     # Filters within row groups are off by default. Page indexes and Bloom filters are used.
     config = config.set("datafusion.execution.parquet.pushdown_filters", "true")
-    context = module.SessionContext(config)
+    context = made.SessionContext(config)
     context.register_parquet("t", str(folder))
 
     def answer(q: Question) -> Any:
@@ -121,11 +113,11 @@ def _of_pandas(value: Any) -> Any:
     """A value as fastparquet's frames have it: decimals are floats, and moments are without a zone."""
     if isinstance(value, Decimal):
         return float(value)
-    return _module("pandas").Timestamp(value).tz_localize(None) if isinstance(value, date) else value
+    return module("pandas").Timestamp(value).tz_localize(None) if isinstance(value, date) else value
 
 
 def _fastparquet(folder: Path) -> Answer:
-    data = _module("fastparquet").ParquetFile(sorted(str(f) for f in folder.glob("*.parquet")))
+    data = module("fastparquet").ParquetFile(sorted(str(f) for f in folder.glob("*.parquet")))
     operators = {"=": "==", "<>": "!=", "IN": "in"}
 
     def answer(q: Question) -> Any:
@@ -140,7 +132,7 @@ def _fastparquet(folder: Path) -> Answer:
 
 
 def _clickhouse(folder: Path) -> Answer:
-    session = _module("chdb.session").Session()
+    session = module("chdb.session").Session()
     form = "Parquet" if list(folder.glob("*.parquet")) else "ORC"
     table = f"file('{folder}/*.{form.lower()}', {form})"
 
@@ -171,7 +163,6 @@ def _safe(answer: Answer, question: Question) -> Any:
 
 
 def main(questions: list[Question], folders: list[Path], names: Iterable[str]) -> None:
-    """Ask each reader about each folder."""
     warnings.simplefilter("ignore")
     for name in names:
         for folder in folders:

@@ -1,9 +1,4 @@
-"""Questions that readers answer, and the types of the columns that these are about.
-
-Runs in every environment, so it needs nothing but Python.
-"""
-
-from __future__ import annotations
+"""Questions that readers answer, and the types of their columns. Needs nothing but Python, in any environment."""
 
 import json
 from collections.abc import Callable
@@ -18,14 +13,7 @@ AGGREGATES = "min, max, count"
 
 @dataclass(frozen=True)
 class Question:
-    """How many rows satisfy a predicate, or the aggregates of a column.
-
-    Args:
-        column: The column, or `s.x` for a field of a struct.
-        type: The name of its type, in `TYPES`.
-        ask: An operator, or `AGGREGATES`.
-        values: What the column is compared with, as texts.
-    """
+    """How many rows satisfy a predicate, or the aggregates of a column, such as `s.x`. Values are texts."""
 
     column: str
     type: str
@@ -33,7 +21,6 @@ class Question:
     values: tuple[str, ...] = ()
 
     def sql(self, dialect: str) -> str:
-        """The predicate."""
         name = f"({self.column})" if dialect == "chdb" else self.column
         if not self.values:
             return f"{name} {self.ask}"
@@ -48,20 +35,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Type:
-    """A type of columns.
-
-    Args:
-        parse: Makes a value of a text.
-        sql: A literal with `{}` for the text.
-        others: Literals of the dialects that have another.
-    """
+    """A type of columns, with its literal in SQL, which has `{}` for the text, and those of other dialects."""
 
     parse: Callable[[str], Any]
     sql: str
     others: dict[str, str]
 
     def literal(self, dialect: str, text: str) -> str:
-        """A value in SQL."""
         return self.others.get(dialect, self.sql).format(text)
 
 
@@ -102,10 +82,8 @@ TYPES = {
 
 
 def save(questions: list[Question], file: Path) -> None:
-    """Write questions into a file."""
     file.write_text(json.dumps([asdict(q) for q in questions]))
 
 
 def load(file: Path) -> list[Question]:
-    """Read questions of a file."""
     return [Question(**{**q, "values": tuple(q["values"])}) for q in json.loads(file.read_text())]

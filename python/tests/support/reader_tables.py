@@ -1,7 +1,5 @@
 """Tables that bring out each feature of files that readers use: their columns, and the questions about these."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,54 +12,25 @@ from reader_questions import AGGREGATES, TYPES, Question
 
 ROWS = 360
 
-ARROW = {
-    "bool": pa.bool_(),
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "dec9": pa.decimal128(9, 2),
-    "dec38": pa.decimal128(38, 10),
-    "date": pa.date32(),
-    "naive": pa.timestamp("us"),
-    "utc": pa.timestamp("us", tz="UTC"),
-    "string": pa.string(),
-    "binary": pa.binary(),
-}
-
 _NUMBERS = ("-9000", "-7", "0", "4", "8", "15", "16", "23", "42", "9000")
-VALUES: dict[str, tuple[str, ...]] = {
-    "bool": ("false", "true"),
-    "int32": _NUMBERS,
-    "int64": _NUMBERS,
-    "float": tuple(f"{n}.5" for n in _NUMBERS),
-    "double": tuple(f"{n}.5" for n in _NUMBERS),
-    "dec9": tuple(f"{n}.25" for n in _NUMBERS),
-    "dec38": tuple(f"{n}000000000000.2500000001" for n in _NUMBERS),
-    "date": tuple(f"{y}-03-01" for y in range(1950, 2050, 10)),
-    # pyarrow stores fractions before 1970 in ORC so that Spark cannot read them.
-    "naive": tuple(f"{y}-03-01 01:02:03.{0 if y < 1970 else 4:06d}" for y in range(1950, 2050, 10)),
-    "utc": tuple(f"{y}-03-01 01:02:03.{0 if y < 1970 else 4:06d}" for y in range(1950, 2050, 10)),
-    "string": ("", "A", "B", "Zoe", "a", "ab", "zz", "Ä", "é", "日本"),
-    "binary": ("", "00", "0001", "41", "7f", "7fff", "80", "a0a0", "ff", "ffff"),
+_DAYS = tuple(f"{y}-03-01" for y in range(1950, 2050, 10))
+# pyarrow stores fractions before 1970 in ORC so that Spark cannot read them.
+_MOMENTS = tuple(f"{day} 01:02:03.{0 if day < '1970' else 4:06d}" for day in _DAYS)
+_KINDS: dict[str, tuple[pa.DataType, tuple[str, ...], str]] = {
+    "bool": (pa.bool_(), ("false", "true"), "true"),
+    "int32": (pa.int32(), _NUMBERS, "5"),
+    "int64": (pa.int64(), _NUMBERS, "5"),
+    "float": (pa.float32(), tuple(f"{n}.5" for n in _NUMBERS), "5.25"),
+    "double": (pa.float64(), tuple(f"{n}.5" for n in _NUMBERS), "5.25"),
+    "dec9": (pa.decimal128(9, 2), tuple(f"{n}.25" for n in _NUMBERS), "5.01"),
+    "dec38": (pa.decimal128(38, 10), tuple(f"{n}000000000000.2500000001" for n in _NUMBERS), "5.01"),
+    "date": (pa.date32(), _DAYS, "1985-01-01"),
+    "naive": (pa.timestamp("us"), _MOMENTS, "1985-01-01 00:00:00.000000"),
+    "utc": (pa.timestamp("us", tz="UTC"), _MOMENTS, "1985-01-01 00:00:00.000000"),
+    "string": (pa.string(), ("", "A", "B", "Zoe", "a", "ab", "zz", "Ä", "é", "日本"), "b"),
+    "binary": (pa.binary(), ("", "00", "0001", "41", "7f", "7fff", "80", "a0a0", "ff", "ffff"), "42"),
 }
-"""The values of each type, in order."""
-
-ABSENT = {
-    "bool": "true",
-    "int32": "5",
-    "int64": "5",
-    "float": "5.25",
-    "double": "5.25",
-    "dec9": "5.01",
-    "dec38": "5.01",
-    "date": "1985-01-01",
-    "naive": "1985-01-01 00:00:00.000000",
-    "utc": "1985-01-01 00:00:00.000000",
-    "string": "b",
-    "binary": "42",
-}
-"""A value of each type between others, which no row has. For `bool` there is none."""
+"""Types: Arrow's, the values in order, and a value between others, which no row has. For `bool` there is none."""
 
 THOROUGH = ("int32", "double", "dec38", "utc", "string")
 """The types of columns that are null, sorted, or in structs. With all of them Spark would take an hour."""
@@ -81,16 +50,7 @@ Text = Callable[[int], "str | None"]
 
 @dataclass(frozen=True)
 class Content:
-    """A column: its values by the row's key, and what is asked.
-
-    Args:
-        feature: The feature that it shows.
-        name: Its name.
-        type: The name of its type.
-        text: The value of each key, as a text.
-        literals: What it is compared with.
-        nested: Whether it is a field of a struct.
-    """
+    """A column that shows a feature: its values as texts by the row's key, and what it is compared with."""
 
     feature: str
     name: str
@@ -100,20 +60,17 @@ class Content:
     nested: bool = False
 
     def values(self) -> list[Any]:
-        """The value of each key."""
         texts = [self.text(k) for k in range(ROWS)]
         return [None if t is None else TYPES[self.type].parse(t) for t in texts]
 
     def array(self) -> pa.Array:
-        """The column."""
-        values = pa.array(self.values(), ARROW[self.type])
+        values = pa.array(self.values(), _KINDS[self.type][0])
         if not self.nested:
             return values
         absent = pa.array([k % 3 == 0 for k in range(ROWS)])
         return pa.StructArray.from_arrays([values], fields=[pa.field("x", values.type)], mask=absent)
 
     def questions(self) -> list[Question]:
-        """What is asked."""
         column = f"{self.name}.x" if self.nested else self.name
         asks = [Question(column, self.type, ask) for ask in ("IS NULL", "IS NOT NULL", AGGREGATES)]
         asks += [Question(column, self.type, "=", (v,)) for v in self.literals[:3]]
@@ -123,11 +80,10 @@ class Content:
 
 
 def contents() -> list[Content]:
-    """All columns."""
     found = []
-    for kind, values in VALUES.items():
+    for kind, (_, values, absent) in _KINDS.items():
         n = len(values)
-        literals = (values[n // 2], ABSENT[kind], values[1], values[-1], values[n // 3])
+        literals = (values[n // 2], absent, values[1], values[-1], values[n // 3])
 
         def mixed(k: int, values: tuple[str, ...] = values, n: int = n) -> str | None:
             return None if k % 5 == 1 else values[k * 7 % n]
@@ -162,7 +118,7 @@ def contents() -> list[Content]:
 
 def truth(content: Content, question: Question) -> int | None:
     """The number of rows that satisfy a question, or none where readers may differ."""
-    if question.ask == AGGREGATES or ARROW[content.type] in (pa.float32(), pa.float64()):
+    if question.ask == AGGREGATES or content.type in ("float", "double"):
         return None
     values = [v if not content.nested or k % 3 else None for k, v in enumerate(content.values())]
     there = [v for v in values if v is not None]

@@ -1,81 +1,31 @@
 """Counts rows of Parquet folders with many readers. Prints JSON: reader, form of the path, and rows or an error.
 
-Runs in `build/envs/readers` (`make readers`), which has the readers and not this project. Spark runs in the
-environment of the tests.
+Runs in `build/envs/readers` (`make readers`), without this project. Spark runs in the environment of the tests.
 """
-
-from __future__ import annotations
 
 import importlib
 import json
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Any
 
 FORMS = ("", "/*", "/*.parquet", "/**", "/**/*.parquet")
 
 
-def _module(name: str) -> Any:
+def module(name: str) -> Any:
     """Make a reader that only `build/envs/readers` has."""
     return importlib.import_module(name)
 
 
-def _pandas(path: str) -> int:
-    return len(_module("pandas").read_parquet(path, engine="pyarrow"))
-
-
-def _fastparquet(path: str) -> int:
-    return len(_module("pandas").read_parquet(path, engine="fastparquet"))
-
-
-def _pyarrow(path: str) -> int:
-    return int(_module("pyarrow.parquet").read_table(path).num_rows)
-
-
-def _dataset(path: str) -> int:
-    return int(_module("pyarrow.dataset").dataset(path, format="parquet", partitioning="hive").count_rows())
-
-
-def _dataset_of_all(path: str) -> int:
-    return int(_module("pyarrow.dataset").dataset(path, format="parquet", ignore_prefixes=[]).to_table().num_rows)
-
-
-def _polars(path: str) -> int:
-    return len(_module("polars").read_parquet(path))
-
-
-def _polars_scan(path: str) -> int:
-    polars = _module("polars")
-    return int(polars.scan_parquet(path).select(polars.len()).collect().item())
-
-
-def _duckdb(path: str) -> int:
-    return int(_module("duckdb").sql(f"SELECT count(*) FROM read_parquet('{path}')").fetchall()[0][0])
-
-
-def _datafusion(path: str) -> int:
-    return int(_module("datafusion").SessionContext().read_parquet(path).count())
-
-
-def _daft(path: str) -> int:
-    return int(_module("daft").read_parquet(path).count_rows())
-
-
-def _dask(path: str) -> int:
-    return len(_module("dask.dataframe").read_parquet(path))
-
-
-def _clickhouse(path: str) -> int:
-    return int(str(_module("chdb").query(f"SELECT count() FROM file('{path}', Parquet)", "CSV")).strip())
+def _dataset(path: str, **options: Any) -> Any:
+    return module("pyarrow.dataset").dataset(path, format="parquet", **options)
 
 
 def _ray(path: str) -> int:
-    ray = _module("ray")
-    _module("ray.data")
+    ray = module("ray")
+    module("ray.data")
     if not ray.is_initialized():
         ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     return int(ray.data.read_parquet(path).count())
@@ -88,19 +38,26 @@ def _spark(path: str) -> int:
     return int(builder.getOrCreate().read.parquet(path).count())
 
 
+def _polars(path: str) -> int:
+    polars = module("polars")
+    return int(polars.scan_parquet(path).select(polars.len()).collect().item())
+
+
 READERS: dict[str, Callable[[str], int]] = {
-    "pandas": _pandas,
-    "pandas, fastparquet": _fastparquet,
-    "pyarrow.parquet": _pyarrow,
-    "pyarrow.dataset": _dataset,
-    "pyarrow.dataset, ignore_prefixes=[]": _dataset_of_all,
-    "Polars read_parquet": _polars,
-    "Polars scan_parquet": _polars_scan,
-    "DuckDB": _duckdb,
-    "DataFusion": _datafusion,
-    "Daft": _daft,
-    "Dask": _dask,
-    "ClickHouse (chdb)": _clickhouse,
+    "pandas": lambda path: len(module("pandas").read_parquet(path, engine="pyarrow")),
+    "pandas, fastparquet": lambda path: len(module("pandas").read_parquet(path, engine="fastparquet")),
+    "pyarrow.parquet": lambda path: int(module("pyarrow.parquet").read_table(path).num_rows),
+    "pyarrow.dataset": lambda path: int(_dataset(path, partitioning="hive").count_rows()),
+    "pyarrow.dataset, ignore_prefixes=[]": lambda path: int(_dataset(path, ignore_prefixes=[]).to_table().num_rows),
+    "Polars read_parquet": lambda path: len(module("polars").read_parquet(path)),
+    "Polars scan_parquet": _polars,
+    "DuckDB": lambda path: int(module("duckdb").sql(f"SELECT count(*) FROM read_parquet('{path}')").fetchone()[0]),
+    "DataFusion": lambda path: int(module("datafusion").SessionContext().read_parquet(path).count()),
+    "Daft": lambda path: int(module("daft").read_parquet(path).count_rows()),
+    "Dask": lambda path: len(module("dask.dataframe").read_parquet(path)),
+    "ClickHouse (chdb)": lambda path: int(
+        str(module("chdb").query(f"SELECT count() FROM file('{path}', Parquet)", "CSV")).strip()
+    ),
     "Ray Data": _ray,
     "Spark without the extension": _spark,
 }

@@ -8,24 +8,16 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
-from child_process import is_running, start_child
 from local_session import SMALL, local_session
+from processes import is_running, start_child, wait_until
 from steps import PROPERTY, environment, step
-
-SECONDS = 120.0
-"""The seconds that a test waits for anything before it fails."""
 
 
 class Rival:
-    """A process that runs statements, each in a thread of its own. So many can stop at the same time.
-
-    Args:
-        work: A folder of its own.
-    """
+    """A process that runs statements, each in a thread of its own. So many can stop at the same time."""
 
     def __init__(self, work: Path) -> None:
         self._work = work
@@ -66,11 +58,7 @@ class Rival:
         return Running(self, self._send(sql, ""), None)
 
     def pause(self, sql: str, place: str) -> Running:
-        """Start a statement, and return when it has stopped at a step.
-
-        Raises:
-            RuntimeError: It ended before that step.
-        """
+        """Start a statement, and return when it has stopped at a step. It is an error if it ends before."""
         gate = self._work / f"gate-{self._asked + 1}"
         running = Running(self, self._send(sql, step(place, gate)), gate)
         running.wait_until_paused()
@@ -88,7 +76,7 @@ class Rival:
 
     def answer(self, number: int) -> dict[str, Any]:
         """Wait for the end of a statement, and return its outcome."""
-        _until(lambda: number in self._answers or self._process.poll() is not None, f"an answer to {number}")
+        wait_until(lambda: number in self._answers or self._process.poll() is not None, f"an answer to {number}")
         if number not in self._answers:
             raise RuntimeError(f"the rival ended: {(self._work / 'log').read_text()[-3000:]}")
         return self._answers[number]
@@ -103,21 +91,19 @@ class Rival:
         self._process.kill()
         self._process.wait()
         self._log.close()
-        _until(lambda: not is_running(self._jvm), "its end")
+        wait_until(lambda: not is_running(self._jvm), "its end")
 
 
 class Running:
     """A statement of a rival."""
 
     def __init__(self, rival: Rival, number: int, gate: Path | None) -> None:
-        self._rival = rival
-        self.number = number
-        self._gate = gate
+        self._rival, self.number, self._gate = rival, number, gate
 
     def wait_until_paused(self) -> None:
         """Wait until it has stopped."""
         reached = Path(f"{self._gate}.reached")
-        _until(lambda: reached.exists() or self._rival.has_answered(self.number), f"{reached}")
+        wait_until(lambda: reached.exists() or self._rival.has_answered(self.number), f"{reached}")
         if not reached.exists():
             raise RuntimeError(f"it did not stop at the step: {self._rival.answer(self.number)}")
 
@@ -139,14 +125,6 @@ class Running:
         answer = self._rival.answer(self.number)
         assert answer["error"] is None, answer
         return list(answer["rows"])
-
-
-def _until(reached: Any, what: str) -> None:
-    end = time.monotonic() + SECONDS
-    while not reached():
-        if time.monotonic() > end:
-            raise TimeoutError(f"waited {SECONDS:.0f} s for {what}")
-        time.sleep(0.01)
 
 
 def serve(work: Path) -> None:

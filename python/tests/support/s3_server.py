@@ -1,10 +1,7 @@
 """An S3 server that a test starts, and a proxy before it that counts requests and makes some of them fail."""
 
-from __future__ import annotations
-
 import http.client
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -21,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fetched_jars import fetched_jars, is_group
+from processes import free_port
 from spark_process import SparkProcess
 from spark_versions import PYSPARK_MINOR
 
@@ -43,21 +41,9 @@ def client_jars() -> str:
     return own if is_group(own) else "store"
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @dataclass(frozen=True)
 class Request:
-    """A request as the proxy sees it.
-
-    Attributes:
-        what: Its kind: `list`, `get`, `head`, `put`, `copy`, `part`, `start`, `complete`, `delete`, ..
-        key: The object or the prefix that it is about.
-        number: The number of requests since the proxy was told to count, counted from 1.
-    """
+    """A request as the proxy sees it: its kind is `list`, `get`, `put`, `copy`, `part`, .. They are counted from 1."""
 
     method: str
     what: str
@@ -78,7 +64,6 @@ class S3Server:
         fault: Decides about each request. Called by several threads.
         drops: Names of headers that are not passed on, as by a store that does not know them.
         late: Whether the request takes effect before the fault is returned.
-        under_way: The number of requests that have not ended yet, by access key.
     """
 
     url: str
@@ -109,7 +94,6 @@ class S3Server:
         return {f"spark.hadoop.fs.s3a.{key}": value for key, value in options.items()}
 
     def spark(self, work: Path, *, extension: bool = True, settings: dict[str, str] | None = None) -> SparkProcess:
-        """Start a Spark that uses this server."""
         # As `spark.jars` each process would copy 700 MB.
         jars = {"spark.driver.extraClassPath": ":".join(fetched_jars(client_jars()))}
         return SparkProcess(work, {**self.settings(), **jars, **(settings or {})}, extension=extension)
@@ -120,6 +104,15 @@ class S3Server:
         asked = urllib.request.Request(url, body or None, {**_HEADERS, **(headers or {})}, method=method)
         with urllib.request.urlopen(asked) as answer:
             return bytes(answer.read())
+
+    @contextmanager
+    def disturbed(self, fault: Fault | None = None, *, drops: str = "", late: bool = False) -> Iterator[None]:
+        """Let requests fail, or lose a header, in between."""
+        self.fault, self.drops, self.late = fault, frozenset({drops} - {""}), late
+        try:
+            yield
+        finally:
+            self.fault, self.drops, self.late = None, frozenset(), False
 
     def keys(self, prefix: str) -> list[str]:
         """The keys of at most a thousand objects."""
@@ -226,7 +219,7 @@ class _Proxy(ThreadingHTTPServer):
 @contextmanager
 def s3_server() -> Iterator[S3Server]:
     """An S3 server in memory with an empty bucket, behind a proxy."""
-    port = _free_port()
+    port = free_port()
     process = subprocess.Popen(
         [SERVER, "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
     )

@@ -1,12 +1,9 @@
 """A plugin for pytest: says at the end which Java its sessions ran on."""
 
-from __future__ import annotations
-
 import pytest
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Write the version."""
     from pyspark import SparkContext
 
     jvm = SparkContext._jvm

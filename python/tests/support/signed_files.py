@@ -1,7 +1,5 @@
 """Parquet files that name another writer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pyarrow import parquet

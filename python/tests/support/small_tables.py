@@ -11,14 +11,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import dataset
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 ROWS = 20
 """The rows of each file."""
@@ -31,7 +29,6 @@ def rows_of(ids: Iterable[int]) -> pa.Table:
 
 
 def write_file(path: Path, ids: Iterable[int]) -> set[int]:
-    """Write a file of these rows."""
     rows = rows_of(ids)
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(rows, path)
@@ -48,15 +45,16 @@ def age(side: Path, versions: Iterable[int]) -> None:
 
 @dataclass(frozen=True)
 class SmallTable:
-    """A folder of three files, or of two partitions of three files each."""
+    """A folder of three files, or of two partitions of three files each, or of two times two that lie deep."""
 
     root: Path
     partitioned: bool
+    deep: bool = False
 
     @classmethod
-    def write(cls, root: Path, partitioned: bool) -> SmallTable:
+    def write(cls, root: Path, partitioned: bool, deep: bool = False) -> SmallTable:
         """Make the folder. Its ids start at 0."""
-        table = cls(root, partitioned)
+        table = cls(root, partitioned, deep)
         for f, folder in enumerate(table.folders):
             for i in range(3):
                 start = (f * 3 + i) * ROWS
@@ -65,8 +63,8 @@ class SmallTable:
 
     @property
     def folders(self) -> list[Path]:
-        """The folders with files."""
-        return [self.root / "p=1", self.root / "p=2"] if self.partitioned else [self.root]
+        parts = [self.root / "p=1", self.root / "p=2"] if self.partitioned else [self.root]
+        return [part / q for part in parts for q in ("q=1", "q=2")] if self.deep else parts
 
     @property
     def ids(self) -> set[int]:

@@ -65,7 +65,6 @@ def _aggregates(spark: SparkSession, column: str) -> str:
 
 
 def main(questions: list[Question], folders: list[Path]) -> None:
-    """Ask each reader about each folder."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")

@@ -18,21 +18,9 @@ class SparkProcess:
     """The process, seen from a test."""
 
     def __init__(
-        self,
-        work: Path,
-        settings: dict[str, str],
-        *,
-        extension: bool = True,
-        environment: dict[str, str] | None = None,
+        self, work: Path, settings: dict[str, str], *, extension: bool = True, environment: dict[str, str] | None = None
     ) -> None:
-        """Start Spark.
-
-        Args:
-            work: A folder for what Spark writes to disk.
-            settings: Settings of Spark.
-            extension: Whether spark-zorder is in the session.
-            environment: More variables of the process.
-        """
+        """Start Spark, with a folder for what it writes to disk."""
         work.mkdir(parents=True, exist_ok=True)
         self.log = (work / "log.txt").open("w")
         self.process = subprocess.Popen(
@@ -65,7 +53,6 @@ class SparkProcess:
         raise AssertionError(Path(self.log.name).read_text()[-6000:])
 
     def run(self, code: str) -> Any:
-        """Run code and return its `result`."""
         self.send(code)
         return self._receive()
 
@@ -74,6 +61,11 @@ class SparkProcess:
         found: list[dict[str, Any]] = self.run(f"result = rows(spark.sql({statement!r}))")
         return found
 
+    def ids(self, frame: str) -> tuple[int, int]:
+        """The number of rows, and of different ones, of a frame in Python."""
+        found = self.run(f"frame = {frame}\nresult = [frame.count(), frame.select('id').distinct().count()]")
+        return found[0], found[1]
+
     def refused(self, statement: str) -> tuple[str, str]:
         """The condition and the message of the error that a statement ends with."""
         found = self.run(f"result = refused({statement!r})")
@@ -81,7 +73,6 @@ class SparkProcess:
         return found[0], found[1]
 
     def kill(self) -> None:
-        """Kill the process and its JVM."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.log.close()
@@ -94,7 +85,6 @@ class SparkProcess:
         self.log.close()
 
     def stop(self) -> None:
-        """End Spark."""
         if self.process.poll() is None:
             self.kill()
 

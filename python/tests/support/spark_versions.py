@@ -1,15 +1,10 @@
 """What `VERSION` and `spark-versions.txt` say: this project's version, and the versions of Spark that it supports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyspark
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 _REPOSITORY = Path(__file__).parents[3]
 
@@ -32,7 +27,6 @@ class SupportedSpark:
 
     @property
     def jar(self) -> str:
-        """The name of the file."""
         return f"{self.artifact}-{VERSION}.jar"
 
 

@@ -4,8 +4,6 @@ A step is a call to the file system: the last of a series of calls, each given b
 process with the variables that `environment` returns has `Steps.java` make all its calls.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile
@@ -13,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pyspark
+from processes import java
 
 from spark_zorder import jar_path
 
@@ -64,13 +63,7 @@ BY_CATALOG: dict[str, tuple[str, ...]] = {
 
 
 def step(name: str, gate: Path | None = None, steps: dict[str, tuple[str, ...]] = STEPS) -> str:
-    """The value that makes a process stop.
-
-    Args:
-        name: Of the step.
-        gate: A file for which the process waits. It makes `<gate>.reached` first. Without a gate it dies.
-        steps: The steps by name.
-    """
+    """The value that makes a process die at a step, or wait for the file `gate` after it made `<gate>.reached`."""
     return "\n".join([str(gate or ""), *steps[name]])
 
 
@@ -94,9 +87,8 @@ def _classes() -> tempfile.TemporaryDirectory[str]:
         # What Scala 2.12 calls `Seq`.
         source = source.replace("scala.collection.immutable.Seq", "scala.collection.Seq")
     copy.write_text(source)
-    javac = Path(os.environ["JAVA_HOME"], "bin", "javac") if "JAVA_HOME" in os.environ else "javac"
     jars = os.pathsep.join([str(jar_path()), str(Path(pyspark.__file__).parent / "jars" / "*")])
-    command = [str(javac), "-nowarn", "-cp", jars, "-d", folder.name, str(copy)]
+    command = [java("javac"), "-nowarn", "-cp", jars, "-d", folder.name, str(copy)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder

@@ -1,35 +1,27 @@
 """Starts `spark-submit` as a user does, away from the user's home."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import pyspark
 import pytest
 from conftest import REPOSITORY
+from processes import environment
+from servers import HOME, confs
 from spark_versions import NEWEST, VERSION
 
 from spark_zorder import EXTENSION, jar_path
 
 PUBLISHED = REPOSITORY / "build" / "m2"
-SPARK_HOME = Path(pyspark.__file__).parent
 
 
 PAGE = (REPOSITORY / "docs" / "running" / "programs.md").read_text()
 
 
 def of_page(heading: str, replaced: Mapping[str, str]) -> list[str]:
-    """The arguments of the first `spark-submit` below a heading of docs/running/programs.md, without the program's.
-
-    Args:
-        heading: Its words.
-        replaced: What this machine has in place of a word.
-    """
+    """The arguments of the first `spark-submit` below a heading of docs/running/programs.md, some words replaced."""
     block = PAGE.partition(f"\n## {heading}\n")[2].partition("```console\n")[2].partition("```")[0]
     words = shlex.split(block.partition("spark-submit")[2].replace("\\\n", " "))
     known = {"$(python -m spark_zorder jar)": str(jar_path()), **replaced}
@@ -37,13 +29,7 @@ def of_page(heading: str, replaced: Mapping[str, str]) -> list[str]:
 
 
 def program_of_page(folder: Path, before: str = "", after: str = "") -> Path:
-    """Write the program of docs/running/programs.md.
-
-    Args:
-        folder: Where to.
-        before: Code that comes before it.
-        after: Code that comes after it.
-    """
+    """Write the program of docs/running/programs.md, with code before and after it."""
     code = PAGE.partition("```python\n")[2].partition("```")[0]
     program = folder / "program.py"
     program.write_text("\n".join([before, code, after]))
@@ -51,11 +37,7 @@ def program_of_page(folder: Path, before: str = "", after: str = "") -> Path:
 
 
 def by_packages(folder: Path) -> list[str]:
-    """The arguments that bring the published jar, and nothing of the user's caches.
-
-    Args:
-        folder: For Ivy's settings and caches.
-    """
+    """The arguments that bring the published jar, and nothing of the user's caches."""
     if not PUBLISHED.exists():
         pytest.fail(f"{PUBLISHED} is missing: make build/stamps/published")
     settings = folder / "ivysettings.xml"
@@ -66,31 +48,20 @@ def by_packages(folder: Path) -> list[str]:
           <resolvers><ibiblio name="published" m2compatible="true" root="{PUBLISHED.as_uri()}"/></resolvers>
         </ivysettings>"""
     )
-    confs = [f"spark.jars.ivy={folder}/ivy", f"spark.jars.ivySettings={settings}"]
     arguments = ["--packages", f"org.sparkzorder:{NEWEST.artifact}:{VERSION}"]
-    return arguments + [word for conf in confs for word in ("--conf", conf)]
+    return arguments + confs({"spark.jars.ivy": f"{folder}/ivy", "spark.jars.ivySettings": settings})
 
 
 def submit(
-    arguments: list[str], program: str | Path, *words: str, folder: Path, environment: Mapping[str, str] | None = None
+    arguments: list[str], program: str | Path, *words: str, folder: Path, more: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:
-    """Start a program. What it prints is in the file `log` of the folder.
-
-    Args:
-        arguments: Of `spark-submit`. The extension and small sizes are added.
-        program: A Python file.
-        words: The program's arguments.
-        folder: The working folder.
-        environment: Further variables.
-    """
+    """Start a program, with small sizes and the extension. What it prints is in the file `log` of the folder."""
     home = folder / "home"
     home.mkdir()
-    variables = {**os.environ, "HOME": str(home), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    variables["JDK_JAVA_OPTIONS"] = f"{os.environ.get('JDK_JAVA_OPTIONS', '')} -Duser.home={home}"
-    # Set by the session of the other tests, for its own JVM.
-    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE", "SPARK_HOME"):
-        variables.pop(name, None)
-    confs = {
+    java = f"{os.environ.get('JDK_JAVA_OPTIONS', '')} -Duser.home={home}"
+    variables = environment(HOME=str(home), JDK_JAVA_OPTIONS=java, **(more or {}))
+    variables.pop("SPARK_HOME", None)
+    settings = {
         "spark.sql.extensions": EXTENSION,
         "spark.driver.memory": "512m",
         "spark.executor.memory": "512m",
@@ -100,17 +71,9 @@ def submit(
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    command = [str(SPARK_HOME / "bin" / "spark-submit"), *arguments]
-    command += [word for key, value in confs.items() for word in ("--conf", f"{key}={value}")]
+    command = [str(HOME / "bin" / "spark-submit"), *arguments, *confs(settings), str(program), *words]
     with (folder / "log").open("w") as log:
-        return subprocess.Popen(
-            [*command, str(program), *words],
-            cwd=folder,
-            env=variables | dict(environment or {}),
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        return subprocess.Popen(command, cwd=folder, env=variables, stdout=log, stderr=subprocess.STDOUT, text=True)
 
 
 def wait(running: subprocess.Popen[str], folder: Path, seconds: float = 900) -> None:

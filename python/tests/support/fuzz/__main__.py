@@ -1,7 +1,5 @@
 """`make fuzz`: run new tables until the time is over, or repeat one table or query."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

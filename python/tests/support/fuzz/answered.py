@@ -1,22 +1,14 @@
 """Compares counts, extremes and first rows that the index may answer with those that Spark reads."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING
 
-from comparison import condition_of, no_skipping
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import ERRORS, condition_of, no_skipping
 
+from fuzz.columns import Column
 from fuzz.predicates import TABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fuzz.columns import Column
-    from fuzz.tables import FuzzTable
+from fuzz.tables import FuzzTable
 
 _ANSWERED = re.compile(r"answered from the index: (\d+) files")
 _BOUND = re.compile(r"Skipping: (\d+) of (\d+) files")
@@ -26,9 +18,7 @@ class Answered:
     """Draws queries of a table. Some ask for the first rows, others for counts and extremes."""
 
     def __init__(self, table: FuzzTable, columns: Sequence[Column], r: Random) -> None:
-        self._table = table
-        self._columns = columns
-        self._random = r
+        self._table, self._columns, self._random = table, columns, r
 
     @property
     def _rows_so_far(self) -> int:
@@ -86,7 +76,7 @@ class Answered:
         """Whether the plan has files that are answered for, or reads fewer for the first rows."""
         try:
             plan = self._table.spark.sql(f"EXPLAIN {query}").first()
-        except (PySparkException, Py4JJavaError):
+        except ERRORS:
             return False
         assert plan is not None
         found = _BOUND.search(plan[0])
@@ -109,6 +99,6 @@ class Answered:
     def _rows(self, query: str) -> list[str] | str:
         try:
             rows = [str(row) for row in self._table.spark.sql(query).collect()]
-        except (PySparkException, Py4JJavaError) as error:
+        except ERRORS as error:
             return condition_of(error)
         return rows if "ORDER BY" in query else sorted(rows)

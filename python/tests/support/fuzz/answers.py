@@ -1,20 +1,13 @@
 """Runs conditions in Spark with skipping on and off."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
-from comparison import condition_of, no_skipping, settings
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import ERRORS, condition_of, no_skipping, settings
+from pyspark.sql import SparkSession
 
 from fuzz.predicates import TABLE
 from spark_zorder import explain_skipping
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 PUSHDOWN = ("spark_sql_parquet_filterPushdown", "spark_sql_orc_filterPushdown")
 """The settings for filters in Spark's readers."""
@@ -37,20 +30,17 @@ class Questions:
         with no_skipping(self._spark):
             try:
                 rows = self._spark.sql(f"SELECT id, {columns} FROM {self._relation}").collect()
-            except (PySparkException, Py4JJavaError):
+            except ERRORS:
                 return None
         return [sorted(row[0] for row in rows if row[n + 1]) for n in range(len(self._conditions))]
 
     def skipping(self, more: str | None = None) -> list[list[int]] | None:
-        """Ids by filters, all in one query. None if one raises an error.
-
-        `more` is a condition that each filter has besides.
-        """
+        """Ids by filters that all have the condition `more`, in one query. None if one raises an error."""
         found: list[list[int]] = [[] for _ in self._conditions]
         try:
             for row in self._spark.sql(self._union(more)).collect():
                 found[row.q].append(row.id)
-        except (PySparkException, Py4JJavaError):
+        except ERRORS:
             return None
         return [sorted(ids) for ids in found]
 
@@ -60,18 +50,15 @@ class Questions:
         with nullcontext() if skipping else no_skipping(self._spark), settings(self._spark, **pushed):
             try:
                 rows = self._spark.sql(f"SELECT id FROM {self._relation} WHERE {self._conditions[n]}").collect()
-            except (PySparkException, Py4JJavaError) as error:
+            except ERRORS as error:
                 return condition_of(error)
         return sorted(row.id for row in rows)
 
     def files(self) -> tuple[int, int, int, int]:
-        """The files that all these queries read, all files, and the queries that skip some by the curve and by values.
-
-        None if they cannot be planned.
-        """
+        """Files read, all files, and queries that skip some by the curve and by values. None if there is no plan."""
         try:
             scans = explain_skipping(self._spark, self._union()).df.collect()
-        except (PySparkException, Py4JJavaError):
+        except ERRORS:
             return 0, 0, 0, 0
         reasons = [[c["reason"] or "" for c in scan["conjuncts"] or []] for scan in scans]
         by_curve, by_values = (

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from fuzz import sessions
 from fuzz.answered import Answered as FromIndex
@@ -29,9 +29,6 @@ from fuzz.joined import Joined
 from fuzz.predicates import TABLE, Conditions
 from fuzz.reuse import both_orders, lost
 from fuzz.tables import FuzzTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 PHASES, BATCHES, BATCH = 2, 1, 20
 """A table is queried, changed and queried again. Each batch has its own settings."""
@@ -54,9 +51,7 @@ class Tally:
     refused_by_duck: int = 0
     raised: int = 0
     held: int = 0
-    """Queries on a listing from before a file was overwritten."""
     pairs: int = 0
-    """Queries that have the same condition twice, in two orders."""
     pushed: int = 0
     """Queries without skipping of files that OPTIMIZE wrote, with and without filters in Spark's readers."""
     files: int = 0
@@ -64,13 +59,10 @@ class Tally:
     again: int = 0
     """Queries that came a second time, or a third time with a condition more."""
     kept_again: int = 0
-    """Files that queries read when they came again."""
     asked: int = 0
-    """Counts, extremes and first rows."""
     answered: int = 0
     """Those of them for which the index answers for some file."""
     joins: int = 0
-    """Joins with few rows."""
     files_joined: int = 0
     """Files of tables in joins whose keys may leave out some."""
     kept_joined: int = 0
@@ -79,18 +71,15 @@ class Tally:
     by_curve: int = 0
     """Queries that skipped files by their places on the curve."""
     strategies: Counter[str] = field(default_factory=Counter)
-    """The strategies of all OPTIMIZE statements."""
     seconds: float = 0.0
     mismatches: list[str] = field(default_factory=list)
     """The mismatches. Each line begins with the command that repeats it."""
 
     @property
     def skipped(self) -> float:
-        """The share of files that were skipped."""
         return (self.files - self.kept) / max(self.files, 1)
 
     def summary(self) -> str:
-        """The figures in one line."""
         return (
             f"seed {self.seed}: {self.queries:,} queries of {self.tables:,} tables, {self.by_duck:,} of them also in "
             f"DuckDB ({self.refused_by_duck:,} more it refused), {self.raised:,} raised an error without skipping; "
@@ -197,11 +186,7 @@ class Campaign:
         columns = [replace(c, called=names.get(c.path[0])) for c in table.columns]
         any_case = table.spark.conf.get("spark.sql.caseSensitive") == "false"
         conditions = [self._conditions(table, columns, any_case, "held", n) for n in range(HELD)]
-        held = Held(
-            table,
-            [c.spark.replace(TABLE, table.name) for c in conditions],
-            self._source(table.number, "held"),
-        )
+        held = Held(table, [c.spark.replace(TABLE, table.name) for c in conditions], self._source(table.number, "held"))
         history.overwrite()
         self.tally.held += HELD
         for wrong in held.wrong():
@@ -244,7 +229,6 @@ class Campaign:
                 self._mismatch(table.number, q, f"{wrong}; {table.words()}")
 
     def _ask_index(self, table: FuzzTable, columns: list[Column], numbers: list[int], conditions: list[Text]) -> None:
-        """Check counts, extremes and first rows."""
         for q, condition in zip(numbers, conditions, strict=True):
             asked = FromIndex(table, columns, self._source(table.number, "answered", q))
             query = asked.query(condition.spark)
@@ -257,7 +241,6 @@ class Campaign:
     def _ask_joins(
         self, table: FuzzTable, columns: list[Column], any_case: bool, numbers: list[int], conditions: list[Text]
     ) -> None:
-        """Check joins with few rows."""
         for q, condition in zip(numbers, conditions, strict=True):
             r = self._source(table.number, "joined", q)
             joined = Joined(table, columns, Conditions(r, columns, table.rows, any_case), r)

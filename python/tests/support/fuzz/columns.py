@@ -1,7 +1,5 @@
 """The columns of a table: names, types and rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from random import Random
 
@@ -23,7 +21,6 @@ class Column:
 
     @property
     def spark(self) -> str:
-        """The name in SQL."""
         names = (self.called or self.path[0], *self.path[1:])
         return ".".join(name if name.isidentifier() and name.isascii() else quote(name) for name in names)
 
@@ -39,7 +36,6 @@ class Column:
 
 
 def quote(name: str) -> str:
-    """A name in backquotes."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -47,59 +43,30 @@ Leaf = tuple[tuple[str, ...], str]
 """A path of names, and the key of its kind or its type in SQL."""
 
 
-def _leaf(kind: str, *path: str) -> Leaf:
-    return path, kind
+def _leaves(text: str) -> tuple[Leaf, ...]:
+    """Leaves from `kind: name > name`, with semicolons between them."""
+    pairs = [leaf.strip().split(": ") for leaf in text.split(";")]
+    return tuple((tuple(names.split(" > ")), kind) for kind, names in pairs)
 
 
 # Every table has some of these columns. The first are preferred for clustering.
-PLAIN = (
-    _leaf("int", "i"),
-    _leaf("bigint", "l"),
-    _leaf("string", "s"),
-    _leaf("double", "d"),
-    _leaf("date", "dt"),
-    _leaf("timestamp", "ts"),
-    _leaf("ntz", "ntz"),
-    _leaf("d18", "d18"),
-    _leaf("tinyint", "ti"),
-    _leaf("smallint", "si"),
-    _leaf("d9", "d9"),
-    _leaf("d20", "d20"),
-    _leaf("d38", "d38"),
-    _leaf("d38,37", "d37"),
-    _leaf("float", "f"),
-    _leaf("long string", "long_s"),
-    _leaf("few strings", "few"),
-    _leaf("binary", "b"),
-    _leaf("boolean", "bo"),
-    _leaf("null", "nothing"),
-    _leaf("double without zero", "dz"),
-    _leaf("float without zero", "fz"),
-    _leaf("map", "mp"),
-    _leaf("map of numbers", "mn"),
-    _leaf("int", "x.y"),
-    _leaf("string", "a b"),
-    _leaf("d9", "größe"),
+PLAIN = _leaves(
+    "int: i; bigint: l; string: s; double: d; date: dt; timestamp: ts; ntz: ntz; d18: d18; tinyint: ti; smallint: si;"
+    "d9: d9; d20: d20; d38: d38; d38,37: d37; float: f; long string: long_s; few strings: few; binary: b; boolean: bo;"
+    "null: nothing; double without zero: dz; float without zero: fz; map: mp; map of numbers: mn; int: x.y;"
+    "string: a b; d9: größe"
 )
-STRUCT = (
-    _leaf("int", "st", "a"),
-    _leaf("string", "st", "b c"),
-    _leaf("double", "st", "in", "d"),
-    _leaf("date", "st", "in", "x.y"),
-    _leaf("map", "st", "in", "m"),
-    _leaf("float without zero", "st", "in", "z"),
+STRUCT = _leaves(
+    "int: st > a; string: st > b c; double: st > in > d; date: st > in > x.y; map: st > in > m;"
+    "float without zero: st > in > z"
 )
-PARQUET_ONLY = (_leaf("time", "tm"), _leaf("variant", "va"), _leaf("bigint", "q`t"))
-SPARK_ONLY = (_leaf("months", "ym"), _leaf("span", "ds"), _leaf("array", "ar"))
-IN_CATALOG = (_leaf("varchar", "vc"), _leaf("char", "ch"))
-COLLATED = (
-    _leaf("lower case", "lc"),
-    _leaf("unicode", "un"),
-    _leaf("trimmed", "rt"),
-)
+PARQUET_ONLY = _leaves("time: tm; variant: va; bigint: q`t")
+SPARK_ONLY = _leaves("months: ym; span: ds; array: ar")
+IN_CATALOG = _leaves("varchar: vc; char: ch")
+COLLATED = _leaves("lower case: lc; unicode: un; trimmed: rt")
 NOT_IN_HIVE = {"ntz", "time", "kept", "other", "other text"}
 """Families of kinds."""
-TWINS = (_leaf("int", "Case"), _leaf("string", "cASE"))
+TWINS = _leaves("int: Case; string: cASE")
 
 
 def choose(r: Random, pools: list[tuple[Leaf, ...]], spark: tuple[int, int], hive: bool) -> list[Column]:
@@ -170,7 +137,6 @@ class Rows:
         return f"IF(s{self._structs.index(path)}, named_struct({fields}), NULL)"
 
     def make(self, count: int) -> list[tuple[Value, ...]]:
-        """Make this number of new rows."""
         first = self.next_id
         self.next_id += count
         return [self._row(first + n, n / count) for n in range(count)]

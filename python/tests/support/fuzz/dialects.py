@@ -17,8 +17,6 @@ DuckDB reads every row into a table first and evaluates conditions as expression
 groups, which trusts the same statistics as ours, plays no part.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 
@@ -31,17 +29,14 @@ class Text:
 
 
 def both(words: str) -> Text:
-    """The same text for both."""
     return Text(words, words)
 
 
 def only_spark(words: str) -> Text:
-    """Text for Spark alone."""
     return Text(words, None)
 
 
 def join(separator: str, parts: list[Text]) -> Text:
-    """Join parts with text between them."""
     duck = [p.duck for p in parts if p.duck is not None]
     whole = separator.join(duck) if len(duck) == len(parts) else None
     return Text(separator.join(p.spark for p in parts), whole)

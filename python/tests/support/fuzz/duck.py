@@ -1,8 +1,6 @@
 """Runs DuckDB on the same files, on a copy of the columns that mean the same to both."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -11,11 +9,7 @@ from pyarrow import orc
 from fuzz.columns import Column
 from fuzz.dialects import quoted
 from fuzz.predicates import TABLE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from fuzz.tables import FuzzTable
+from fuzz.tables import FuzzTable
 
 _ALIKE = {"whole", "decimal", "fraction", "text", "binary", "boolean", "date", "timestamp", "ntz", "time"}
 
@@ -70,9 +64,7 @@ class Copy:
             self.columns = [c for c in self.columns if not c.partition]
         else:
             listed = ", ".join(quoted(path) for path in files)
-            source = (
-                f"read_parquet([{listed}], union_by_name = true, hive_partitioning = {table.partition is not None})"
-            )
+            source = f"read_parquet([{listed}], union_by_name=true, hive_partitioning={table.partition is not None})"
         known = {row[0] for row in self._connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
         self.columns = [c for c in self.columns if c.path[0] in known]
         values = ", ".join(["id", *(f"{_value(c)} AS {c.alias}" for c in self.columns)])
@@ -85,7 +77,6 @@ class Copy:
         return sorted(row[0] for row in rows)
 
     def close(self) -> None:
-        """Free its memory."""
         self._connection.close()
 
 

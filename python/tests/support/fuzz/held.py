@@ -1,20 +1,13 @@
 """Queries on a listing that a session has cached, while another program overwrites a file in place."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING
 
-from comparison import condition_of, no_skipping
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import ERRORS, condition_of, no_skipping
+from pyspark.sql import DataFrame
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from fuzz.answers import Answer
-    from fuzz.tables import FuzzTable
+from fuzz.answers import Answer
+from fuzz.tables import FuzzTable
 
 
 class Held:
@@ -53,7 +46,7 @@ def _asked(table: FuzzTable, query: str, planned: bool) -> DataFrame | None:
         frame = table.spark.sql(query)
         if planned:
             frame._jdf.queryExecution().executedPlan()
-    except (PySparkException, Py4JJavaError):
+    except ERRORS:
         return None
     return frame
 
@@ -63,7 +56,7 @@ def _answer(frame: DataFrame | None) -> Answer:
         return "not planned"
     try:
         return sorted(row.id for row in frame.collect())
-    except (PySparkException, Py4JJavaError) as error:
+    except ERRORS as error:
         return condition_of(error)
 
 

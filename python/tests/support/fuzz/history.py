@@ -1,26 +1,19 @@
 """Changes a table before it is queried, and between two rounds of questions."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
-from comparison import condition_of, no_skipping
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import ERRORS, condition_of, no_skipping
+from pyspark.sql import Row
 
 from fuzz import sessions
 from fuzz.columns import Column
 from fuzz.tables import FuzzTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import Row
 
 
 @dataclass(frozen=True)
@@ -36,11 +29,7 @@ class RowsLostError(AssertionError):
 
 
 class History:
-    """Runs steps on one table. Its statements run under the settings that the table was made with.
-
-    Attributes:
-        strategies: The strategy of each OPTIMIZE.
-    """
+    """Runs steps on one table. Its statements run under the settings that the table was made with."""
 
     def __init__(self, table: FuzzTable, r: Random) -> None:
         self._table = table
@@ -137,7 +126,7 @@ class History:
             values = table.spark.sql(f"SELECT DISTINCT {column.spark} AS k FROM {table.relation()}")
             some = values.where("pmod(xxhash64(k, 2), 5) > 0")
             some.selectExpr("k AS key_of_dimension", attribute).write.parquet(str(folder))
-        except (PySparkException, Py4JJavaError):
+        except ERRORS:
             # Values that the session cannot read, or that Parquet cannot hold.
             return ""
         return f"JOIN parquet.`{folder}` ON {column.spark} = key_of_dimension "
@@ -180,7 +169,7 @@ class History:
         try:
             rows: list[Row] | None = table.spark.sql(text).collect()
             table.log.append(words)
-        except (PySparkException, Py4JJavaError) as error:
+        except ERRORS as error:
             condition = condition_of(error)
             if not condition.startswith("ZORDER_"):
                 raise

@@ -1,23 +1,15 @@
 """Compares joins whose keys leave out files with the same joins that read all files."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING
 
-from comparison import condition_of, no_skipping, settings
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from comparison import ERRORS, condition_of, no_skipping, settings
 
+from fuzz.columns import Column
 from fuzz.dialects import Text
 from fuzz.predicates import TABLE, Conditions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fuzz.columns import Column
-    from fuzz.tables import FuzzTable
+from fuzz.tables import FuzzTable
 
 _LEFT_OUT = re.compile(r"Joins: (\d+) of (\d+) files")
 
@@ -36,10 +28,7 @@ class Joined:
     """Draws joins of a table with few rows: literals, or rows of the table itself."""
 
     def __init__(self, table: FuzzTable, columns: Sequence[Column], conditions: Conditions, r: Random) -> None:
-        self._table = table
-        self._columns = columns
-        self._conditions = conditions
-        self._random = r
+        self._table, self._columns, self._conditions, self._random = table, columns, conditions, r
         self.files = 0
         """Files before and after the keys of joins were known."""
         self.kept = 0
@@ -110,7 +99,7 @@ class Joined:
         try:
             frame = self._table.spark.sql(query)
             rows = sorted(str(row) for row in frame.collect())
-        except (PySparkException, Py4JJavaError) as error:
+        except ERRORS as error:
             return condition_of(error)
         plan = frame._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0]
         for kept, files in _LEFT_OUT.findall(plan):

@@ -1,7 +1,5 @@
 """The types of columns: how Spark and DuckDB write them, their values, and their literals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Old versions of writers, whose footers may be wrong. `make test-all` installs them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Draws conditions on a table's columns, as text for both dialects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from random import Random
 
@@ -23,10 +21,7 @@ class Conditions:
     """Draws conditions from the query's own source of randomness."""
 
     def __init__(self, r: Random, columns: list[Column], rows: Rows, any_case: bool) -> None:
-        self._random = r
-        self._columns = columns
-        self._rows = rows
-        self._any_case = any_case
+        self._random, self._columns, self._rows, self._any_case = r, columns, rows, any_case
         # Most conditions of a query are about the same part of the data. Otherwise few queries would find a row.
         self._anchor = r.random()
 
@@ -193,10 +188,7 @@ class Conditions:
             ("{c} > 12", "{c} = 1.5", "{c} < 100.123456", "{c} <= {v} + 1", "CAST({c} AS DOUBLE) < 100.5D")
         )
         return form(
-            template,
-            alike=alike and "CAST" not in template and "+" not in template,
-            c=c,
-            v=self.literal(column),
+            template, alike=alike and "CAST" not in template and "+" not in template, c=c, v=self.literal(column)
         )
 
     def _fraction(self, column: Column, c: Text) -> Text:

@@ -1,15 +1,7 @@
 """Compares equal conditions in two orders: Spark runs equal parts once, with skipping and without."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from comparison import no_skipping, node_names
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from comparison import ERRORS, no_skipping, node_names
+from pyspark.sql import SparkSession
 
 
 def both_orders(relation: str, one: str, other: str) -> str:
@@ -23,7 +15,7 @@ def reused(spark: SparkSession, query: str) -> tuple[int, list[tuple[int, int]]]
     try:
         frame = spark.sql(query)
         return node_names(frame).count("ReusedExchangeExec"), sorted((row.k, row.n) for row in frame.collect())
-    except (PySparkException, Py4JJavaError):
+    except ERRORS:
         return None
 
 

@@ -1,12 +1,8 @@
 """Settings of sessions. An index is made under some settings and used under others."""
 
-from __future__ import annotations
-
 from random import Random
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 FIELD_IDS = "spark.sql.parquet.fieldId.read.enabled"
 """Whether Parquet's columns are found by field ids of the current schema, before their names."""
@@ -66,12 +62,10 @@ def making(r: Random, twins: bool) -> dict[str, str]:
 
 
 def using(r: Random, twins: bool) -> dict[str, str]:
-    """Settings for queries."""
     return _drawn(r, _USING, twins)
 
 
 def apply(spark: SparkSession, values: dict[str, str]) -> None:
-    """Apply the settings."""
     for name, value in values.items():
         spark.conf.set(name, value)
 

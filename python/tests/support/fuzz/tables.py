@@ -1,14 +1,12 @@
 """A random table: its columns, its files, and how it is read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 from pyarrow import orc
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col
 from pyspark.sql.types import StructField, StructType, _parse_datatype_string
 
@@ -17,9 +15,6 @@ from fuzz.columns import Column, Leaf, Rows, quote
 from fuzz.kinds import KINDS
 from fuzz.traits import POSITIONAL, Traits, other_names
 from fuzz.writers import ArrowOrcWriter, ArrowWriter, DuckWriter, SparkWriter, Writer
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 _ACCESS = ("path",) * 6 + ("catalog",) * 5 + ("schema",) * 4 + ("merged",) * 3 + ("hive",) * 3 + ("ids",)
 """A folder; a table of Spark's catalog; a folder with a given schema, or one merged from all files; a table of Hive, if
@@ -182,7 +177,6 @@ class FuzzTable:
         return {name: n for n, name in enumerate(["id", *dict.fromkeys(c.path[0] for c in self.columns)], 1)}
 
     def write(self, frame: DataFrame, writer: Writer, files: int, ordered: bool) -> None:
-        """Add files."""
         self.writers.append(writer)
         self.log.append(f"{writer.words()}, {files} files{' in order' if ordered else ''}")
         if self.inserts and isinstance(writer, SparkWriter):
@@ -192,7 +186,6 @@ class FuzzTable:
             writer.write(frame, self.folder, files, ordered, "part" if self.partition else None)
 
     def create(self) -> None:
-        """Make the table with its first rows."""
         r = self.random
         sessions.apply(self.spark, self.making)
         if self.named:
@@ -216,7 +209,6 @@ class FuzzTable:
         return sorted(self.in_any_order(), key=lambda p: (self._least_id(p), p.name))
 
     def in_any_order(self) -> list[Path]:
-        """Data files."""
         return [p for p in self.folder.rglob("*") if p.is_file() and not hidden(p.relative_to(self.folder))]
 
     def _least_id(self, path: Path) -> int:
@@ -230,12 +222,10 @@ class FuzzTable:
 
     @property
     def target(self) -> str:
-        """The table's name in statements."""
         return self.name if self.named else f"{self.form}.`{self.folder}`"
 
     @property
     def named(self) -> bool:
-        """Whether it is in a catalog."""
         return self.access in ("catalog", "hive")
 
     def called(self) -> dict[str, str]:
@@ -252,9 +242,7 @@ class FuzzTable:
             name = names.get(c.path[0], c.path[0])
             return replace(c, path=(name, *c.path[1:]), kind=replace(c.kind, sql=self.wider.get(c, c.kind.sql)))
 
-        return columns.fields([declared(c) for c in self.columns]) + (
-            [f"part {self.partition}"] if self.partition else []
-        )
+        return columns.fields([*map(declared, self.columns)]) + ([f"part {self.partition}"] if self.partition else [])
 
     def relation(self) -> str:
         """The table's name after FROM, with its files listed anew, under the current settings."""
@@ -288,12 +276,10 @@ class FuzzTable:
         return StructType([StructField(f.name, f.dataType, True, ids.get(f.name)) for f in given.fields])
 
     def drop(self) -> None:
-        """Drop the table. The caller deletes its folder."""
         if self.named:
             self.spark.sql(f"DROP TABLE IF EXISTS {self.name}")
 
     def words(self) -> str:
-        """Describe the table in one line."""
         traits = [
             self.access,
             *(["ancient"] if self.ancient else []),

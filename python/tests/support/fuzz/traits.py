@@ -57,7 +57,6 @@ class Traits:
         return {POSITIONAL: "true"} if self.positional == "option" else {}
 
     def paths(self, table: FuzzTable) -> list[str]:
-        """The input of the reader."""
         if not self.listed:
             return [str(table.folder)]
         if self.listed == "pattern":
@@ -65,7 +64,6 @@ class Traits:
         return sorted(map(str, table.in_any_order()))
 
     def words(self) -> list[str]:
-        """Describe the traits for people."""
         return [
             *(f"{name} defaults to {sql}" for name, sql in self.defaults.items()),
             *([f"columns by position, by {self.positional}"] if self.positional else []),
@@ -73,7 +71,6 @@ class Traits:
         ]
 
     def declared(self, fields: list[str]) -> list[str]:
-        """The columns of CREATE TABLE."""
         return [
             text
             + "".join(f" DEFAULT {sql}" for name, sql in self.defaults.items() if text.startswith(f"{quote(name)} "))
@@ -81,8 +78,6 @@ class Traits:
         ]
 
     def given(self, schema: StructType) -> StructType:
-        """The schema of a reader."""
-
         def with_default(f: StructField) -> StructField:
             sql = self.defaults.get(f.name)
             metadata = {**(f.metadata or {}), **({"CURRENT_DEFAULT": sql, "EXISTS_DEFAULT": sql} if sql else {})}

@@ -1,12 +1,10 @@
 """Programs that write files of a table's rows: Spark with many settings, pyarrow, DuckDB."""
 
-from __future__ import annotations
-
 import shutil
 from abc import ABC, abstractmethod
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -15,11 +13,9 @@ import pyarrow.parquet as pq
 import pyspark
 from comparison import settings
 from pyarrow import orc
+from pyspark.sql import DataFrame
 
 from fuzz.dialects import quoted
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 class Writer(ABC):
@@ -215,9 +211,7 @@ def _with_repeated_keys(table: pa.Table) -> pa.Table:
     for n, field in enumerate(table.schema):
         if pa.types.is_map(field.type):
             maps = table[field.name].to_pylist()
-            repeated = [
-                [*entries, (entries[0][0], -1)] if entries and at % 2 else entries for at, entries in enumerate(maps)
-            ]
+            repeated = [[*e, (e[0][0], -1)] if e and at % 2 else e for at, e in enumerate(maps)]
             table = table.set_column(n, field, pa.array(repeated, field.type))
     return table
 

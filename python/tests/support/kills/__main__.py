@@ -1,7 +1,5 @@
 """`make kills`: kill processes at random times, until enough of them had an operation under way."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -4,8 +4,6 @@ Spark's planning takes most of a statement's time, and files are exchanged for s
 wait for the risky phases.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -55,5 +53,4 @@ AIMS = (
 
 
 def drawn(rng: Random) -> Aim:
-    """Draw one of the aims."""
     return rng.choices(AIMS, weights=[aim.weight for aim in AIMS])[0]

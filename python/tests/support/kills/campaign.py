@@ -1,12 +1,11 @@
 """Kills on this machine's disk, at random times."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyspark.sql import SparkSession
 from small_tables import ROWS, SmallTable
 from spark_process import SparkProcess
 
@@ -15,9 +14,6 @@ from kills.process import Driver, until
 from kills.rounds import Rounds
 from kills.statements import ask
 from kills.target import Target
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 PATIENCE = 10.0
 """How long to wait for a phase, in multiples of a statement's time."""

@@ -1,7 +1,5 @@
 """Starts and kills the process that runs statements."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -12,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from child_process import is_running
+from processes import is_running
 from spark_process import SparkProcess
 
 from kills.statements import Known
@@ -25,16 +23,10 @@ JVM = "result = spark._jvm.java.lang.ProcessHandle.current().pid()"
 
 
 class Driver:
-    """A process with a folder of its own, which works on tables until it is killed.
-
-    Attributes:
-        seconds: How long each of the statements took that it ran first.
-    """
+    """A process with a folder of its own, which works on tables until it is killed. `seconds` are those of `first`."""
 
     def __init__(self, process: SparkProcess, work: Path, first: list[str]) -> None:
-        self._process = process
-        self._work = work
-        self.name = work.name
+        self._process, self._work, self.name = process, work, work.name
         self.pid = int(process.run(JVM))
         self.seconds: list[float] = []
         for sql in first:
@@ -43,7 +35,6 @@ class Driver:
             self.seconds.append(time.monotonic() - began)
 
     def begin(self, seed: str, tables: list[Known]) -> None:
-        """Let it work on these tables."""
         told = [asdict(table) for table in tables]
         self._process.run(
             f"from kills.statements import begin\nbegin(spark, {told}, {seed!r}, {str(self._work / 'out')!r})\n"
@@ -65,7 +56,6 @@ class Driver:
         return [json.loads(line) for line in out.read_text().split("\n")[:-1]] if out.exists() else []
 
     def remove(self) -> None:
-        """Delete its folder, with its output."""
         shutil.rmtree(self._work)
 
 

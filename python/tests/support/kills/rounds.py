@@ -1,7 +1,5 @@
 """Runs one kill after the other, and checks. A kill is a `kill -9` of a process with an operation under way."""
 
-from __future__ import annotations
-
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -12,14 +10,16 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from random import Random
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from local_session import SMALL
 from small_tables import SmallTable
 from spark_process import SparkProcess
 
 from kills.process import Driver, archived
-from kills.statements import EACH_KIND, EXPECTED, Known, statement
+from kills.s3_table import S3Table
+from kills.statements import EACH_KIND, EXPECTED, statement
+from kills.target import Target
 
 SETTLED_LATER = 0.4
 """The share of killed operations whose remains the next process finds untouched."""
@@ -28,54 +28,15 @@ FIRST_APPENDED = 1000
 """The least id of a row that is appended later."""
 
 
-class Table(Protocol):
-    """A table that processes work on.
-
-    Attributes:
-        ids: The ids that it holds.
-        kills: The number of kills that it has been through.
-        unsettled: Whether no statement has ended since the last kill.
-    """
-
-    ids: set[int]
-    kills: int
-    unsettled: bool
-
-    @property
-    def known(self) -> Known:
-        """What statements are drawn from."""
-
-    @property
-    def is_exchanging(self) -> bool:
-        """Whether a plain reader may see a row twice."""
-
-    def append(self, ids: range, rng: Random) -> None:
-        """Add a file, as another program."""
-
-    def plain_ids(self) -> Counter[int]:
-        """How often each id is there, for a reader that only lists and reads files."""
-
-    def left_over(self) -> list[str]:
-        """What no finished operation leaves."""
-
-    def killed(self, pid: int) -> tuple[str, str] | None:
-        """The operation of a process here, and its phase."""
-
-    def remove(self) -> None:
-        """Delete it."""
-
-
 @dataclass
 class Tally:
     """The kills, and the problems after them.
 
     Attributes:
         processes: The number of processes that got a SIGKILL.
-        kills: The number of these with an operation under way, from its lock file.
-        exchanging: The number of these with an operation past its commit point.
+        kills, exchanging: The number of these with an operation under way, by its lock file, and past its commit point.
         under_way: The killed operations by phase. A process has up to one for each table.
         at: The kills by what they waited for and by what became of it, if they waited for a request.
-        strategies: The strategy of each OPTIMIZE that ended.
         checks: The number of tables that were checked after one more statement.
     """
 
@@ -95,7 +56,6 @@ class Tally:
     problems: list[str] = field(default_factory=list)
 
     def line(self) -> str:
-        """The figures so far."""
         return (
             f"{self.kills} kills, {self.under_way.total()} operations under way in them, {self.lost} rows lost, "
             f"{self.doubled} doubled, {self.stuck} tables stuck in {self.checks} checks after one more statement, "
@@ -107,9 +67,7 @@ class Tally:
         lines = [f"{n:5}  at {what}, {way}" for (what, way), n in sorted(self.at.items())]
         lines.append(f"{self.exchanging} kills hit an operation that was past its commit point")
         lines += [f"{n:5}  {operation}, {phase}" for (operation, phase), n in sorted(self.under_way.items())]
-        lines.append(
-            f"{self.strategies['incremental']} of {self.strategies.total()} OPTIMIZE that ended were incremental"
-        )
+        lines.append(f"{self.strategies['incremental']} of {self.strategies.total()} OPTIMIZE were incremental")
         if self.processes > self.kills:
             lines.append(f"{self.processes - self.kills} processes more were killed with nothing under way")
         if self.false_starts:
@@ -117,17 +75,13 @@ class Tally:
         return "\n".join([*lines, *self.problems, f"seed {self.seed}: {self.line()}"])
 
 
-T = TypeVar("T", bound=Table)
+T = TypeVar("T", Target, S3Table)
 
 
 class Rounds(ABC, Generic[T]):
     """Kills by a seed. `say` gets a line for every ten kills and for each problem.
 
-    Attributes:
-        tables_of_a_process: Their number.
-        longest_life: The number of kills after which a new table replaces a table.
-        rows: The rows of an appended file.
-        pauses: The least and the most seconds between two of them.
+    A table's `longest_life` is a number of kills. Appended files have `rows`, and `pauses` in seconds between two.
     """
 
     tables_of_a_process = 6
@@ -162,12 +116,7 @@ class Rounds(ABC, Generic[T]):
         """As `statements.ask`, of another process."""
 
     def run(self, enough: Callable[[Tally], bool], *, share: bool = False) -> Tally:
-        """Kill until `enough` holds, and check every table that was hit.
-
-        Args:
-            enough: Says when to stop.
-            share: Whether to make an archive of classes first, which saves time with many kills.
-        """
+        """Kill until `enough` holds, and check every table that was hit. `share` saves time with many kills."""
         began = time.monotonic()
         with ThreadPoolExecutor(1) as starts:
             if share:

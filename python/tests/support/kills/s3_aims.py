@@ -1,7 +1,5 @@
 """When to kill a process on S3: at one of its requests, which the proxy sees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -11,14 +9,7 @@ from s3_server import Request
 
 @dataclass(frozen=True)
 class S3Aim:
-    """A kind of kill.
-
-    Attributes:
-        sought: Whether a request is of the kind to wait for.
-        least: The kill is at this one of such requests or at a later one,
-        most: and at this one or at an earlier one.
-        weight: How often it is drawn, relative to others.
-    """
+    """A kind of kill: at one of the requests that are sought, from the `least` to the `most`, drawn by its weight."""
 
     name: str
     sought: Callable[[Request], bool]

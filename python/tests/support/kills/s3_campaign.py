@@ -1,7 +1,5 @@
 """Kills on S3, at requests that a proxy sees."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable
@@ -34,7 +32,6 @@ class S3Campaign(Rounds[S3Table]):
         self._server = server
 
     def run(self, enough: Callable[[Tally], bool], *, share: bool = False) -> Tally:
-        """As in `Rounds`."""
         with self._server.spark(self._folder / "checker") as self._checker:
             return super().run(enough, share=share)
 
@@ -61,15 +58,12 @@ class S3Campaign(Rounds[S3Table]):
                 reached.set()
             return (500, "InternalError") if way == "lost" else None
 
-        self._server.fault = watch
-        try:
+        with self._server.disturbed(watch):
             self._begin(driver)
             # On a busy machine a statement takes longer.
             found = reached.wait(max(PATIENCE, 10 * driver.seconds[0]))
             time.sleep(pause)
             driver.kill()
-        finally:
-            self._server.fault = None
         # A request that was on its way takes effect, so that the check finds the table at rest.
         assert until(lambda: not self._server.under_way[driver.name], SECONDS)
         self.tally.at[(aim.name if found else "no such request", way)] += 1

@@ -1,7 +1,5 @@
 """A table in an object store that processes work on, and the remains of kills there."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -43,7 +41,6 @@ class S3Table:
 
     @property
     def folders(self) -> list[str]:
-        """The keys of the folders with files."""
         return [f"{self.name}/p=1", f"{self.name}/p=2"] if self.partitioned else [self.name]
 
     @property
@@ -54,22 +51,18 @@ class S3Table:
 
     @property
     def is_exchanging(self) -> bool:
-        """Whether a plain reader may see a row twice."""
         return any(key.endswith(".publishing") for key in self.keys())
 
     def append(self, ids: range, rng: Random) -> None:
-        """Add a file, as another program."""
         self.put(rng.choice(self.folders), ids)
 
     def put(self, folder: str, ids: range) -> None:
-        """Add a file to a folder."""
         out = io.BytesIO()
         pq.write_table(rows_of(ids), out)
         self.server.ask("PUT", f"/{BUCKET}/{folder}/added-{ids.start}.parquet", out.getvalue())
         self.ids |= set(ids)
 
     def keys(self) -> list[str]:
-        """All keys of the table."""
         found: list[str] = []
         after = ""
         while True:
@@ -81,11 +74,9 @@ class S3Table:
             after = page[-1]
 
     def get(self, key: str) -> bytes:
-        """An object's content."""
         return self.server.ask("GET", f"/{BUCKET}/{urllib.parse.quote(key)}")
 
     def plain_ids(self) -> Counter[int]:
-        """How often each id is there, for a reader that only lists and reads files."""
         found: Counter[int] = Counter()
         for key in self.keys():
             if not any(part.startswith(("_", ".")) for part in key.split("/")):
@@ -93,7 +84,6 @@ class S3Table:
         return found
 
     def left_over(self) -> list[str]:
-        """Keys and uploads that no finished operation leaves."""
         uploads = [f"upload of {key}" for key in self.server.open_uploads() if key.startswith(f"{self.name}/")]
         return [key for key in self.keys() if any(mark in key for mark in MARKS)] + uploads
 
@@ -103,7 +93,6 @@ class S3Table:
         return max(map(int, found), default=0)
 
     def killed(self, pid: int) -> tuple[str, str] | None:
-        """The operation of a process here, and its phase."""
         keys = self.keys()
         for key in keys:
             if "/_lock-" in key:
@@ -132,6 +121,5 @@ class S3Table:
         return "with its lock"
 
     def remove(self) -> None:
-        """Delete all keys."""
         for key in self.keys():
             self.server.ask("DELETE", f"/{BUCKET}/{urllib.parse.quote(key)}")

@@ -1,21 +1,15 @@
 """Statements that change files of a table or beside it, and what a process does until it is killed."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from comparison import condition_of
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from comparison import ERRORS, condition_of
+from pyspark.sql import SparkSession
 
 EXPECTED = (
     "ZORDER_CANNOT_RESTORE.FILES_GONE",
@@ -40,13 +34,7 @@ EACH_KIND = (
 class Known:
     """What is known of a table where statements are drawn.
 
-    Attributes:
-        source: Its name in statements.
-        folders: The number of its folders with files.
-        most: The most files that an OPTIMIZE is asked for.
-        size: Its bytes, and
-        newest: its version, as they were a moment ago.
-        root: Its folder on this disk, which tells both as they are now.
+    Its size in bytes and its newest version are those of a moment ago, unless a folder on this disk tells them.
     """
 
     source: str
@@ -107,7 +95,6 @@ def _length(path: Path) -> int:
 
 
 def newest(root: Path) -> int:
-    """The version of a table."""
     versions = [re.match(r"_v(\d+)(-\d+ms)?\.(json|vacuumed)", p.name) for p in root.glob("_zorder/_v*")]
     return max((int(found[1]) for found in versions if found), default=0)
 
@@ -116,18 +103,14 @@ def ask(spark: SparkSession, sql: str) -> tuple[str, Any]:
     """The first column of a statement's rows, or the condition and the message of its error."""
     try:
         return "", [row[0] for row in spark.sql(sql).collect()]
-    except (PySparkException, Py4JJavaError) as error:
+    except ERRORS as error:
         return condition_of(error), str(error)[:3000]
 
 
 def begin(spark: SparkSession, tables: list[dict[str, Any]], seed: str, out: str) -> None:
     """Run statements on each table in a thread of its own, without a pause, and return at once.
 
-    Args:
-        spark: The process's session.
-        tables: What is known of each table.
-        seed: What the statements are drawn by.
-        out: A file that gets a line for each OPTIMIZE that ended, and for each unexpected error.
+    The file `out` gets a line for each OPTIMIZE that ended, and for each unexpected error.
     """
     one_at_a_time = threading.Lock()
 
@@ -142,7 +125,7 @@ def begin(spark: SparkSession, tables: list[dict[str, Any]], seed: str, out: str
                 rows = session.sql(sql).collect()
                 if sql.startswith("OPTIMIZE"):
                     say({"strategy": rows[0]["metrics"]["strategy"]["name"]})
-            except (PySparkException, Py4JJavaError) as error:
+            except ERRORS as error:
                 if condition_of(error) not in EXPECTED:
                     say({"sql": sql, "message": str(error)[:3000]})
 

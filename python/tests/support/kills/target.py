@@ -1,7 +1,5 @@
 """A table that processes work on, and the remains of kills there."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections import Counter
@@ -18,7 +16,11 @@ from kills.statements import Known
 
 @dataclass
 class Target:
-    """A table of `rounds` on disk. `unfinished` has the names of lock files that are truncated."""
+    """A table of `rounds` on disk, and the ids that it holds.
+
+    `unsettled` says that no statement has ended since the last of its `kills`, and `unfinished` has the names of lock
+    files that are truncated.
+    """
 
     table: SmallTable
     ids: set[int] = field(init=False)
@@ -31,7 +33,6 @@ class Target:
 
     @property
     def root(self) -> Path:
-        """The table's folder."""
         return self.table.root
 
     def append(self, ids: range, rng: Random) -> None:
@@ -43,11 +44,9 @@ class Target:
 
     @property
     def known(self) -> Known:
-        """Its folder tells the rest."""
         return Known(self.table.source, len(self.table.folders), 16, root=str(self.root))
 
     def plain_ids(self) -> Counter[int]:
-        """How often pyarrow finds each id."""
         return self.table.plain_ids()
 
     def left_over(self) -> list[str]:
@@ -115,7 +114,6 @@ class Target:
         return _found(self.root / "_zorder", pattern)
 
     def remove(self) -> None:
-        """Delete the folder."""
         shutil.rmtree(self.root)
 
 

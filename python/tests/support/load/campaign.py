@@ -1,7 +1,5 @@
 """Runs one load: processes start, warm up, rest, work, and rest again. Collects the results."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -33,13 +31,9 @@ class Result:
 
     Attributes:
         began: When the processes were warm, in seconds since 1970. Figures count from there, checks from the start.
-            from the start.
-        happened: All events.
-        first: The resources of each process when it was warm.
-        last: The resources of each process at the end.
+        first, last: The resources of each process when it was warm, and at the end.
         exchanges: From when to when files of each table were exchanged, in seconds since 1970.
         problems: Wrong answers, undocumented failures, leftovers.
-        leaks: Resources that grew after the processes were warm.
     """
 
     seed: str
@@ -55,19 +49,10 @@ class Result:
 
 
 class Campaign:
-    """Runs a load by a seed, on tables in a new folder.
-
-    Args:
-        say: Gets a line for each step.
-        roles: The processes.
-        warm: The number of queries before the load begins. There are a fifth as many statements.
-    """
+    """Runs a load by a seed, on tables in a new folder, after so many queries and a fifth as many statements."""
 
     def __init__(self, work: Path, seed: str, say: Say, roles: Sequence[str] = ROLES, warm: int = WARM) -> None:
-        self._roles = roles
-        self._warm = warm
-        self._work = work
-        self._say = say
+        self._roles, self._warm, self._work, self._say = roles, warm, work, say
         self._workers: list[Worker] = []
         self._result = Result(seed)
 

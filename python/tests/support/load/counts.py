@@ -1,7 +1,5 @@
 """Independent counts by readers that know nothing of the extension, and an appender without Spark."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -26,13 +24,11 @@ State = tuple[int, frozenset[str]]
 
 
 def by_pyarrow(table: LoadTable) -> Numbers:
-    """The ids that pyarrow finds in the folder."""
     found = dataset.dataset(table.root, format=table.file_format, partitioning="hive").to_table(columns=["id"])
     return np.asarray(found.column("id").to_numpy(), dtype=np.int64)
 
 
 def by_duckdb(table: LoadTable) -> Numbers:
-    """The ids that DuckDB finds in the folder."""
     with duckdb.connect(config={"threads": "1"}) as connection:
         found = connection.sql(f"SELECT id FROM read_parquet('{table.pattern}')").fetchnumpy()["id"]
     return np.asarray(found, dtype=np.int64)
@@ -45,9 +41,7 @@ class Counting:
     """Counts one table after the other. The answer must be exact, unless files were exchanged meanwhile."""
 
     def __init__(self, tables: Sequence[LoadTable], rng: Random, events: Events) -> None:
-        self._tables = tables
-        self._rng = rng
-        self._events = events
+        self._tables, self._rng, self._events = tables, rng, events
 
     def pause(self) -> float:
         return self._rng.uniform(0.2, 1.0)
@@ -81,10 +75,7 @@ class Counting:
 
 
 def settled(root: Path) -> State | None:
-    """The newest version and the undone operations. None while files are being exchanged.
-
-    If two of these are equal, no exchange happened between them.
-    """
+    """The newest version and the undone operations, equal if no exchange was between. None during an exchange."""
     try:
         names = [path.name for path in (root / "_zorder").iterdir()]
     except FileNotFoundError:
@@ -106,9 +97,7 @@ class Appending:
     """Appends one batch after the other, each as a file that is complete when it gets its name."""
 
     def __init__(self, tables: Sequence[LoadTable], rng: Random, events: Events) -> None:
-        self._tables = tables
-        self._rng = rng
-        self._events = events
+        self._tables, self._rng, self._events = tables, rng, events
         self._next = {table.name: max(table.ledger().begun()) + 2 for table in tables}
 
     def pause(self) -> float:

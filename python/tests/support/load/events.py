@@ -1,7 +1,5 @@
 """Events of many threads of a process, written as a line of JSON each."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time
@@ -20,14 +18,7 @@ class Events:
         self._lock = threading.Lock()
 
     def add(self, what: str, began: float, outcome: str, **more: Any) -> None:
-        """Write an event that ends now.
-
-        Args:
-            what: `query`, `statement`, `count` or `append`.
-            began: Seconds since 1970.
-            outcome: `right`, `wrong`, or the condition of an error.
-            more: Further fields. A `problem` is text that fails the run.
-        """
+        """Write an event that ends now, and began so many seconds after 1970. A `problem` in it fails the run."""
         event = {"what": what, "began": began, "ended": time.time(), "outcome": outcome, **more}
         with self._lock:
             self._file.write(json.dumps(event, default=str) + "\n")

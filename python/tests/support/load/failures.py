@@ -1,7 +1,5 @@
 """The documented failures. Any other failure fails the run."""
 
-from __future__ import annotations
-
 GONE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 """A query listed its files before an exchange and opened them after it."""
 
@@ -35,13 +33,7 @@ DOCUMENTED = OF_PATTERNS | OF_OPTIMIZE | OF_RESTORE | OF_REFRESH
 
 
 def is_of_query(condition: str, message: str, way: str) -> bool:
-    """Whether a query may fail like this, by the way it names the table.
-
-    Args:
-        condition: The error's condition.
-        message: Its message and those of its causes.
-        way: How the table was named.
-    """
+    """Whether a query may fail like this, by the way it names the table."""
     if condition == REOPENED:
         return "NoSuchFileException" in message or "FileNotFoundException" in message
     return condition in (OF_PATTERNS if way == "pattern" else OF_ANY_QUERY)

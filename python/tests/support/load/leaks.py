@@ -1,7 +1,5 @@
 """Finds resources that a process has more of at the end than at the beginning."""
 
-from __future__ import annotations
-
 from typing import Any
 
 THREADS = 16
@@ -15,13 +13,7 @@ HEAP = 48 * 2**20
 
 
 def leaks(role: str, first: dict[str, Any], last: dict[str, Any]) -> list[str]:
-    """A sentence for each leak of a process.
-
-    Args:
-        role: The process.
-        first: Its resources after it worked for a while and rested.
-        last: Its resources at the end.
-    """
+    """A sentence for each leak of a process with these resources after its first rest and its last one."""
     found = []
     if last["of tables"]:
         found.append(f"{role}: files of the tables are open: {last['of tables'][:10]}")

@@ -1,7 +1,5 @@
 """The batches of a table. Its appenders note each batch before they begin it and when it is complete."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

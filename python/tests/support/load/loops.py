@@ -1,7 +1,5 @@
 """Threads that repeat one thing until they are told to rest."""
 
-from __future__ import annotations
-
 import threading
 import time
 import traceback
@@ -34,7 +32,6 @@ class Loops:
         self._threads: list[threading.Thread] = []
 
     def go(self) -> None:
-        """Start the threads."""
         self._stop.clear()
         self._threads = [threading.Thread(target=self._run, args=(loop,)) for loop in self._loops]
         for thread in self._threads:

@@ -1,24 +1,17 @@
 """Runs the statements: OPTIMIZE in several forms, RESTORE, VACUUM, REFRESH, INSERT and DESCRIBE HISTORY."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING
 
-from comparison import condition_of
+from comparison import ERRORS, condition_of
 from kills.statements import newest, size
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from load.events import RIGHT, Events
 from load.failures import of_statement
 from load.rows import PARTITIONS
 from load.tables import BY_INSERT, LoadTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 WEIGHTS = {
     "OPTIMIZE": 6,
@@ -36,10 +29,7 @@ WEIGHTS = {
 class Maintenance:
     """Runs one statement after the other, each on one of several tables.
 
-    Args:
-        inserts: Whether INSERT is among them. Two Spark jobs that append to one folder at the same time delete each
-            other's files, so at most one loop does this for a table.
-        longest: The longest pause in seconds.
+    Two Spark jobs that append to one folder at the same time delete each other's files, so only one loop `inserts`.
     """
 
     def __init__(
@@ -52,11 +42,7 @@ class Maintenance:
         inserts: bool = True,
         longest: float = 2.0,
     ) -> None:
-        self._spark = spark
-        self._tables = tables
-        self._rng = rng
-        self._events = events
-        self._longest = longest
+        self._spark, self._tables, self._rng, self._events, self._longest = spark, tables, rng, events, longest
         self._kinds = [kind for kind in WEIGHTS if inserts or kind != "INSERT"]
         self._inserted = -1
 
@@ -85,7 +71,7 @@ class Maintenance:
                     self._spark.sql(sql)
             else:
                 self._spark.sql(sql).collect()
-        except (PySparkException, Py4JJavaError) as error:
+        except ERRORS as error:
             condition = condition_of(error)
             known = condition in of_statement(kind)
             problem = {} if known else {"problem": f"{sql}: {str(error)[:6000]}"}

@@ -1,13 +1,11 @@
 """Starts a process of the load and talks to it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from child_process import start_child
+from processes import start_child
 
 
 class WorkerEndedError(Exception):
@@ -25,17 +23,12 @@ class Worker:
             self._process = start_child(program, role, str(work), seed, stdout=subprocess.PIPE, stderr=log)
 
     def tell(self, what: str) -> None:
-        """Send it a command."""
         assert self._process.stdin is not None
         self._process.stdin.write(what + "\n")
         self._process.stdin.flush()
 
     def answer(self) -> dict[str, Any]:
-        """Wait for its answer to a command, or for the line that says it is ready.
-
-        Raises:
-            WorkerEndedError: It has ended.
-        """
+        """Wait for its answer to a command, or for the line that says it is ready. Raises a WorkerEndedError."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:

@@ -1,7 +1,5 @@
 """Questions whose right answer follows from the batches of a table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -22,13 +20,9 @@ MOST_UNCERTAIN = 10
 
 @dataclass(frozen=True)
 class Question:
-    """A condition on a table, and the form of the answer.
+    """A condition on a table, in SQL and for an array of ids, and the form of the answer.
 
-    Attributes:
-        kind: The kind of condition, for the page of figures.
-        shape: `rows` asks for ids, `groups` for a count and sums of each batch, `total` for one row of aggregates.
-        condition: The condition in SQL.
-        mask: The same condition for an array of ids.
+    The shape `rows` asks for ids, `groups` for a count and sums of each batch, `total` for one row of aggregates.
     """
 
     kind: str
@@ -37,7 +31,6 @@ class Question:
     mask: Mask
 
     def sql(self, relation: str) -> str:
-        """The query in SQL."""
         wanted = {
             "rows": "id",
             "groups": "batch, count(*), sum(id), sum(v)",
@@ -47,13 +40,7 @@ class Question:
         return f"SELECT {wanted} FROM {relation} WHERE {self.condition}{grouped}"
 
     def wrong(self, answer: Sequence[Sequence[Any]], complete: Collection[int], begun: Collection[int]) -> str | None:
-        """Describe what is wrong with an answer. None if it is right.
-
-        Args:
-            answer: The rows.
-            complete: Batches that must be there.
-            begun: Batches that may be there, with those that must.
-        """
+        """Describe what is wrong with an answer, if complete batches must be there and begun ones may; or None."""
         ids = rows.ids_of(set(begun) | set(complete))
         matching = ids[self.mask(ids)]
         if self.shape == "total":

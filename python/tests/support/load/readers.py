@@ -1,25 +1,21 @@
 """Readers with the extension. Each asks one question after the other and names the table in one of many ways."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from comparison import condition_of
+from comparison import ERRORS, condition_of
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 
 from load.events import RIGHT, WRONG, Events
 from load.failures import is_of_query
 from load.questions import Question, drawn
 from load.tables import LoadTable
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 WAYS = ("path", "path", "load", "catalog", "catalog", "frame", "frame", "pattern", "cached", "again")
 """The ways to name a table. Each question draws one of them."""
@@ -33,13 +29,9 @@ _threads = count()
 
 @dataclass
 class Held:
-    """A relation that was made earlier and is queried now.
+    """A relation that was made earlier and is queried now, until a new one replaces it.
 
-    Attributes:
-        relation: Its name in a query.
-        complete: Batches that it must have.
-        begun: Batches that it may have. None if it may also have later ones.
-        until: When a new one replaces it.
+    `begun` is None if it may also have later batches.
     """
 
     relation: str
@@ -62,16 +54,14 @@ class Asked:
 class ReaderSession:
     """A session that several readers share. Its catalog has the tables.
 
-    Attributes:
-        refreshed: Batches of each table that were complete before the session listed it last. Spark caches the listing
-            of a catalog's table, so later batches are seen only after a REFRESH or an exchange.
+    `refreshed` are batches of each table that were complete before the session listed it last. Spark caches listings of
+    the catalog's tables, so later batches are seen only after a REFRESH or an exchange.
     """
 
     spark: SparkSession
     refreshed: dict[str, frozenset[int]] = field(default_factory=dict)
 
     def refresh(self, table: LoadTable) -> None:
-        """Refresh the listing of a table."""
         complete = table.ledger().complete()
         self.spark.sql(f"REFRESH TABLE {table.name}")
         self.refreshed[table.name] = self.refreshed.get(table.name, frozenset()) | complete
@@ -81,11 +71,7 @@ class Reader:
     """One of the readers, with its own DataFrames."""
 
     def __init__(self, session: ReaderSession, tables: Sequence[LoadTable], rng: Random, events: Events) -> None:
-        self._session = session
-        self._spark = session.spark
-        self._tables = tables
-        self._rng = rng
-        self._events = events
+        self._session, self._spark, self._tables, self._rng, self._events = session, session.spark, tables, rng, events
         self._number = next(_threads)
         self._held: dict[tuple[str, str], Held] = {}
         self._asked: dict[str, Asked] = {}
@@ -131,7 +117,7 @@ class Reader:
             held = self._named(way, table)
             frame = self._spark.sql(question.sql(held.relation))
             answer = frame.collect()
-        except (PySparkException, Py4JJavaError) as error:
+        except ERRORS as error:
             self._failed(error, began, question.sql(way), about)
             self._forget(way, table.name)
             return False
@@ -151,7 +137,7 @@ class Reader:
         about = {"way": "again", "table": table.name, "kind": asked.question.kind, "again": 0}
         try:
             answer = asked.frame.collect()
-        except (PySparkException, Py4JJavaError) as error:
+        except ERRORS as error:
             self._failed(error, began, asked.question.condition, about)
             del self._asked[table.name]
             return

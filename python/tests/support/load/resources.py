@@ -1,27 +1,19 @@
 """Measures the resources of a process: threads, open files, and the heap after a collection."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession
 
 SETTLING = 3.0
 """The seconds in which pools and connections release the resources of a thread that ended."""
 
 
 def of_jvm(spark: SparkSession, tables: Path) -> dict[str, Any]:
-    """The resources of the JVM of a session while nothing runs.
-
-    Args:
-        spark: The session.
-        tables: The folder of all tables. None of its files may be open.
-    """
+    """The resources of the JVM of a session while nothing runs. No file of the folder of all tables may be open."""
     jvm: Any = spark.sparkContext._jvm
     # Spark's cleaner runs after the collector, and releases more.
     for _ in range(3):
@@ -34,7 +26,6 @@ def of_jvm(spark: SparkSession, tables: Path) -> dict[str, Any]:
 
 
 def of_files(pid: int, tables: Path) -> dict[str, Any]:
-    """The open files of a process."""
     # One of them is closed by now: the one that read the folder itself.
     links = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
     return {

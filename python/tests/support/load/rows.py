@@ -1,7 +1,5 @@
 """The rows of each batch. All columns follow from a row's id, so every right answer can be computed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np
@@ -30,7 +28,6 @@ def ids_of(batches: Iterable[int]) -> Numbers:
 
 
 def batch_of(ids: Numbers) -> Numbers:
-    """The batch of each row."""
     return ids // BATCH
 
 
@@ -40,17 +37,14 @@ def p_of(batch: int) -> int:
 
 
 def k_of(ids: Numbers) -> Numbers:
-    """The column `k`. It is independent of the order of ids."""
     return ids * 7919 % KEYS
 
 
 def v_of(ids: Numbers) -> Numbers:
-    """The column `v`."""
     return ids * 31 % VALUES
 
 
 def s_of(ids: Numbers) -> list[str]:
-    """The column `s`."""
     return [f"s{i % WORDS}" for i in ids.tolist()]
 
 

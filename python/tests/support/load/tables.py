@@ -1,7 +1,5 @@
 """The tables of a load: a flat one, one with partitions, and one of ORC."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,11 +18,7 @@ BY_FILE, BY_INSERT = "files", "inserts"
 
 @dataclass(frozen=True)
 class LoadTable:
-    """A folder that many processes work on.
-
-    Attributes:
-        name: Its name in the catalog of each process.
-    """
+    """A folder that many processes work on."""
 
     work: Path
     name: str
@@ -33,7 +27,6 @@ class LoadTable:
 
     @property
     def root(self) -> Path:
-        """The table's folder."""
         return self.work / "tables" / self.name
 
     @property
@@ -89,7 +82,6 @@ class LoadTable:
 
 
 def tables(work: Path) -> list[LoadTable]:
-    """All tables."""
     return [
         LoadTable(work, "flat", "parquet", partitioned=False),
         LoadTable(work, "parted", "parquet", partitioned=True),

@@ -1,21 +1,23 @@
-"""A process of the load that follows commands: `worker.py <role> <work> <seed>`.
-
-It prints a line when it is ready, and one after each command. The commands are `go`, `rest`, `look` and `end`.
-"""
-
-from __future__ import annotations
+"""`worker.py <role> <work> <seed>`: prints a line when ready, and after each command: `go`, `rest`, `look`, `end`."""
 
 import json
 import os
 import sys
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from local_session import SMALL, local_session
+from pyspark.sql import SparkSession
 
-    from load.loops import Loop
+from load.counts import Appending, Counting
+from load.events import Events
+from load.loops import Loop, Loops
+from load.maintenance import Maintenance
+from load.questions import everything
+from load.readers import Reader, ReaderSession
+from load.resources import of_files, of_jvm
+from load.tables import tables
 
 MAINTAINER, READERS, APPENDER, COUNTER = "maintainer", "readers", "appender", "counter"
 ROLES = (MAINTAINER, READERS, APPENDER, COUNTER)
@@ -23,58 +25,42 @@ READERS_OF = {MAINTAINER: 4, READERS: 8}
 """The readers of a process."""
 
 
-class Work(Protocol):
-    """The work of a process in its role."""
+class Work:
+    """The work of a process in its role: loops, and what is left when it rests and ends."""
 
     loops: list[Loop]
 
+    def __init__(self, role: str, work: Path) -> None:
+        self.events = Events(work / "events" / f"{role}.jsonl")
+        self._all = tables(work)
+        self._tables = work / "tables"
+
     def resources(self) -> dict[str, Any]:
         """Its resources while it rests."""
+        return of_files(os.getpid(), self._tables)
 
     def look(self) -> dict[str, Any]:
         """Check the tables for the last time."""
+        return {}
 
     def end(self) -> None:
         """Release everything."""
 
 
-class OutsideWork:
+class OutsideWork(Work):
     """The appender or the counts, without Spark."""
 
     def __init__(self, role: str, work: Path, seed: str) -> None:
-        from load.counts import Appending, Counting
-        from load.events import Events
-        from load.tables import tables
-
-        self.events = Events(work / "events" / f"{role}.jsonl")
-        self._tables = work / "tables"
+        super().__init__(role, work)
         kind = Appending if role == APPENDER else Counting
-        self.loops: list[Loop] = [kind(tables(work), Random(f"{seed}/{role}"), self.events)]
-
-    def resources(self) -> dict[str, Any]:
-        from load.resources import of_files
-
-        return of_files(os.getpid(), self._tables)
-
-    def look(self) -> dict[str, Any]:
-        return {}
-
-    def end(self) -> None:
-        """Close nothing: nothing is open."""
+        self.loops = [kind(self._all, Random(f"{seed}/{role}"), self.events)]
 
 
-class SparkWork:
+class SparkWork(Work):
     """A session with the extension, readers, and statements."""
 
     def __init__(self, role: str, work: Path, seed: str) -> None:
-        from load.events import Events
-        from load.maintenance import Maintenance
-        from load.readers import Reader, ReaderSession
-        from load.tables import tables
-
-        self.events = Events(work / "events" / f"{role}.jsonl")
-        self._all = tables(work)
-        self._tables = work / "tables"
+        super().__init__(role, work)
         self._spark = started(work / role)
         for table in self._all:
             for sql in table.create:
@@ -95,17 +81,13 @@ class SparkWork:
             # Now and then another process runs an operation, too.
             session = self._spark.newSession()
             own = [Maintenance(session, self._all, rng, self.events, inserts=False, longest=6.0)]
-        self.loops: list[Loop] = [*self._readers, *own]
+        self.loops = [*self._readers, *own]
 
     def resources(self) -> dict[str, Any]:
-        from load.resources import of_jvm
-
         return of_jvm(self._spark, self._tables)
 
     def look(self) -> dict[str, Any]:
         """The exchanges of each table, and a check of all its rows by path and by name, now that nobody works on it."""
-        from load.questions import everything
-
         wrong, history = [], {}
         for table in self._all:
             self._spark.sql(f"REFRESH TABLE {table.name}")
@@ -126,8 +108,6 @@ class SparkWork:
 
 def started(work: Path) -> SparkSession:
     """A small session with the extension."""
-    from local_session import SMALL, local_session
-
     # Spark remembers this number of ended jobs. By default it is larger and would look like a leak.
     few = {
         "spark.ui.retainedJobs": "20",
@@ -139,9 +119,6 @@ def started(work: Path) -> SparkSession:
 
 
 def main(role: str, work: Path, seed: str) -> None:
-    """Follow the commands on standard input."""
-    from load.loops import Loops
-
     # The JVM writes warnings to the output that it inherits. They go to the log.
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -149,9 +126,8 @@ def main(role: str, work: Path, seed: str) -> None:
     def say(message: dict[str, Any]) -> None:
         print(json.dumps(message, default=str), file=out, flush=True)
 
-    doing: Work
-    doing = own = OutsideWork(role, work, seed) if role in (APPENDER, COUNTER) else SparkWork(role, work, seed)
-    loops = Loops(doing.loops, own.events)
+    doing = (OutsideWork if role in (APPENDER, COUNTER) else SparkWork)(role, work, seed)
+    loops = Loops(doing.loops, doing.events)
     say({"ready": os.getpid()})
     for line in sys.stdin:
         told = line.strip()
@@ -170,5 +146,4 @@ def main(role: str, work: Path, seed: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
     main(sys.argv[1], Path(sys.argv[2]), sys.argv[3])

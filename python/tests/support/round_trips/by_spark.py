@@ -1,16 +1,11 @@
 """Spark as a writer and as a reader."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from round_trips.seen import Seen
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 OF_ITS_OWN = {
     "months": "make_ym_interval(k % 178000, k % 12)",
@@ -31,12 +26,9 @@ def write(spark: SparkSession, source: Path, folder: Path, form: str) -> None:
 
 
 def read(spark: SparkSession, folder: Path, form: str) -> Seen:
-    """What Spark reads in a folder."""
     rows = spark.read.format(form).load(str(folder))
     # Arrow has no such types, or Spark does not give it theirs.
-    texts = [
-        f"CAST(`{name}` AS STRING) AS `{name}`" if "interval" in kind else f"`{name}`" for name, kind in rows.dtypes
-    ]
+    texts = [f"CAST(`{n}` AS STRING) AS `{n}`" if "interval" in kind else f"`{n}`" for n, kind in rows.dtypes]
     table = rows.selectExpr(*texts).toArrow()
     assert isinstance(table, pa.Table)
     return Seen.of(table, dict(rows.dtypes))

@@ -1,7 +1,5 @@
 """The types of the columns, each with its extreme values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -12,13 +10,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True)
 class Kind:
-    """A type.
-
-    Args:
-        name: What its columns are called.
-        type: The type in Arrow.
-        values: Values that a writer or a reader may get wrong.
-    """
+    """A type, with values that a writer or a reader may get wrong."""
 
     name: str
     type: pa.DataType
@@ -37,7 +29,6 @@ def _decimal(digits: int, scale: int) -> Kind:
 
 
 def _seconds(*moment: int) -> int:
-    """The seconds from 1970 to a moment."""
     passed = datetime(*moment) - datetime(1970, 1, 1)  # type: ignore[arg-type]
     return passed.days * 86400 + passed.seconds
 

@@ -13,10 +13,7 @@ _INTEGERS = {1: pa.int8(), 2: pa.int16(), 4: pa.int32(), 8: pa.int64()}
 
 
 def exact(array: pa.Array) -> list[Any]:
-    """The values of an array. Floats and moments are their bits, so that -0.0 is not 0.0, and a NaN is itself.
-
-    Entries of a map are a list of pairs: a key may be there twice.
-    """
+    """The values of an array: floats and moments as bits, since -0.0 is not 0.0, and maps as pairs, with keys twice."""
     arrow = array.type
     if pa.types.is_dictionary(arrow):
         return exact(array.dictionary_decode())

@@ -1,7 +1,5 @@
 """Nests a type three deep, with nulls and empty collections at each level."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Sequence
 from random import Random
@@ -63,15 +61,7 @@ SHAPES = ("lll", "lsm", "mls", "sml", "ssl", "kll", "slk")
 
 
 def table(kinds: Sequence[Kind], shapes: Sequence[str], each: int, turn: int, twice: bool) -> pa.Table:
-    """Make a table with a key `k` and each type, as it is and nested.
-
-    Args:
-        kinds: The types.
-        shapes: The shapes that its types may have.
-        each: The number of shapes for each type. Types take turns with the shapes.
-        turn: The shape that comes first.
-        twice: Whether maps may have a key twice.
-    """
+    """A table with a key `k` and each type, as it is and in some of the shapes, by turns. Maps may have a key twice."""
     columns = {"k": pa.array([i * 7919 % 997 for i in range(ROWS)], pa.int32())}
     for number, kind in enumerate(kinds):
         taken = [shapes[(turn + number * each + i) % len(shapes)] for i in range(min(each, len(shapes)))]

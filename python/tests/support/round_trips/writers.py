@@ -1,7 +1,5 @@
 """Libraries that write files of a table, and read them again."""
 
-from __future__ import annotations
-
 import importlib
 import zlib
 from collections.abc import Callable
@@ -26,17 +24,9 @@ def files(folder: Path, form: str = "parquet") -> Files:
 
 @dataclass(frozen=True)
 class Writer:
-    """A library.
+    """A library: how it writes the file of a number and reads a folder, and which types and shapes it can write.
 
-    Args:
-        name: Its name.
-        write: Writes the rows of a table into a file. The number is that of the file in its folder.
-        read: Reads the files of a folder.
-        form: `parquet` or `orc`.
-        kinds: The types that it can write.
-    shapes: How it can nest them.
-    without: The names of columns that it cannot write all the same.
-        twice: Whether it can write a map with a key twice.
+    It cannot write columns `without` all the same. `twice` says whether its maps may have a key twice.
     """
 
     name: str
@@ -49,12 +39,7 @@ class Writer:
     twice: bool = False
 
     def write_folder(self, folder: Path, each: int) -> None:
-        """Write two files.
-
-        Args:
-            folder: The folder, which is made.
-            each: The number of shapes for each type. Each writer begins with another shape.
-        """
+        """Write two files with so many shapes of each type. Each writer begins with another shape."""
         folder.mkdir()
         rows = table(self.kinds, self.shapes, each, zlib.crc32(self.name.encode()), self.twice)
         rows = rows.select([c for c in rows.column_names if c not in self.without])

@@ -52,12 +52,7 @@ def _raw_footer(path: Path) -> Any:
 
 
 def _chunk(
-    verdict: Verdict,
-    where: str,
-    chunk: Any,
-    table: pa.Table,
-    rows: int,
-    raw: Callable[[], tuple[bytes, bytes] | None],
+    verdict: Verdict, where: str, chunk: Any, table: pa.Table, rows: int, raw: Callable[[], tuple[bytes, bytes] | None]
 ) -> None:
     name = chunk.path_in_schema
     where = f"{where} {name}"

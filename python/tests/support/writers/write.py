@@ -1,7 +1,4 @@
-"""Run by the Python of an old writer: writes the rows of a file by all ways that the writer has.
-
-write.py WRITER SOURCE FOLDER
-"""
+"""`write.py WRITER SOURCE FOLDER`, in an old writer's Python: writes the rows of a file by all ways that it has."""
 
 import sys
 from collections.abc import Callable
