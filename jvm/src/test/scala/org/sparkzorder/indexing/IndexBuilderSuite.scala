@@ -8,8 +8,8 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.footer.{DataFormat, EncodedOrder, FooterFixture, NotDataFileException, Samples}
-import org.sparkzorder.stats.{FileId, IndexableColumns, IndexedColumns}
+import org.sparkzorder.footer.{DataFormat, FooterFixture, NotDataFileException, Samples}
+import org.sparkzorder.stats.{FileId, IndexableColumns, IndexedColumns, OrderedValue}
 
 class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
 
@@ -31,10 +31,10 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
           assert(s.nullCount == truth.columns(k).nullCount && s.nanCount == truth.columns(k).nanCount, k)
           if (s.hasBounds) {
             assert(
-              EncodedOrder.compare(
+              OrderedValue.order.compare(
                 s.min,
                 truth.columns(k).min
-              ) <= 0 && EncodedOrder.compare(s.max, truth.columns(k).max) >= 0,
+              ) <= 0 && OrderedValue.order.compare(s.max, truth.columns(k).max) >= 0,
               k
             )
           } else assert(
@@ -78,21 +78,14 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     Files.delete(Paths.get(files(1).getPath.toUri.getPath))
     // Somebody is writing this file.
     val growing = statusOf(Files.writeString(folder.resolve("left").resolve("growing.parquet"), "no data"))
+    Files.writeString(Paths.get(growing.getPath.toUri.getPath), "no data yet")
     val reasons = mutable.Map.empty[String, String]
     // The third file is changed after its footer was read and before the last check.
     val touched = Paths.get(files(2).getPath.toUri.getPath)
-    var once = true
-    val setting = IndexBuilder.Setting(
-      leftOut = (f, why) => reasons.synchronized(reasons.put(f.getPath.getName, why)),
-      progress = _ =>
-        synchronized {
-          if (once) {
-            once = false
-            Files.setLastModifiedTime(touched, java.nio.file.attribute.FileTime.fromMillis(12345))
-            Files.writeString(Paths.get(growing.getPath.toUri.getPath), "no data yet")
-          }
-        }
-    )
+    val setting = IndexBuilder.Setting(leftOut = (f, why) => {
+      if (reasons.isEmpty) Files.setLastModifiedTime(touched, java.nio.file.attribute.FileTime.fromMillis(12345))
+      reasons.put(f.getPath.getName, why)
+    })
     val built =
       IndexBuilder.build(spark, files :+ growing, DataFormat.Parquet, schema, IndexableColumns.of(schema), id, setting)
     assert(built.map(_._1) == Seq(files(0), files(3)).map(id))

@@ -44,10 +44,7 @@ object FileTraits {
     bytes.take(16).map(b => f"$b%02x").mkString
   }
 
-  /**
-   * Digests and extents of the file's key-value metadata, without the keys of Spark and of the
-   * writer.
-   */
+  /** Digests and extents of the file's key-value metadata, without the keys of the writer. */
   def keysOf(keyValues: Map[String, String]): (Map[String, String], Map[String, String]) = {
     val users = keyValues.filterNot { case (key, _) => KeyValues.isOfWriter(key) }
     (

@@ -36,10 +36,7 @@ private[footer] final class PandasMetadata(json: ObjectNode) {
     copy.toString
   }
 
-  /**
-   * The lost labels of the rows, in words; None when every reader gives the rows the same labels by
-   * itself.
-   */
+  /** The lost labels of the rows, in words; None when every reader gives the rows the same labels by itself. */
   def labels: Option[String] = elements(json.get("index_columns")).find { i =>
     isRange(i) && (i.path("start").asLong(0) != 0 || i.path("step").asLong(1) != 1 || i.path("name").isTextual)
   }.map(_ => "labels of a RangeIndex")

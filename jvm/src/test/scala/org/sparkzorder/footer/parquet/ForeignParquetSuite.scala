@@ -9,17 +9,9 @@ import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-import org.sparkzorder.footer.{
-  DataFormat,
-  EncodedOrder,
-  FileFooter,
-  FooterFixture,
-  SchemaCheck,
-  SessionBound,
-  TimestampKind
-}
+import org.sparkzorder.footer.{DataFormat, FileFooter, FooterFixture, SchemaCheck, SessionBound, TimestampKind}
 import org.sparkzorder.indexing.IndexBuilder
-import org.sparkzorder.stats.{FileId, IndexableColumns}
+import org.sparkzorder.stats.{FileId, IndexableColumns, OrderedValue}
 
 /** Files of Arrow C++, written by the Python in `.venv`. Without it the suite is skipped. */
 class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
@@ -93,7 +85,7 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     files.zip(found).foreach { case (file, c) =>
       val truth = scanned(file, DataFormat.Parquet, schema).columns(columns.head)
       assert(
-        EncodedOrder.compare(c.min, truth.min) == 0 && EncodedOrder.compare(c.max, truth.max) == 0,
+        OrderedValue.order.compare(c.min, truth.min) == 0 && OrderedValue.order.compare(c.max, truth.max) == 0,
         file.getPath
       )
     }

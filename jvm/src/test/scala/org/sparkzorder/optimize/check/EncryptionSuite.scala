@@ -19,6 +19,7 @@ import org.sparkzorder.ZOrderSparkExtension
 import org.sparkzorder.errors.ZOrderAnalysisException
 import org.sparkzorder.footer.files.FooterReaders
 import org.sparkzorder.footer.{DataFormat, Encryption, FooterSettings}
+import org.sparkzorder.stats.IndexableColumns
 
 /** A key service for tests, which keeps its keys in plain sight. */
 class TestKms extends KmsClient {
@@ -89,13 +90,13 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
     folder.getFileSystem(session.newHadoopConf()).listStatus(folder).toSeq.filter(_.getPath.getName.endsWith("parquet"))
       .map { f =>
         val schema = spark.read.parquet(path).schema
-        FooterReaders.read(
-          f,
+        FooterReaders.of(
           DataFormat.Parquet,
           session.newHadoopConf(),
           schema,
+          IndexableColumns.of(schema),
           FooterSettings.of(session.conf)
-        ).encryption
+        ).read(f).encryption
       }
   }
 
