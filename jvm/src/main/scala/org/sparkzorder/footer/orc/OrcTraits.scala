@@ -17,12 +17,10 @@ private[footer] object OrcTraits {
 
   /** @param footerOf reads the footer of a stripe */
   def of(reader: Reader, encryption: Encryption, footerOf: StripeInformation => OrcProto.StripeFooter): FileTraits = {
-    val (keys, extents) = FileTraits.keysOf(texts(reader))
     FileTraits(
       dictionaries = BitSet.empty,
       schema = FileTraits.digest(schemaText(reader)),
-      keys = keys,
-      extents = extents,
+      keys = FileTraits.keysOf(texts(reader)),
       bloomFilters = if (encryption.isNone) bloomFilters(reader, footerOf) else Set.empty,
       encodings = Set.empty,
       hasPagesOfVersion2 = false,

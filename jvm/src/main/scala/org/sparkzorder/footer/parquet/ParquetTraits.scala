@@ -18,11 +18,9 @@ private[footer] object ParquetTraits {
   def of(metadata: ParquetMetadata, hidden: ColumnChunkMetaData => Boolean): FileTraits = {
     val file = metadata.getFileMetaData
     val chunks = metadata.getBlocks.asScala.flatMap(_.getColumns.asScala).filterNot(hidden)
-    val (keys, extents) = FileTraits.keysOf(WholeFooter.texts(file.getKeyValueMetaData))
     FileTraits(
       schema = FileTraits.digest(file.getSchema.toString),
-      keys = keys,
-      extents = extents,
+      keys = FileTraits.keysOf(WholeFooter.texts(file.getKeyValueMetaData)),
       bloomFilters = chunks.iterator.filter(_.getBloomFilterOffset >= 0).map(_.getPath.toArray.toSeq).toSet,
       dictionaries = BitSet(
         file.getSchema.getColumns.asScala.indices.filter(i =>

@@ -42,15 +42,8 @@ object KeyValues {
   /** The value without the parts that may differ between files of the same kind. */
   private[footer] def comparable(key: String, value: String): String = key match {
     case Pandas => PandasMetadata.parse(value).fold(value)(_.comparable)
-    case Geo    => GeoMetadata.parse(value).fold(value)(_.comparable)
+    case Geo    => GeoMetadata.ofOthers(value).getOrElse(value)
     case Arrow  => ArrowSchema.parse(value).fold(value)(_.comparable(comparable))
     case _      => value
-  }
-
-  /** The parts of the value that describe one file and that can be united with those of others. */
-  private[footer] def extent(key: String, value: String): Option[String] = key match {
-    case Pandas => PandasMetadata.parse(value).flatMap(_.labels)
-    case Geo    => GeoMetadata.parse(value).map(_.extent)
-    case _      => None
   }
 }
