@@ -61,17 +61,13 @@ final case class FileFooter(
     hasDifferences: Boolean = false
 ) {
 
-  /**
-   * Columns whose rows are worth reading. Columns with loose bounds are not among them: these
-   * bounds skip nearly as much as exact ones.
-   */
+  /** Columns whose rows are worth reading. Loose bounds skip nearly as much as exact ones. */
   def onlyRowsTell: Set[ColumnKey] = if (loose.isEmpty) untrusted else untrusted -- loose.keys
 }
 
 /**
- * The encrypted parts of a file: by Parquet's modular encryption, or by ORC's column encryption.
- * The index stores nothing about encrypted columns, since their statistics would be copies in plain
- * text.
+ * The encrypted parts of a file. The index stores nothing about encrypted columns, since their
+ * statistics would be copies in plain text.
  *
  * @param footer whether the whole footer is secret
  * @param columns by the names in the file, leaves for Parquet
@@ -79,15 +75,12 @@ final case class FileFooter(
 final case class Encryption(footer: Boolean, columns: Set[Seq[String]]) {
   def isNone: Boolean = !footer && columns.isEmpty
 
-  @transient private lazy val folded: Set[Seq[String]] = columns.map(_.map(NameMatch.fold))
+  @transient private lazy val folded: Set[Seq[String]] = columns.map(_.map(Places.fold))
   @transient private lazy val foldedOrAbove: Set[Seq[String]] = folded.flatMap(_.inits)
 
-  /**
-   * Whether statistics of the column, or of a field below it, would reveal encrypted values. The
-   * case of names does not matter.
-   */
+  /** Whether statistics of the column, or of a field below it, would reveal encrypted values, in any case. */
   def hides(path: Seq[String]): Boolean = footer || (columns.nonEmpty && {
-    val column = path.map(NameMatch.fold)
+    val column = path.map(Places.fold)
     foldedOrAbove(column) || column.inits.exists(folded)
   })
 
@@ -131,46 +124,28 @@ object Unreadable {
  */
 final case class CalendarColumn(column: Seq[String], isInt96: Boolean)
 
-/**
- * How a file stores instants (`TIMESTAMP`). Parquet has all three kinds; ORC has one of its own,
- * which is not listed here.
- */
+/** How a Parquet file stores instants (`TIMESTAMP`). */
 sealed abstract class TimestampKind(val sparkName: String) extends Serializable
 object TimestampKind {
   case object Int96 extends TimestampKind("INT96")
   case object Micros extends TimestampKind("TIMESTAMP_MICROS")
   case object Millis extends TimestampKind("TIMESTAMP_MILLIS")
 
-  /**
-   * The kind that can hold the values of all these kinds: INT96, then microseconds, then
-   * milliseconds.
-   */
+  /** The kind that can hold the values of all these kinds. */
   def widest(kinds: Iterable[TimestampKind]): Option[TimestampKind] = Seq(Int96, Micros, Millis).find(kinds.toSet)
 }
 
-/**
- * Why the same file may give another session other values. Statistics that depend on this, even
- * those taken from the rows, must not be stored for other sessions.
- */
+/** Which values of the same file may differ in another session, so that their statistics must not be stored. */
 sealed trait SessionBound
 object SessionBound {
 
-  /**
-   * Any value may differ: column names that differ only in case, or INT96 of other writers than
-   * Spark.
-   */
+  /** Any value: column names that differ only in case, or INT96 of other writers than Spark. */
   case object Always extends SessionBound
 
-  /**
-   * Any value may differ, but nulls stay nulls: timestamps in ORC, which follow the JVM's time
-   * zone.
-   */
+  /** Any value, but nulls stay nulls: timestamps in ORC, which follow the JVM's time zone. */
   case object ButForNulls extends SessionBound
 
-  /**
-   * Only values before the calendar switch may differ: dates and instants of writers that do not
-   * say their calendar.
-   */
+  /** Only values before the calendar switch: dates and instants of writers that do not say their calendar. */
   case object WhenAncient extends SessionBound
 }
 

@@ -1,5 +1,6 @@
 package org.sparkzorder.footer
 
+import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -12,11 +13,7 @@ import org.apache.spark.sql.internal.SQLConf
  * @param int96Conversion `spark.sql.parquet.int96TimestampConversion`: INT96 of foreign writers is
  *   moved to another zone
  */
-final case class FooterSettings(
-    caseSensitive: Boolean,
-    fieldIds: Boolean,
-    int96Conversion: Boolean = false
-)
+final case class FooterSettings(caseSensitive: Boolean, fieldIds: Boolean, int96Conversion: Boolean = false)
 
 object FooterSettings {
   def of(conf: SQLConf): FooterSettings = FooterSettings(
@@ -24,4 +21,14 @@ object FooterSettings {
     conf.parquetFieldIdReadEnabled,
     conf.isParquetINT96TimestampConversion
   )
+}
+
+/** Reads footers of one format. One reader serves many files and many threads. */
+trait FooterReader {
+
+  /**
+   * @throws NotDataFileException for a file that is not of the format, or is damaged
+   * @throws java.io.IOException when the file is gone, may not be read, or the file system fails
+   */
+  def read(status: FileStatus): FileFooter
 }

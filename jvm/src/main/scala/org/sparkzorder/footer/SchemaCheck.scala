@@ -2,6 +2,7 @@ package org.sparkzorder.footer
 
 import scala.collection.mutable
 
+import org.apache.spark.sql.execution.datasources.parquet.ParquetUtils
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.compat._
@@ -14,9 +15,7 @@ import org.sparkzorder.shim.SparkShim.VariantType
  */
 final case class SchemaDrift(file: String, column: Seq[String], reason: String, anySchema: Boolean = false)
 
-/**
- * Checks whether a file reads back the same rows after it was rewritten under the table's schema.
- */
+/** Checks whether a file reads back the same rows after it was rewritten under the table's schema. */
 object SchemaCheck {
 
   /**
@@ -47,7 +46,7 @@ object SchemaCheck {
   def drift(tableSchema: StructType, footer: FileFooter, settings: FooterSettings): Option[SchemaDrift] = {
     def at(found: (List[String], String)) = SchemaDrift(footer.path, found._1.reverse, found._2)
     val names = footer.schema.fieldNames.toSeq
-    if (settings.fieldIds && FieldIds.in(tableSchema))
+    if (settings.fieldIds && ParquetUtils.hasFieldIds(tableSchema))
       Some(at((Nil, "the table's columns are found by Parquet field ids")))
     else if (footer.unreadable.nonEmpty)
       footer.unreadable.headOption.map(u => SchemaDrift(footer.path, u.column, u.reason, anySchema = true))
@@ -57,9 +56,8 @@ object SchemaCheck {
   }
 
   /**
-   * Tells of a column whether Spark's readers give the file's values in the table's type. A job
-   * that reads any other column of this file would fail. A column that the file lacks is read as
-   * null.
+   * Tells of a column whether Spark's readers give the file's values in the table's type, or null if
+   * the file lacks it. A job that reads any other column of this file would fail.
    */
   def scannable(tableSchema: StructType, footer: FileFooter, caseSensitive: Boolean): Seq[String] => Boolean = {
     val rules = new Rules(footer.format, FooterSettings(caseSensitive, fieldIds = false), exact = false)
@@ -88,7 +86,7 @@ object SchemaCheck {
 
   /** @param exact whether the values must come back exactly as they are in the file */
   private final class Rules(val format: DataFormat, settings: FooterSettings, val exact: Boolean) {
-    def fold(name: String): String = if (settings.caseSensitive) name else NameMatch.fold(name)
+    def fold(name: String): String = if (settings.caseSensitive) name else Places.fold(name)
   }
 
   private def struct(
@@ -124,8 +122,7 @@ object SchemaCheck {
 
   private def same(table: DataType, file: DataType, rules: Rules): Boolean = (table, file) match {
     case (t, f) if t == f => true
-    // Files know no collations and no lengths. Old writers left strings in Parquet without an
-    // annotation.
+    // Files know no collations and no lengths. Old writers left strings in Parquet without an annotation.
     case (_: StringType | _: CharType | _: VarcharType, _: StringType | _: CharType | _: VarcharType) => true
     case (_: StringType, BinaryType) => rules.format == DataFormat.Parquet
     // Parquet has no type for intervals; Spark writes plain integers.
@@ -150,5 +147,17 @@ object SchemaCheck {
   private def isVariant(s: StructType): Boolean = {
     val names = s.fieldNames.toSet
     names("value") && names("metadata") && names.subsetOf(Set("value", "metadata", "typed_value"))
+  }
+}
+
+/** The digits of a second that the type `TIME(n)` keeps. */
+private[footer] object TimePrecision {
+
+  private val name = """time\((\d+)\)""".r
+
+  /** None for other types. The type's name decides, since Spark 4.0 does not have the class. */
+  def of(dataType: DataType): Option[Int] = dataType.typeName match {
+    case name(digits) => Some(digits.toInt)
+    case _            => None
   }
 }

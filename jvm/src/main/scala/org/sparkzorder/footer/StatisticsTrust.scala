@@ -24,6 +24,17 @@ private[footer] object StatisticsTrust {
 /** A column's verdict, and whether its values depend on the reading session. */
 private[footer] final case class JudgedColumn(key: ColumnKey, verdict: StatisticsTrust, bound: Option[SessionBound])
 
+private[footer] object JudgedColumn {
+
+  /** The verdict for a column of which no statistics are found. */
+  def without(key: ColumnKey, place: Place[_]): JudgedColumn = place match {
+    case Place.Lacking(true)                  => JudgedColumn(key, StatisticsTrust.Missing, None)
+    case Place.Lacking(false) | Place.Unclear =>
+      JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
+    case _ => JudgedColumn(key, StatisticsTrust.Unknown, None)
+  }
+}
+
 private[footer] final case class Judgement(judged: Seq[JudgedColumn]) {
   import StatisticsTrust._
   def stats: Map[ColumnKey, ColumnStats] = judged.collect { case JudgedColumn(k, Trusted(s), _) => k -> s }.toMap

@@ -15,6 +15,9 @@ private[footer] object TimestampSearch {
 
   private val MostTasks = 10000
 
+  /** Whether there are digits below the microsecond, which Spark's type does not hold. */
+  def isFiner(nanos: Long): Boolean = nanos % 1000 != 0
+
   /** What `look` finds in the first file, in order, in which it finds something. No files, no job. */
   def first[F: ClassTag, T: ClassTag](spark: SparkSession, description: String, files: Seq[F])(
       look: (Configuration, F) => Option[T]

@@ -1,5 +1,6 @@
 package org.sparkzorder.index
 
+import java.io.IOException
 import java.nio.ByteBuffer
 import java.util.zip.CRC32
 
@@ -9,8 +10,7 @@ import org.sparkzorder.compat.ZstdFrames
 
 /**
  * Compressed bytes (zstd) in an index file, and then their CRC-32: a page of Parquet, or the values of a column in one
- * file. The checksum also depends on the file's random id. A block is read by the file's name, long after the footer: by
- * then another index may have this name, and its blocks must not be taken for ours.
+ * file. The checksum also depends on the file's random id: when a block is read, another index may have this name.
  */
 private[index] object Block {
   // The JVM's arrays have a little less than 2^31 elements.
@@ -52,3 +52,6 @@ private[index] object Block {
     raw
   }
 }
+
+/** An index file that cannot be used: it is truncated, damaged, or of a newer format. */
+final class IndexFormatException(message: String, cause: Throwable = null) extends IOException(message, cause)

@@ -7,15 +7,12 @@ import java.util.concurrent.ExecutionException
 
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path}
 
-/**
- * The bytes of an index file, which are read when they are needed. Safe for use by many threads.
- */
+/** The bytes of an index file, which are read when they are needed. Safe for use by many threads. */
 trait BlockSource {
 
-  /** The file's name, for messages. */
+  /** For messages. */
   def name: String
 
-  /** The file's size in bytes. */
   def length: Long
 
   /** @throws java.io.IOException when these bytes cannot be read */
@@ -83,4 +80,14 @@ private object HadoopSource {
 
   /** A file of so many bytes is read at once. */
   val MostAtOnce: Long = 256L << 10
+}
+
+/** An index that is in no file. */
+final class MemorySource(val name: String, bytes: Array[Byte]) extends BlockSource {
+  def length: Long = bytes.length.toLong
+
+  def read(offset: Long, length: Int): Array[Byte] =
+    if (offset < 0 || offset + length > bytes.length)
+      throw new EOFException(s"$name ends before byte ${offset + length}")
+    else Arrays.copyOfRange(bytes, offset.toInt, offset.toInt + length)
 }

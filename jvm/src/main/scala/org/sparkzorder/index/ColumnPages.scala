@@ -74,7 +74,7 @@ private[index] object ColumnPages {
       case _                                      => Types.optional(INT64)
     }
 
-  /** The next float in the direction of the bound, which is the bound itself unless the bound is no float. */
+  /** The bound, or the next float in its direction if it is none. */
   private def float(encoded: Long, isUpper: Boolean): Float = {
     val exact = OrderedValue.toDouble(encoded)
     val near = exact.toFloat

@@ -11,11 +11,7 @@ import org.sparkzorder.compat._
 import org.sparkzorder.layout._
 import org.sparkzorder.stats.{ColumnKey, Encoding, OrderedValue}
 
-/**
- * The interval of the curve that each file of an index holds, and the frames that the intervals
- * belong to. A file that no OPTIMIZE has written along a curve has no interval. Files are known by
- * their ordinal.
- */
+/** The interval of the curve of each file of an index that OPTIMIZE has written along one, and their frames. */
 final class CurveIntervals private (
     val frames: IndexedSeq[CurveFrame],
     frameOf: Array[Int],
@@ -24,11 +20,10 @@ final class CurveIntervals private (
     layer: Array[Byte]
 ) {
 
-  /** The interval of file i. */
   def of(i: Int): Option[CurveInterval] =
     if (frameOf(i) < 0) None else Some(CurveInterval(frames(frameOf(i)), low(i), high(i), layer(i).toInt))
 
-  /** The index in `frames` of file i's frame, -1 for none. */
+  /** The index in `frames`, -1 for none. */
   def frame(i: Int): Int = frameOf(i)
 
   def lowOf(i: Int): Long = low(i)
@@ -48,20 +43,13 @@ private[index] object CurveIntervals {
 
   private val log = LoggerFactory.getLogger(classOf[CurveIntervals])
 
-  /**
-   * Most bytes of all frames together. It is enough for two very large tables, or for a thousand
-   * partitions.
-   */
+  /** Most bytes of all frames together: enough for a thousand partitions. */
   val MaxFrameBytes: Int = 16 << 20
 
   /** The number of each file's frame, in the first row of a number the frame, and the interval. */
   val Columns: Seq[String] = Seq("curve_frame", "curve_boundaries", "curve_low", "curve_high", "curve_layer")
 
-  /**
-   * The intervals as they are stored. If a frame has only a few different intervals, its boundaries
-   * are left out: then the index only says that the files were written along a curve. This also
-   * happens to the last files of a frame that once had many.
-   */
+  /** Without the boundaries of frames that have only a few different intervals, perhaps since many files are gone. */
   private def withoutSmallFrames(files: IndexedSeq[Option[CurveInterval]]): IndexedSeq[Option[CurveInterval]] = {
     val few = files.flatten.groupMap(_.frame.id)(i => (i.low, i.high))
       .collect { case (frame, intervals) if intervals.distinct.size < FrameBudget.FewestFiles => frame }.toSet

@@ -7,13 +7,10 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.BINARY
 import org.apache.parquet.schema.Types
 
 /**
- * What the operation that wrote each file of an index was to do: the JSON of its layout, or what it packed.
- * Operations of one layout have one text. A file that no OPTIMIZE wrote has none. Files are known by their
- * ordinal.
+ * What the OPTIMIZE that wrote a file was to do: the JSON of its layout, or what it packed. Operations of one layout
+ * have one text.
  */
 private[index] final class FileOrigins(texts: IndexedSeq[String], textOf: Array[Int]) {
-
-  /** The origin of file i. */
   def of(i: Int): Option[String] = if (textOf(i) < 0) None else Some(texts(textOf(i)))
 
   def memoryBytes: Long = 4L * textOf.length + texts.iterator.map(t => 56L + 2L * t.length).sum

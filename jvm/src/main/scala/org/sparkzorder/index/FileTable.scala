@@ -3,17 +3,18 @@ package org.sparkzorder.index
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
+import scala.util.hashing.byteswap32
+
 import org.apache.parquet.schema.LogicalTypeAnnotation.{stringType, timestampType, TimeUnit}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{BINARY, INT64}
 import org.apache.parquet.schema.Types
 
-import org.sparkzorder.stats.FileId
+import org.sparkzorder.stats.{ByteStrings, FileId}
 
 /**
- * The names, sizes, times and rows of many files, without an object for each file. Files are known
- * by their ordinal.
+ * The names, sizes, times and rows of many files, by their ordinals, without an object for each.
  *
- * @param paths all paths in UTF-8, one after the other
+ * @param paths in UTF-8, one after the other
  * @param starts where each path begins, and where the last one ends
  */
 final class FileTable private[index] (
@@ -32,13 +33,12 @@ final class FileTable private[index] (
 
   private def path(i: Int): String = new String(paths, starts(i), starts(i + 1) - starts(i), UTF_8)
 
-  // A hash table with linear probing, at most half full. It holds ordinals plus one, by the hash of
-  // the path.
-  private lazy val slots: Array[Int] = {
+  // A hash table with linear probing, at most half full, of ordinals plus one by the hash of the path.
+  private[index] lazy val slots: Array[Int] = {
     val slots = new Array[Int](slotCount)
     var i = 0
     while (i < files) {
-      var slot = mix(hash(i)) & (slots.length - 1)
+      var slot = byteswap32(hash(i)) & (slots.length - 1)
       var probes = 0
       while (slots(slot) != 0) {
         slot = (slot + 1) & (slots.length - 1)
@@ -52,15 +52,6 @@ final class FileTable private[index] (
   }
 
   /**
-   * Makes the hash table now, so that a file with too many paths of one hash is refused when it is
-   * read.
-   */
-  private def hashed(): Unit = {
-    slots
-    ()
-  }
-
-  /**
    * The ordinal of the file with this path, length and time; -1 when there is none. For a path of
    * ASCII characters no object is allocated.
    *
@@ -71,7 +62,7 @@ final class FileTable private[index] (
     if (guess >= 0 && guess < files && isFile(guess, path, from, length, modificationTime)) guess
     else {
       val mask = slots.length - 1
-      var slot = mix(hash(path, from)) & mask
+      var slot = byteswap32(hash(path, from)) & mask
       while (slots(slot) != 0) {
         val i = slots(slot) - 1
         if (isFile(i, path, from, length, modificationTime)) return i
@@ -117,11 +108,6 @@ final class FileTable private[index] (
     h
   }
 
-  private def mix(h: Int): Int = {
-    val m = h * 0x9e3779b9
-    m ^ (m >>> 15)
-  }
-
   /** Bytes in memory, with the hash table. */
   def memoryBytes: Long = paths.length + 4L * starts.length + 24L * files + 4L * slotCount
 
@@ -151,20 +137,10 @@ private[index] object FileTable {
     val encoded = ids.iterator.map { case (id, _) => encode(id.path) }.toArray
     val total = encoded.foldLeft(0L)(_ + _.length)
     require(total <= Block.MaxSize - 28L * n, "the paths of the files are too long for an index")
-    val paths = new Array[Byte](total.toInt)
-    val starts = new Array[Int](n + 1)
-    encoded.indices.foreach { i =>
-      System.arraycopy(encoded(i), 0, paths, starts(i), encoded(i).length)
-      starts(i + 1) = starts(i) + encoded(i).length
-    }
+    val (paths, starts) = ByteStrings.joined(encoded)
     ids.foreach { case (id, rows) => require(rows >= 0 && id.length >= 0, s"$id has $rows rows") }
-    new FileTable(
-      paths,
-      starts,
-      ids.iterator.map(_._1.length).toArray,
-      ids.iterator.map(_._1.modificationTime).toArray,
-      ids.iterator.map(_._2).toArray
-    )
+    def longs(of: ((FileId, Long)) => Long) = ids.iterator.map(of).toArray
+    new FileTable(paths, starts, longs(_._1.length), longs(_._1.modificationTime), longs(_._2))
   }
 
   private def encode(path: String): Array[Byte] = {
@@ -186,7 +162,8 @@ private[index] object FileTable {
       i += 1
     }
     val table = new FileTable(paths, starts, lengths, times, rows)
-    table.hashed()
+    // A file with too many paths of one hash is refused when it is read.
+    table.slots
     table
   }
 }

@@ -15,7 +15,7 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
  *
  * @param stay ordinals of the files of the old index that stay
  * @param properties facts about the index itself, such as the columns that it is restricted to
- * @param copies ordinals of files of the old index that have copies, with the copies
+ * @param copies ordinals of files of the old index, with their copies
  * @param members the columns of which values are kept
  */
 final class IndexContents private (
@@ -33,7 +33,7 @@ final class IndexContents private (
   private val added = mutable.LinkedHashMap.from(addedTwice).toArray
   private val rows = added.map(_._2.rows)
 
-  /** The number of the table of writers. That of an outdated index stays as long as a file of it does. */
+  /** That of an outdated index stays as long as a file of it does. */
   private[index] def writers: Long = old.filter(_ => kept.nonEmpty).fold(WritersTable.Number.toLong)(_.writers)
 
   val files: FileTable = FileTable(
@@ -105,14 +105,12 @@ object IndexContents {
   private def membersOf(files: Seq[(FileId, FileStats)]): Seq[ColumnKey] = files.flatMap(_._2.members.keys).distinct
 
   /**
-   * An index of the files of `old` for which `keep` is true, and of `added`. An added file replaces
-   * the same file (path, length and time) of the old index. Columns of the old index are copied as
-   * they are, without an object for each value. A column for which `keepColumn` is false is left
-   * out. So is one that cannot be read, with a warning.
+   * An index of the files of `old` for which `keep` is true, and of `added`, which replace the same
+   * files of the old index. Columns of the old index are copied as they are, without an object for
+   * each value, and without those that cannot be read.
    *
    * @param properties more properties than those of `old`
-   * @param copied files of `old` of which there are copies, with the copies: these get the same
-   *   statistics
+   * @param copied files of `old` with their copies, which get the same statistics
    * @param origins of added files
    * @param keepMembers whether a column's values are kept
    */
@@ -136,16 +134,7 @@ object IndexContents {
       if (copied.isEmpty) Array.empty[(Int, FileId)]
       else Array.range(0, old.files).flatMap(i => copied.get(old.fileId(i)).filterNot(replaced).map(i -> _))
     val members = (old.memberColumns ++ membersOf(added)).distinct.filter(c => keepColumn(c) && keepMembers(c))
-    new IndexContents(
-      Some(old),
-      kept,
-      added,
-      old.properties ++ properties,
-      placed,
-      origins,
-      keepColumn,
-      copies,
-      members
-    )
+    val facts = old.properties ++ properties
+    new IndexContents(Some(old), kept, added, facts, placed, origins, keepColumn, copies, members)
   }
 }

@@ -25,11 +25,8 @@ import org.sparkzorder.stats.ColumnKey
  *   its length (4 bytes, big-endian), its CRC-32 (4 bytes), "ZORDIDX\n"
  *   the footer of Parquet, its length (4 bytes), "PAR1"
  * }}}
- * Each column is one page, see [[PlainPage]]. The footer and the page headers of Parquet have no checksums, and a few
- * of their bytes can claim any amount of memory. So they are for others. We read by our own footer.
- *
- * Nothing in a file is trusted. Before memory is allocated, each size is checked against the size
- * of the file, the number of files and the given limit.
+ * Each column is one page, see [[PlainPage]]. We read by our own footer, since that of Parquet has no checksum. Nothing
+ * in a file is trusted: each size is checked before memory is allocated.
  */
 object IndexFile {
   import IndexFooter.{Magic, ParquetMagic}
@@ -39,7 +36,7 @@ object IndexFile {
   // One read gets the footer, and the columns of files too if there are no more than some thousand.
   private val FirstRead = 256 * 1024
 
-  /** Bytes in memory, for each file, of the largest column of numbers, with its bits. */
+  /** Bytes in memory, for each file, of the largest column of numbers. */
   private val MostOfNumbers = 33L
 
   /**
@@ -66,7 +63,7 @@ object IndexFile {
     to.end(IndexFooter(files.files, columns, contents.properties, contents.writers))
   }
 
-  // Whether the type is the same when it is read back: the JSON of some types leaves something out.
+  // The JSON of some types leaves something out.
   private def isSameWhenRead(key: ColumnKey): Boolean =
     TypeTexts.dataType(TypeTexts.of(key.dataType)).contains(key.dataType)
 

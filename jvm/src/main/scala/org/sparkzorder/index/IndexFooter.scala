@@ -22,8 +22,7 @@ private[index] final case class IndexedColumn(key: ColumnKey, name: String)
  * not the number of this release's [[WritersTable]].
  *
  * @param id a random one. Every checksum depends on it
- * @param places of the file's columns, by their names: offset and length. A place is checked when it is used, so an error
- *   in it does no harm to other columns
+ * @param places of the file's columns, by their names: offset and length, which are checked when they are used
  */
 private[index] final case class IndexFooter(
     files: Int,
@@ -112,9 +111,7 @@ private[index] object IndexFooter {
     IndexFooter(files.toInt, columns, properties, writers, root.path("id").asText, places)
   }
 
-  /**
-   * The columns whose types this Spark has. The others are left out.
-   */
+  /** Without columns of types that this Spark lacks. */
   private def columnsOf(nodes: Seq[JsonNode]): Seq[IndexedColumn] = {
     val typeOf = TypeTexts.memo(TypeTexts.dataType)
     for (node <- nodes; dt <- typeOf(node.path("type").asText))

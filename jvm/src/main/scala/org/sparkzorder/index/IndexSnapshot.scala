@@ -13,9 +13,8 @@ import org.sparkzorder.membership.ColumnMembers
 import org.sparkzorder.stats._
 
 /**
- * An index in memory. Its files are there at once, and each column is read when it is first used.
- * Safe for use by many threads. A column that cannot be read is taken as missing, so that queries
- * read all files. A warning names the index.
+ * An index in memory. Each column is read when it is first used. One that cannot be read is taken as
+ * missing, with a warning, so that queries read all files. Safe for use by many threads.
  */
 final class IndexSnapshot private[index] (reader: IndexReader, table: FileTable) extends StatsTable {
   import IndexSnapshot.log
@@ -28,7 +27,6 @@ final class IndexSnapshot private[index] (reader: IndexReader, table: FileTable)
     c.key -> new Lazy[ColumnData](shown, read, _.memoryBytes)
   }.toMap
 
-  /** The index file. */
   def name: String = source.name
 
   // It may be opened once more for another scan of the same query.
@@ -54,17 +52,11 @@ final class IndexSnapshot private[index] (reader: IndexReader, table: FileTable)
 
   def properties: Map[String, String] = footer.properties
 
-  /**
-   * The ordinal of the file with this path, length and modification time; -1 when the index does
-   * not have it.
-   */
+  /** The ordinal of the file; -1 when the index does not have it. */
   def ordinalOf(path: String, length: Long, modificationTime: Long): Int =
     table.ordinalOf(path, 0, length, modificationTime, -1)
 
-  /**
-   * The same for a path that begins at character `from` of a string. It is faster when `guess` is
-   * the file.
-   */
+  /** The same for a path that begins at character `from` of a string. It is faster when `guess` is the file. */
   def ordinalOf(path: String, from: Int, length: Long, modificationTime: Long, guess: Int): Int =
     table.ordinalOf(path, from, length, modificationTime, guess)
 
@@ -110,10 +102,8 @@ final class IndexSnapshot private[index] (reader: IndexReader, table: FileTable)
     new Lazy[FileOrigins]("The files' origins", FileOrigins.read(reader), _.memoryBytes)
   )
 
-  /** The origins of these files, for an index that is made anew. */
   def origins(of: Seq[FileId]): Map[FileId, String] = known(of, originOf)
 
-  /** The intervals of these files. */
   def places(of: Seq[FileId]): Map[FileId, CurveInterval] =
     intervals.fold(Map.empty[FileId, CurveInterval])(all => known(of, all.of))
 
@@ -126,10 +116,7 @@ final class IndexSnapshot private[index] (reader: IndexReader, table: FileTable)
     } yield id -> found
   }.toMap
 
-  /**
-   * The intervals of these files, for an index that is made anew. Readers must not skip files by
-   * them: they only tell OPTIMIZE what to rewrite.
-   */
+  /** The same for an index that is made anew. They only tell OPTIMIZE what to rewrite, and skip no files. */
   def hints(of: Seq[FileId]): Map[FileId, CurveInterval] = {
     val known = places(of)
     val frames = known.values.map(_.frame).toVector.distinctBy(_.id).map(f => f.id -> f.notLasting).toMap

@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.membership.{ColumnMembers, Membership, MembershipFormat}
 
 /**
- * The values of one column, a block for each file. Blocks are read when they are asked for, and stay in memory as long
- * as the JVM has room. A block that cannot be read is taken as missing, with a warning. Safe for use by many threads.
+ * The values of one column, a block for each file. Blocks stay in memory as long as the JVM has room. One that cannot
+ * be read is taken as missing, with a warning. Safe for use by many threads.
  *
  * @param from where the block of each file begins, -1 for none
  * @param until where it ends

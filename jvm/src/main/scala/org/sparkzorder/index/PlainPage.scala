@@ -10,10 +10,8 @@ import org.sparkzorder.compat.ByteArrays
 
 /**
  * A data page of Parquet before compression (version 1, encoding `PLAIN`), of an optional column with one row for each
- * file. It has a bit for each file that tells whether the file has a value, and then the values. To Parquet the bits are
- * the definition levels, in a single run. Numbers are little-endian. Bytes come after their length.
- *
- * Reading more or fewer bytes than there are throws an [[IndexFormatException]].
+ * file: a bit for each file that tells whether it has a value (to Parquet, definition levels in a single run), and then
+ * the values. Reading more or fewer bytes than there are throws an [[IndexFormatException]].
  */
 private[index] final class PlainPage(raw: Array[Byte], files: Int) {
   private val in = ByteBuffer.wrap(raw).order(ByteOrder.LITTLE_ENDIAN)

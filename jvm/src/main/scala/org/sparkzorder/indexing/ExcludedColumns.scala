@@ -39,7 +39,6 @@ private[sparkzorder] object ExcludedColumns {
     excluded
   }
 
-  /** The names in the table's property, or those that the side folder remembers. */
   def names(table: PlainTable): ExcludedNames =
     if (table.catalogTable.isDefined) ExcludedNames.of(table.catalogTable)
     else ExcludedFiles.read(TableSideFolder.of(table)).fold(ExcludedNames(Nil))(ExcludedNames.parse)

@@ -20,10 +20,7 @@ import org.sparkzorder.footer.DataFormat
 import org.sparkzorder.stats.{FileStats, IndexedColumns, StatsCollector, StatsMerge}
 import org.sparkzorder.write.FixedFileIndex
 
-/**
- * Collects statistics from the rows, where footers cannot be trusted. One Spark job reads the
- * requested columns once.
- */
+/** Collects statistics from the rows, where footers cannot be trusted, in one Spark job. */
 object FileScan {
 
   /**

@@ -14,27 +14,20 @@ import org.sparkzorder.membership.{MembershipFormat, MembershipKind}
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.stats.{ColumnDefaults, ColumnKey, ColumnStats, FileId, FileStats, IndexedColumns}
 
-/**
- * Statistics of files that others wrote: from their footers where these can be trusted, from their
- * rows for the rest.
- */
+/** Statistics of files that others wrote: from their footers where these can be trusted, else from their rows. */
 object IndexBuilder extends Logging {
 
   /**
-   * Optional settings of `build`.
-   *
    * @param options of the table, as its reader takes them
    * @param leftOut called for each file without statistics, with the reason
    * @param members those of the columns whose values are collected, too. Their rows are read
    * @param mostBytes that the values of one column may have in one file
-   * @param progress called with the number of footers that are read so far
    */
   final case class Setting(
       options: Map[String, String] = Map.empty,
       members: Map[ColumnKey, MembershipKind] = Map.empty,
       mostBytes: Int = MembershipFormat.MostBytes,
-      leftOut: (FileStatus, String) => Unit = (f, why) => logWarning(s"No statistics for ${f.getPath}: $why"),
-      progress: Int => Unit = _ => ()
+      leftOut: (FileStatus, String) => Unit = (f, why) => logWarning(s"No statistics for ${f.getPath}: $why")
   )
 
   /**
@@ -53,11 +46,10 @@ object IndexBuilder extends Logging {
       schema: StructType,
       columns: Seq[ColumnKey],
       idOf: FileStatus => FileId,
-      setting: Setting = Setting(),
-      pastTime: PastTime = PastTime.system
+      setting: Setting = Setting()
   ): Seq[(FileId, FileStats)] = {
     val builder = new IndexBuilder(spark, format, schema, columns, setting)
-    val intact = builder.intact(builder.past(files, pastTime))
+    val intact = builder.intact(builder.past(files))
     builder.statistics(intact).map { case (status, stats) => idOf(status) -> stats }
   }
 }
@@ -75,8 +67,8 @@ private final class IndexBuilder(
   private val defaults = new ColumnDefaults(schema)
 
   /** The files with time stamps that no later write can get. */
-  def past(files: Seq[FileStatus], pastTime: PastTime): IndexedSeq[FileStatus] = {
-    val (past, future) = files.zip(pastTime.wait(files)).partition(_._2)
+  def past(files: Seq[FileStatus]): IndexedSeq[FileStatus] = {
+    val (past, future) = files.zip(PastTime.system.wait(files)).partition(_._2)
     future.foreach { case (file, _) => setting.leftOut(file, "its modification time is in the future") }
     past.map(_._1).toIndexedSeq
   }
@@ -88,7 +80,7 @@ private final class IndexBuilder(
    */
   def intact(files: IndexedSeq[FileStatus]): IndexedSeq[IntactFile] = {
     StatementProgress.current.foreach(_.enter(Phase.Footers, until = 0.9, files = files.size.toLong))
-    val footers = Footers.tryAll(spark, files, format, schema, columns, setting.progress, setting.options)
+    val footers = Footers.tryAll(spark, files, format, schema, columns, setting.options)
     val damaged = files.zip(footers).collect { case (file, Left(e)) => (file, e) }
     // A file that was being written or deleted is perhaps complete, or gone, by now.
     damaged.zip(UnchangedFiles.of(conf, damaged.map(_._1))).foreach { case ((file, e), unchanged) =>
@@ -120,8 +112,7 @@ private final class IndexBuilder(
 
   private def together(footer: FileFooter, scanned: Option[FileStats]): FileStats = {
     // Files that lack a column with a default have that default in every row, as long as the schema
-    // is the same. Readers look up the defaults of their own schema, so nothing is stored for such
-    // a column.
+    // is the same. Readers look up the defaults of their own schema, so nothing is stored for such a column.
     val absent =
       footer.missing.filterNot(key => defaults.concern(key.path)).map(_ -> ColumnStats(null, null, footer.rows, 0L))
     val fromRows = scanned.toSeq.flatMap(_.columns).filter { case (key, _) => footer.untrusted(key) }

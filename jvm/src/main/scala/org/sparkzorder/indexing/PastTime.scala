@@ -13,10 +13,7 @@ import org.apache.hadoop.fs.FileStatus
 private[sparkzorder] final class PastTime(clock: () => Long, sleep: Long => Unit) {
   import PastTime._
 
-  /**
-   * Waits as long as needed, then tells for each file whether its time stamp is past. It does not
-   * wait long for time stamps from the future.
-   */
+  /** For each file, whether its time stamp is past. It does not wait long for those from the future. */
   def wait(files: Seq[FileStatus]): Seq[Boolean] = {
     val due = files.map(f => f.getModificationTime + granularity(f.getModificationTime))
     val start = clock()

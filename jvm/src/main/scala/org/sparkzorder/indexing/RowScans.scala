@@ -14,11 +14,9 @@ import org.sparkzorder.stats.{ColumnKey, FileStats, IndexedColumns}
 private[indexing] final case class IntactFile(status: FileStatus, footer: FileFooter)
 
 /**
- * Reads rows for the statistics that footers lack, and for the values of some columns.
- *
- * One job reads the files that need the same columns. Files of the same writer usually need the
- * same ones, so there are few jobs. If there would be many, one job reads the union of the columns
- * from all files that can be read so.
+ * Reads rows for the statistics that footers lack, and for the values of some columns. One job reads
+ * the files that need the same columns. If there would be many jobs, one reads the union of the
+ * columns from all files that can be read so.
  */
 private[indexing] final class RowScans(
     spark: SparkSession,
@@ -33,9 +31,7 @@ private[indexing] final class RowScans(
 
   private val caseSensitive = spark.asInstanceOf[ClassicSession].sessionState.conf.caseSensitiveAnalysis
 
-  /**
-   * Statistics by the file's position in `files`; files whose footers say everything are not read.
-   */
+  /** By the file's position in `files`; files whose footers say everything are not read. */
   def of(files: IndexedSeq[IntactFile]): Map[Int, FileStats] = {
     val jobs = jobsFor(files)
     val progress = StatementProgress.current.filter(_ => jobs.nonEmpty)
@@ -69,10 +65,7 @@ private[indexing] final class RowScans(
     }
   }
 
-  /**
-   * Whether other sessions may read other values, even other nulls, so that statistics are of no
-   * use to them.
-   */
+  /** Whether other sessions may read other values, even other nulls. */
   private def isSessionBound(footer: FileFooter, key: ColumnKey): Boolean =
     footer.sessionBound.get(key).contains(SessionBound.Always)
 

@@ -122,21 +122,17 @@ private[sparkzorder] object SkippingIndexRows {
 
   private object RowsReader extends PartitionReaderFactory {
     override def createReader(partition: InputPartition): PartitionReader[InternalRow] = partition match {
-      case SliceRows(rows) => new ArrayReader(rows)
-      case other           => throw new IllegalStateException(s"$other was not sent to a task")
+      case SliceRows(rows) =>
+        new PartitionReader[InternalRow] {
+          private var at = -1
+          override def next(): Boolean = {
+            at += 1
+            at < rows.length
+          }
+          override def get(): InternalRow = rows(at)
+          override def close(): Unit = ()
+        }
+      case other => throw new IllegalStateException(s"$other was not sent to a task")
     }
-  }
-
-  private final class ArrayReader(rows: Array[InternalRow]) extends PartitionReader[InternalRow] {
-    private var at = -1
-
-    override def next(): Boolean = {
-      at += 1
-      at < rows.length
-    }
-
-    override def get(): InternalRow = rows(at)
-
-    override def close(): Unit = ()
   }
 }

@@ -26,9 +26,7 @@ import org.sparkzorder.table.{ExcludedNames, PlainTable, TableLocation}
 /** The index of one table: finds it, decides on its columns, and adds files to it. */
 object TableIndex {
 
-  /**
-   * Property of the index: the columns that CREATE SKIPPING INDEX named, as a JSON array of paths.
-   */
+  /** Property of the index: the columns that CREATE SKIPPING INDEX named, as a JSON array of paths. */
   private val columnsProperty = "columns"
 
   /** How many bytes the values of a column in a file may have, if a statement makes those of so many files. */
@@ -49,10 +47,7 @@ object TableIndex {
       case _ => None
     }
 
-  /**
-   * The columns to collect statistics of: all that can have some, or those that the index is
-   * restricted to.
-   */
+  /** The columns to collect statistics of: all that can have some, or those that the index is restricted to. */
   def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot]): IndexedColumns =
     columnsOf(table, snapshot, ExcludedColumns.checked(table))
 
@@ -145,17 +140,9 @@ object TableIndex {
     val frames = lastingFrames(table, placed, excluded)
     val contents = snapshot match {
       case Some(old) =>
-        IndexContents.merge(
-          old,
-          listed.contains,
-          lasting,
-          c => !hides(excluded, c),
-          frames,
-          properties,
-          copied,
-          origins,
-          c => members.contains(c.path)
-        )
+        val (isShown, hasMembers) = ((c: ColumnKey) => !hides(excluded, c), (c: ColumnKey) => members.contains(c.path))
+        val isListed: FileId => Boolean = listed.contains
+        IndexContents.merge(old, isListed, lasting, isShown, frames, properties, copied, origins, hasMembers)
       case None => IndexContents(lasting, properties, frames, origins)
     }
     write(table, folder, lock, contents, listed, excluded)
@@ -183,9 +170,7 @@ object TableIndex {
       folder: TableFolder,
       lock: Lock,
       before: Option[IndexSnapshot]
-  ): Unit = {
-    if (!before.forall(hasNothing(excluded, _))) IndexFiles.forget(folder, lock)
-  }
+  ): Unit = if (!before.forall(hasNothing(excluded, _))) IndexFiles.forget(folder, lock)
 
   /** Whether the index contains nothing about columns that are excluded now. */
   def hasNothingExcluded(table: PlainTable, snapshot: IndexSnapshot): Boolean =
@@ -242,25 +227,14 @@ object TableIndex {
       paths.foreach(path => Json.addAll(array.addArray(), path))
       columnsProperty -> Json.text(array)
     }
-    // Files that did not change keep the statistics of the previous index, and so its spelling of
-    // names.
+    // Files that did not change keep the statistics of the previous index, and so its spelling of names.
     val spelling = before.toSeq.flatMap(_.properties.filter(_._1 == IndexSnapshot.NamesInAnyCase))
     val hints = before.fold(Map.empty[FileId, CurveInterval])(_.hints(files.map(_._1)))
     val origin = origins ++ before.fold(Map.empty[FileId, String])(_.origins(files.map(_._1)))
     val excluded = ExcludedColumns.checked(table)
-    write(
-      table,
-      folder,
-      lock,
-      IndexContents(
-        files,
-        properties.toMap ++ MemberColumns.properties(members) ++ spelling,
-        lastingFrames(table, hints, excluded),
-        origin
-      ),
-      files.map(_._1),
-      excluded
-    )
+    val facts = properties.toMap ++ MemberColumns.properties(members) ++ spelling
+    val contents = IndexContents(files, facts, lastingFrames(table, hints, excluded), origin)
+    write(table, folder, lock, contents, files.map(_._1), excluded)
     forgetExcluded(excluded, folder, lock, before)
   }
 

@@ -1,7 +1,10 @@
 package org.sparkzorder.membership
 
 import java.nio.{ByteBuffer, ByteOrder, IntBuffer}
+import java.util.BitSet
 
+import org.apache.spark.sql.catalyst.expressions.XXH64
+import org.apache.spark.unsafe.Platform
 import org.roaringbitmap.RoaringBitmap
 
 /**
@@ -22,7 +25,7 @@ sealed trait Membership {
 
 object Membership {
 
-  /** All values, ascending. */
+  /** @param values ascending */
   private[membership] final class Listed(values: Array[Long]) extends Membership {
     def mayHave(number: Long, hash: Long): Boolean = java.util.Arrays.binarySearch(values, number) >= 0
   }
@@ -63,4 +66,45 @@ object Membership {
 
   /** The same for a filter: of a thousand looks for values that are not there, about one finds something. */
   val MostInFilter = 3000
+}
+
+/** Which values one column has in each of many files. Files are known by their ordinals. */
+trait ColumnMembers {
+
+  /** Whether what is known of a file is a Bloom filter. */
+  def isFilter(file: Int): Boolean
+
+  /**
+   * Gives the values of a file, or None if they are not known. It is to be called for files in
+   * ascending order, so that what lies together is read at once.
+   *
+   * @param wanted the files that may be asked for
+   */
+  def reader(wanted: BitSet): Int => Option[Membership]
+}
+
+/** How the values of a column are kept for each file. */
+sealed abstract class MembershipKind(val name: String) extends Serializable
+object MembershipKind {
+
+  /** A set, or a Bloom filter where this is much smaller. */
+  case object Values extends MembershipKind("VALUES")
+
+  /** A Bloom filter. */
+  case object Bloom extends MembershipKind("BLOOM")
+
+  val all: Seq[MembershipKind] = Seq(Values, Bloom)
+
+  def of(name: String): Option[MembershipKind] = all.find(_.name == name)
+}
+
+/** The hashes that filters and sets of strings are made of. They are in files, so they must stay as they are. */
+private[sparkzorder] object ValueHash {
+  private val Seed = 42L
+
+  def of(value: Long): Long = XXH64.hashLong(value, Seed)
+
+  def of(bytes: Array[Byte]): Long = of(bytes, Platform.BYTE_ARRAY_OFFSET.toLong, bytes.length)
+
+  def of(base: AnyRef, offset: Long, length: Int): Long = XXH64.hashUnsafeBytes(base, offset, length, Seed)
 }

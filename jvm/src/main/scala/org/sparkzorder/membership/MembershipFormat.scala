@@ -35,11 +35,9 @@ object MembershipFormat {
   /** The most bytes of one file's values. */
   lazy val MostBytes: Int = 1 + filterBytes(MostValues)
 
-  /** The bytes of a filter for so many values. */
   def filterBytes(values: Int): Int =
     math.max(1, math.ceil(values * BitsPerValue / 8 / BlockBytes).toInt) * BlockBytes
 
-  /** Whether these are the bytes of a filter. */
   def isFilter(bytes: Array[Byte]): Boolean = bytes.headOption.contains(Filter)
 
   /**
@@ -109,5 +107,28 @@ object MembershipFormat {
         new Membership.Filter(bits)
       case other => bad(s"of the unknown kind $other")
     }
+  }
+}
+
+/**
+ * How many bytes the values of columns may have. The driver gets those of all files from tasks, and
+ * has an index in memory while it is written.
+ */
+object MemberBudget {
+  private val Most = 256L << 20
+  private val ShareOfHeap = 16
+  private val ShareOfResults = 4
+
+  /** All values of an index. */
+  def ofIndex(heap: Long = Runtime.getRuntime.maxMemory): Long = math.min(Most, heap / ShareOfHeap)
+
+  /**
+   * The values of one column in one file, if a statement makes those of so many files.
+   *
+   * @param maxResults bytes that all tasks of a job may return; 0 for any number
+   */
+  def ofFile(files: Long, columns: Int, maxResults: Long, heap: Long = Runtime.getRuntime.maxMemory): Int = {
+    val all = if (maxResults <= 0) ofIndex(heap) else math.min(ofIndex(heap), maxResults / ShareOfResults)
+    math.min(all / math.max(1L, files * columns), MembershipFormat.MostBytes.toLong).toInt
   }
 }

@@ -9,30 +9,29 @@ import org.sparkzorder.stats.{LongStatsColumn, StatsTable}
  * [[OutcomeEvaluation]], but faster.
  *
  * An AND may be true in a file only if both sides may, an OR if one of them may, so bitmaps are
- * enough there. They are also enough for comparisons of numbers if every file has bounds and no
- * file has a null or a NaN. Then a loop sets the bits of 64 files in one word, without a branch
- * that depends on a file.
+ * enough there, and for comparisons of numbers if every file has bounds and neither null nor NaN.
+ * Then a loop sets the bits of 64 files in one word, without a branch that depends on a file.
  */
-private[predicate] object BitmapEvaluation {
+private[predicate] final class BitmapEvaluation(table: StatsTable, withRanges: Boolean) {
   import Operator._
 
-  def apply(predicate: StatsPredicate, table: StatsTable): BitSet = predicate match {
+  def apply(predicate: StatsPredicate): BitSet = predicate match {
     case And(left, right) =>
-      val both = apply(left, table)
-      if (!both.isEmpty) both.and(apply(right, table))
+      val both = apply(left)
+      if (!both.isEmpty) both.and(apply(right))
       both
     case Or(left, right) =>
-      val either = apply(left, table)
-      either.or(apply(right, table))
+      val either = apply(left)
+      either.or(apply(right))
       either
     case Comparison(column, operator, LongValue(v)) =>
-      complete(column, table).fold(byOutcomes(predicate, table))(c => comparison(c, operator, v))
+      complete(column).fold(byOutcomes(predicate))(c => comparison(c, operator, v))
     case In(column, values, _) if values.nonEmpty =>
       val numbers = values.collect { case LongValue(v) => v }.toArray
-      if (numbers.length < values.length) byOutcomes(predicate, table)
-      else complete(column, table).fold(byOutcomes(predicate, table))(in(_, numbers))
+      if (numbers.length < values.length) byOutcomes(predicate)
+      else complete(column).fold(byOutcomes(predicate))(in(_, numbers))
     case Unknown(_) if table.allHaveRows => all(table.rows.length)
-    case _                               => byOutcomes(predicate, table)
+    case _                               => byOutcomes(predicate)
   }
 
   private def all(files: Int): BitSet = {
@@ -41,12 +40,12 @@ private[predicate] object BitmapEvaluation {
     bits
   }
 
-  private def complete(column: Column, table: StatsTable): Option[LongStatsColumn] =
+  private def complete(column: Column): Option[LongStatsColumn] =
     if (!table.allHaveRows) None
     else table.column(column.path, column.dataType).collect { case c: LongStatsColumn if c.isComplete => c }
 
-  private def byOutcomes(predicate: StatsPredicate, table: StatsTable): BitSet = {
-    val masks = OutcomeEvaluation(predicate, table)
+  private def byOutcomes(predicate: StatsPredicate): BitSet = {
+    val masks = new OutcomeEvaluation(table, withRanges)(predicate)
     val words = new Array[Long]((masks.length + 63) >> 6)
     var i = 0
     while (i < masks.length) {

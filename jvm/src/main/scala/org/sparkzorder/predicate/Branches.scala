@@ -1,21 +1,9 @@
 package org.sparkzorder.predicate
 
 import org.apache.spark.sql.catalyst.{expressions => catalyst}
-import org.apache.spark.sql.catalyst.expressions.{
-  BinaryComparison,
-  CaseWhen,
-  Coalesce,
-  Expression,
-  If,
-  InSet,
-  IsNaN,
-  Literal
-}
+import org.apache.spark.sql.catalyst.expressions.{CaseWhen, Coalesce, Expression, If, Literal}
 
-/**
- * A choice between two expressions: `first` for rows for which `condition` is true, and `second` for those for which it is
- * false or null.
- */
+/** An expression that is `first` for rows for which `condition` is true, and else `second`. */
 private[predicate] final case class Branches(condition: Expression, first: Expression, second: Expression)
 
 private[predicate] object Branches {
@@ -59,8 +47,8 @@ private[predicate] object Branches {
     }.filter(_ => e.collect { case any => any }.size <= MostExpressions)
 
   private def isTest(e: Expression): Boolean = e match {
-    case _: BinaryComparison | _: catalyst.In | _: InSet | _: catalyst.IsNull | _: catalyst.IsNotNull | _: IsNaN | _: catalyst.StartsWith =>
-      true
-    case _ => false
+    case _: catalyst.BinaryComparison | _: catalyst.In | _: catalyst.InSet | _: catalyst.StartsWith => true
+    case _: catalyst.IsNull | _: catalyst.IsNotNull | _: catalyst.IsNaN                             => true
+    case _                                                                                          => false
   }
 }

@@ -6,10 +6,9 @@ import java.util.Locale
  * `upper(c)` or `lower(c)`. If the result begins with a text, then the column begins with one of the strings whose characters
  * are mapped to those of the text.
  *
- * Java and ICU map each character by itself to one or more, apart from a few in some languages. Only printable
- * ASCII characters without i and j are looked at: for all others the mapping depends on the language or on the neighbours.
- * Which characters are mapped to these does not change between versions of Unicode (its stability policy for case pairs). As
- * soon as one of a character's originals is mapped to several characters (the sharp s to SS), the text ends.
+ * Only printable ASCII characters without i and j are looked at: for all others the mapping depends on the language or on
+ * the neighbours. Which characters are mapped to these is the same in all versions of Unicode (its stability policy for
+ * case pairs). As soon as one of them is mapped to several characters (the sharp s to SS), the text ends.
  */
 private[predicate] final class CaseFolded(column: Column, upper: Boolean) extends StringTests {
   import CaseFolded._

@@ -15,16 +15,12 @@ import org.apache.spark.sql.types._
 object CatalystTranslator {
 
   /**
-   * The predicate of a condition. A part that cannot be used becomes [[Unknown]] with a reason, and
-   * the rest is used. But a condition that is not deterministic is unknown as a whole: skipping
-   * rows would change its outcome for others.
+   * A part that cannot be used becomes [[Unknown]] with a reason. A condition that is not
+   * deterministic is unknown as a whole: skipping rows would change its outcome for others.
    *
    * @param columnOf the path of an attribute in the files, or why it has no statistics there
    */
-  def translate(
-      expr: Expression,
-      columnOf: AttributeReference => Either[Reason, Seq[String]]
-  ): StatsPredicate = {
+  def translate(expr: Expression, columnOf: AttributeReference => Either[Reason, Seq[String]]): StatsPredicate = {
     val translator = new CatalystTranslator(new Operands(columnOf))
     if (expr.deterministic) translator.condition(expr) else translator.unknown(expr)
   }
@@ -69,8 +65,10 @@ private final class CatalystTranslator(operands: Operands) {
     case catalyst.GreaterThanOrEqual(left, right)  => comparison(e, Operator.GreaterOrEqual, left, right)
     case catalyst.In(child, list) if list.nonEmpty =>
       val literals = list.collect { case l: Literal => l }
-      if (literals.size == list.size) in(child, literals)
-      else list.map(v => condition(catalyst.EqualTo(child, v))).reduce(Or(_, _))
+      if (literals.size < list.size) list.map(v => condition(catalyst.EqualTo(child, v))).reduce(Or(_, _))
+      else
+        literals.find(l => !isNull(l) && l.dataType != child.dataType).filter(_ => operands.operand(child).isRight)
+          .fold(in(child, literals.map(_.value)))(mismatch(child, _))
     case catalyst.InSet(child, values) if values.nonEmpty => inSet(e, child, values)
     // In Spark `isnan(null)` is false, and so is `null <=> NaN`.
     case catalyst.IsNaN(child)          => compared(child, Operator.NullSafeEqual, nan(child.dataType))
@@ -151,16 +149,18 @@ private final class CatalystTranslator(operands: Operands) {
       }
     }
 
-  private def in(child: Expression, literals: Seq[Literal]): StatsPredicate = {
-    val (nulls, others) = literals.partition(isNull)
+  /** @param all values of the type of `child`, perhaps thousands */
+  private def in(child: Expression, all: Iterable[Any]): StatsPredicate = {
+    val values = all.filter(_ != null)
+    val hasNull = values.size < all.size
+    def literals = values.toSeq.map(Literal(_, child.dataType))
     operands.operand(child) match {
-      case Left(reason) => inRange(child, others, nulls.nonEmpty).getOrElse(Unknown(reason))
-      case Right(_) if others.exists(_.dataType != child.dataType) => mismatch(child, others.head)
-      case Right(Operand(column, None))                            =>
-        val values = others.flatMap(l => exact(column, l.value))
-        if (values.size == others.size) In.of(column, values, nulls.nonEmpty) else mismatch(child, others.head)
+      case Left(reason)                 => inRange(child, literals, hasNull).getOrElse(Unknown(reason))
+      case Right(Operand(column, None)) =>
+        val encoded = values.iterator.map(exact(column, _)).takeWhile(_.isDefined).flatten.toVector
+        if (encoded.size == values.size) In.of(column, encoded, hasNull) else mismatch(child, literals.head)
       case Right(Operand(_, Some(f))) =>
-        others.find(!f.accepts(_)).fold(throughFunction(f, others, nulls.nonEmpty))(mismatch(child, _))
+        literals.find(!f.accepts(_)).fold(throughFunction(f, literals, hasNull))(mismatch(child, _))
     }
   }
 
@@ -203,39 +203,13 @@ private final class CatalystTranslator(operands: Operands) {
   }
 
   private def inSet(e: Expression, child: Expression, values: Set[Any]): StatsPredicate = {
-    val list = operands.operand(child) match {
-      // Making a literal for each of thousands of values would take longer than everything else
-      // here.
-      case Right(Operand(column, None)) => inSet(column, values).getOrElse(in(child, literals(child, values)))
-      case _                            => in(child, literals(child, values))
-    }
     val fractional = child.dataType == FloatType || child.dataType == DoubleType
-    if (fractional && values.contains(null)) {
-      // The set has a null and no NaN: then for a NaN, InSet gives false and In and compiled code
-      // give null. Allow both.
-      Or(in(child, literals(child, values - null)), And(Const.Null, unknown(e)))
-    } else list
+    // The set has a null and no NaN: then for a NaN, InSet gives false and In and compiled code give null. Allow both.
+    if (fractional && values.contains(null)) Or(in(child, values - null), And(Const.Null, unknown(e)))
+    else in(child, values)
   }
 
-  /** None when the column's type cannot hold one of the values. */
-  private def inSet(column: Column, values: Set[Any]): Option[StatsPredicate] = {
-    val encoded = Vector.newBuilder[Value]
-    val all = values.iterator.filter(_ != null)
-    while (all.hasNext)
-      exact(column, all.next()) match {
-        case Some(value) => encoded += value
-        case None        => return None
-      }
-    Some(In.of(column, encoded.result(), values.contains(null)))
-  }
-
-  private def literals(child: Expression, values: Set[Any]): Seq[Literal] =
-    values.toSeq.map(Literal(_, child.dataType))
-
-  /**
-   * An IN list over a function becomes at most so many ranges of values, since each is evaluated
-   * for each file.
-   */
+  /** Most ranges of values that an IN list over a function becomes: each is evaluated for each file. */
   private val MostRanges = 100
 
   private val MostSteps = 2000

@@ -1,13 +1,14 @@
 package org.sparkzorder.predicate
 
+import java.nio.charset.StandardCharsets.UTF_8
+
 import org.apache.spark.sql.catalyst.expressions.Literal
 
 import org.sparkzorder.stats.OrderedValue
 
 /**
- * A function f of one column. A comparison of f(column) with a literal can be written as a
- * comparison of the column. f is null where the column is null, and nowhere else within its
- * [[domain]].
+ * A function f of one column whose comparison with a literal is a comparison of the column. Within
+ * its [[domain]], f is null where the column is null, and nowhere else.
  */
 private[predicate] trait ColumnFunction {
   import ColumnFunction._
@@ -17,14 +18,10 @@ private[predicate] trait ColumnFunction {
   /** Whether f can be compared with this literal of its type. */
   def accepts(v: Literal): Boolean = true
 
-  /**
-   * The values of the column for which f is known to be as it is described here; null for a null
-   * row. None when it is for all values.
-   */
+  /** The values of the column for which f is as described here; null for a null row. None for all values. */
   protected def domain: Option[StatsPredicate]
 
-  // `f(x) < v`, `f(x) <= v` and `f(x) = v` for an x of the domain, and null for a null x. `v` is
-  // not null.
+  // `f(x) < v`, `f(x) <= v` and `f(x) = v` for an x of the domain, and null for a null x. `v` is not null.
   protected def less(v: Literal): StatsPredicate
   protected def lessOrEqual(v: Literal): StatsPredicate
   protected def equal(v: Literal): StatsPredicate
@@ -66,4 +63,23 @@ private[predicate] object ColumnFunction {
 
   private def within(domain: Option[StatsPredicate], predicate: StatsPredicate): StatsPredicate =
     domain.fold(predicate)(Within(_, predicate))
+}
+
+/**
+ * Tests of a string that the sorted bytes of a column can answer. The texts are valid UTF-8. Each gives null where the
+ * string is null.
+ */
+private[predicate] trait StringTests {
+  def equal(text: String): StatsPredicate
+  def startsWith(prefix: String): StatsPredicate
+}
+
+private[predicate] object StringTests {
+
+  def startsWith(column: Column, prefix: String): StatsPredicate =
+    StartsWith(column, new BytesValue(prefix.getBytes(UTF_8)))
+
+  /** May be true where `p` may, and false anywhere; null where `p` is. */
+  def onlyWhere(p: StatsPredicate, what: String): StatsPredicate =
+    And(p, Unknown(Reason(ReasonCode.FunctionOfColumn, what)))
 }

@@ -19,11 +19,10 @@ private[predicate] object DiscreteDomain {
 
   /** None for a type without order, and for one whose values cannot be numbered. */
   def of(dataType: DataType): Option[DiscreteDomain] = dataType match {
-    case ByteType                         => Some(longs(Byte.MinValue, Byte.MaxValue, _.toByte))
-    case ShortType                        => Some(longs(Short.MinValue, Short.MaxValue, _.toShort))
-    case IntegerType | DateType           => Some(longs(Int.MinValue, Int.MaxValue, _.toInt))
-    case LongType                         => Some(longs(Long.MinValue, Long.MaxValue, identity))
-    case TimestampType | TimestampNTZType => Some(longs(Long.MinValue, Long.MaxValue, identity))
+    case ByteType                                    => Some(longs(Byte.MinValue, Byte.MaxValue, _.toByte))
+    case ShortType                                   => Some(longs(Short.MinValue, Short.MaxValue, _.toShort))
+    case IntegerType | DateType                      => Some(longs(Int.MinValue, Int.MaxValue, _.toInt))
+    case LongType | TimestampType | TimestampNTZType => Some(longs(Long.MinValue, Long.MaxValue, identity))
     // As integers, the bits of positive numbers ascend, those of negative ones descend. The next
     // one after infinity is a NaN.
     case FloatType =>

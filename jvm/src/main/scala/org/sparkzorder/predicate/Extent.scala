@@ -11,8 +11,7 @@ private[predicate] object Extent {
   case object Anything extends Extent
 
   /**
-   * @param bounds all values are from the first to the second, in Spark's order, where NaN is the greatest; None if
-   *   there is no value
+   * @param bounds the least and the greatest value, where NaN is above all; None if there is no value
    */
   final case class Of(bounds: Option[(Any, Any)], mayBeNull: Boolean) extends Extent
 

@@ -1,25 +1,25 @@
 package org.sparkzorder.predicate
 
+import java.lang.{Long => JLong}
+
 import org.sparkzorder.predicate.Outcomes.{False, Null, True}
 import org.sparkzorder.stats.{ByteString, ByteStrings}
 
 /**
  * The outcomes of a form of [[StatsPredicate]] for values within bounds. Only this file compares
  * bounds with literals. The proofs are in the comments of the forms.
+ *
+ * @param anywhere for values that are not null; nothing else is known about them
  */
-private[predicate] sealed abstract class IntervalTest {
+private[predicate] sealed abstract class IntervalTest(val anywhere: Int)
 
-  /** For values that are not null; nothing else is known about them. */
-  def anywhere: Int
-}
-
-private[predicate] abstract class LongTest extends IntervalTest {
+private[predicate] abstract class LongTest(anywhere: Int) extends IntervalTest(anywhere) {
 
   /** For values from lo to hi, both included. */
   def within(lo: Long, hi: Long): Int
 }
 
-private[predicate] abstract class BytesTest extends IntervalTest {
+private[predicate] abstract class BytesTest(anywhere: Int) extends IntervalTest(anywhere) {
 
   /** For values between the bounds of file i. */
   def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int
@@ -34,54 +34,35 @@ private[predicate] object IntervalTest {
     (if (mayBeTrue) True else 0) | (if (mayBeFalse) False else 0)
 
   /** Only for `=`, `<=>`, `<` and `<=`; the others are negations of these, see [[Comparison]]. */
-  def comparison(operator: Operator, value: Value): IntervalTest = value match {
-    case LongValue(v)  => comparisonOfLongs(operator, v)
-    case v: BytesValue => comparisonOfBytes(operator, new ByteString(v.bytes))
-  }
-
-  private def comparisonOfLongs(operator: Operator, v: Long): LongTest = operator match {
-    case Equal | NullSafeEqual =>
-      new LongTest {
-        def anywhere: Int = Either
-        def within(lo: Long, hi: Long): Int = mask(lo <= v && v <= hi, lo != v || hi != v)
-      }
-    case Less =>
-      new LongTest {
-        def anywhere: Int = Either
-        def within(lo: Long, hi: Long): Int = mask(lo < v, hi >= v)
-      }
-    case LessOrEqual =>
-      new LongTest {
-        def anywhere: Int = Either
-        def within(lo: Long, hi: Long): Int = mask(lo <= v, hi > v)
-      }
-    case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
-  }
-
-  private def comparisonOfBytes(operator: Operator, v: ByteString): BytesTest = operator match {
-    case Equal | NullSafeEqual =>
-      new BytesTest {
-        def anywhere: Int = Either
-        def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int = {
-          val low = lo.compare(i, v)
-          val high = hi.compare(i, v)
-          mask(low <= 0 && high >= 0, low != 0 || high != 0)
+  def comparison(operator: Operator, value: Value): IntervalTest = {
+    val outcomes = rule(operator)
+    value match {
+      case LongValue(v) =>
+        new LongTest(Either) {
+          def within(lo: Long, hi: Long): Int = outcomes(at(JLong.compare(lo, v), JLong.compare(hi, v)))
         }
-      }
-    case Less =>
-      new BytesTest {
-        def anywhere: Int = Either
-        def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int =
-          mask(lo.compare(i, v) < 0, hi.compare(i, v) >= 0)
-      }
-    case LessOrEqual =>
-      new BytesTest {
-        def anywhere: Int = Either
-        def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int =
-          mask(lo.compare(i, v) <= 0, hi.compare(i, v) > 0)
-      }
-    case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
+      case b: BytesValue =>
+        val v = new ByteString(b.bytes)
+        new BytesTest(Either) {
+          def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int = outcomes(at(lo.compare(i, v), hi.compare(i, v)))
+        }
+    }
   }
+
+  /** The outcomes by the signs of the lower and of the upper bound, when they are compared with the value. */
+  private def rule(operator: Operator): Array[Int] = {
+    val signs = for (lo <- Seq(-1, 0, 1); hi <- Seq(-1, 0, 1)) yield (lo, hi)
+    signs.map { case (lo, hi) =>
+      operator match {
+        case Equal | NullSafeEqual => mask(lo <= 0 && hi >= 0, lo != 0 || hi != 0)
+        case Less                  => mask(lo < 0, hi >= 0)
+        case LessOrEqual           => mask(lo <= 0, hi > 0)
+        case other                 => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
+      }
+    }.toArray
+  }
+
+  private def at(lo: Int, hi: Int): Int = 4 + 3 * Integer.signum(lo) + Integer.signum(hi)
 
   /** None for an empty list: without a value the column's encoding is not known. */
   def in(values: Vector[Value], hasNull: Boolean): Option[IntervalTest] = {
@@ -89,8 +70,7 @@ private[predicate] object IntervalTest {
     values.headOption.map {
       case _: LongValue =>
         val sorted = values.map { case LongValue(v) => v; case other => throw mixed(other) }.toArray
-        new LongTest {
-          def anywhere: Int = True | otherwise
+        new LongTest(True | otherwise) {
           def within(lo: Long, hi: Long): Int = {
             val at = java.util.Arrays.binarySearch(sorted, lo)
             val first = if (at >= 0) at else -at - 1
@@ -101,8 +81,7 @@ private[predicate] object IntervalTest {
       case _: BytesValue =>
         val sorted =
           values.map { case v: BytesValue => new ByteString(v.bytes); case other => throw mixed(other) }.toArray
-        new BytesTest {
-          def anywhere: Int = True | otherwise
+        new BytesTest(True | otherwise) {
           def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int = {
             val first = notBelow(sorted, lo, i)
             val hit = first < sorted.length && hi.compare(i, sorted(first)) >= 0
@@ -124,9 +103,8 @@ private[predicate] object IntervalTest {
     from
   }
 
-  def startsWith(prefix: Array[Byte]): BytesTest = new BytesTest {
+  def startsWith(prefix: Array[Byte]): BytesTest = new BytesTest(Either) {
     private val p = new ByteString(prefix)
-    def anywhere: Int = Either
     def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int = {
       val loHas = lo.startsWith(i, prefix)
       mask(hi.compare(i, p) >= 0 && (loHas || lo.compare(i, p) <= 0), !(loHas && hi.startsWith(i, prefix)))

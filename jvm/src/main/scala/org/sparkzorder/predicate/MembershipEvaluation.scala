@@ -6,11 +6,9 @@ import org.sparkzorder.membership.{ColumnMembers, Membership, ValueHash}
 import org.sparkzorder.stats._
 
 /**
- * Leaves out files by the values that columns have in them, where bounds do not decide.
- *
- * `column = v` is true for no row of a file that does not have v. The same holds for `<=>` with a
- * value, and for `IN` if the file has none of the values. Nothing else is concluded: nulls and NaN
- * are not among a file's values, and a file that may have v may also have any other value.
+ * Leaves out files by the values that columns have in them, where bounds do not decide. `=` and `<=>`
+ * with a value, and `IN`, are true for no row of a file that has none of the values. Nothing else is
+ * concluded: nulls and NaN are not among a file's values.
  */
 object MembershipEvaluation {
 

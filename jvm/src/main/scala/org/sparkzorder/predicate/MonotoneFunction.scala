@@ -59,17 +59,13 @@ private[predicate] final class MonotoneFunction private (
   protected def equal(v: Literal): StatsPredicate =
     if (rising) between(notLess(v), greater(v)) else between(notGreater(v), firstLess(v))
 
-  // The first ordinal where f(x) is not less than v, and so on; one more than the last ordinal if
-  // there is none.
+  // The first ordinal where f(x) is not less than v, and so on; one more than the last ordinal if there is none.
   private def notLess(v: Literal): BigInteger = first(LessThan(body, v))
   private def greater(v: Literal): BigInteger = first(LessThanOrEqual(body, v))
   private def notGreater(v: Literal): BigInteger = first(GreaterThan(body, v))
   private def firstLess(v: Literal): BigInteger = first(GreaterThanOrEqual(body, v))
 
-  /**
-   * The function `e`, which is `step` applied to this one. None where no part of it is known to be
-   * monotone.
-   */
+  /** The function `e`, which is `step` applied to this one. None where no part of it is known to be monotone. */
   private def andThen(e: Expression, step: MonotoneStep): Option[MonotoneFunction] = {
     val inner = step.argument.dataType
     val low = step.from.map(Literal(_, inner))
@@ -100,10 +96,7 @@ private[predicate] final class MonotoneFunction private (
 
   private def value(ordinal: BigInteger): Value = Value.of(column.dataType, values.at(ordinal))
 
-  /**
-   * The first ordinal where a condition is false; it is false from there on. `to` + 1 if it is
-   * always true.
-   */
+  /** The first ordinal where a condition is false; it is false from there on. `to` + 1 if it is always true. */
   private def first(condition: Expression): BigInteger = {
     var low = from
     var high = to.add(BigInteger.ONE)

@@ -3,6 +3,8 @@ package org.sparkzorder.predicate
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
+import org.sparkzorder.stats.OrderedValue
+
 /**
  * Casts between numbers that lose nothing but digits, and sums with a literal.
  *
@@ -61,7 +63,7 @@ private object NumericSteps {
     case (from, _) if from == to && literal.dataType == to =>
       for ((least, most) <- range(to); addend <- c) yield {
         val (low, high) = if (rising) (least - addend, most - addend) else (addend - most, addend - least)
-        def end(v: BigInt) = typed(to, v.max(least).min(most))
+        def end(v: BigInt) = OrderedValue.decode(to, v.max(least).min(most).toLong)
         MonotoneStep(x, rising, Some(end(low)), Some(end(high)))
       }
     case _ => None
@@ -80,18 +82,9 @@ private object NumericSteps {
   }
 
   private def range(dataType: DataType): Option[(BigInt, BigInt)] = dataType match {
-    case ByteType    => Some((BigInt(Byte.MinValue.toInt), BigInt(Byte.MaxValue.toInt)))
-    case ShortType   => Some((BigInt(Short.MinValue.toInt), BigInt(Short.MaxValue.toInt)))
-    case IntegerType => Some((BigInt(Int.MinValue), BigInt(Int.MaxValue)))
-    case LongType    => Some((BigInt(Long.MinValue), BigInt(Long.MaxValue)))
-    case _           => None
-  }
-
-  private def typed(dataType: DataType, v: BigInt): Any = dataType match {
-    case ByteType    => v.toByte
-    case ShortType   => v.toShort
-    case IntegerType => v.toInt
-    case _           => v.toLong
+    case ByteType | ShortType | IntegerType | LongType =>
+      DiscreteDomain.of(dataType).map(d => (new BigInt(d.first), new BigInt(d.last)))
+    case _ => None
   }
 
   private def keepsOrder(from: DataType, to: DataType): Boolean = (from, to) match {
@@ -109,11 +102,5 @@ private object NumericSteps {
   }
 
   /** Most decimal digits of an integer type. A wider type has more. */
-  private def digits(dataType: DataType): Option[Int] = dataType match {
-    case ByteType    => Some(3)
-    case ShortType   => Some(5)
-    case IntegerType => Some(10)
-    case LongType    => Some(19)
-    case _           => None
-  }
+  private def digits(dataType: DataType): Option[Int] = range(dataType).map(_._2.toString.length)
 }

@@ -23,7 +23,7 @@ private[predicate] final case class Operand(column: Column, function: Option[Col
  */
 private[predicate] final class Operands(columnOf: AttributeReference => Either[Reason, Seq[String]]) {
 
-  /** The column that an expression is, whatever its type. */
+  /** The column of any type that an expression is. */
   def column(e: Expression): Either[Reason, Column] = e match {
     case a: AttributeReference                      => columnOf(a).map(Column(_, a.dataType))
     case field @ GetStructField(struct, ordinal, _) =>
@@ -70,10 +70,7 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
 
   private def name(column: Column) = quoteNameParts(column.path)
 
-  /**
-   * Why an expression that is no column cannot be used. The reason has no expression ids in it, so
-   * that equal filters have equal reasons.
-   */
+  /** Why an expression cannot be used, without expression ids, so that equal filters have equal reasons. */
   def reasonAgainst(e: Expression): Reason =
     if (!e.deterministic) Reason(ReasonCode.NotDeterministic, s"${e.prettyName} is not deterministic")
     else if (e.exists(_.isInstanceOf[PlanExpression[_]])) {

@@ -8,30 +8,33 @@ import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, S
 /**
  * [[Evaluation.outcomes]]: each form of the predicate is evaluated for all files before the next
  * form is, so that the inner loops run over arrays.
+ *
+ * @param withRanges whether [[RangeComparison]] and [[RangeIn]] are looked at; else they may have any outcome
  */
-private[predicate] object OutcomeEvaluation {
+private[predicate] final class OutcomeEvaluation(table: StatsTable, withRanges: Boolean) {
+  import OutcomeEvaluation._
 
-  def apply(predicate: StatsPredicate, table: StatsTable): Array[Byte] =
-    outcomes(predicate, table, new Array[Byte](table.rows.length))
+  private val rows = table.rows
+
+  def apply(predicate: StatsPredicate): Array[Byte] = outcomes(predicate, new Array[Byte](rows.length))
 
   /**
-   * @param settled files with [[Outcomes.False]] in this array need no answer, as the left side of
-   *   an AND is false for them. Any outcome but the empty set will do. So a left side that keeps
-   *   few files makes the right side cheap.
+   * @param settled files with [[Outcomes.False]] in this array need no answer but a set that is not
+   *   empty, as the left side of an AND is false for them. So a good left side makes the right one cheap.
    */
-  private def outcomes(predicate: StatsPredicate, table: StatsTable, settled: Array[Byte]): Array[Byte] =
+  private def outcomes(predicate: StatsPredicate, settled: Array[Byte]): Array[Byte] =
     predicate match {
       case And(left, right) =>
-        val first = outcomes(left, table, settled)
-        combined(first, outcomes(right, table, first), Outcomes.conjunctions)
+        val first = outcomes(left, settled)
+        combined(first, outcomes(right, first), Outcomes.conjunctions)
       case Or(left, right) =>
-        combined(outcomes(left, table, settled), outcomes(right, table, settled), Outcomes.disjunctions)
-      case Not(child)                       => mapped(outcomes(child, table, settled), Outcomes.not)
-      case Undefined(child)                 => mapped(outcomes(child, table, settled), Outcomes.undefined)
-      case IsTrue(child)                    => mapped(outcomes(child, table, settled), Outcomes.isTrue)
+        combined(outcomes(left, settled), outcomes(right, settled), Outcomes.disjunctions)
+      case Not(child)                       => mapped(outcomes(child, settled), Outcomes.not)
+      case Undefined(child)                 => mapped(outcomes(child, settled), Outcomes.undefined)
+      case IsTrue(child)                    => mapped(outcomes(child, settled), Outcomes.isTrue)
       case Choice(condition, first, second) =>
-        val chosen = mapped(outcomes(condition, table, settled), Outcomes.isTrue)
-        val (a, b) = (outcomes(first, table, settled), outcomes(second, table, settled))
+        val chosen = mapped(outcomes(condition, settled), Outcomes.isTrue)
+        val (a, b) = (outcomes(first, settled), outcomes(second, settled))
         chosen.indices.foreach { i =>
           val ofFirst = if ((chosen(i) & True) != 0) a(i).toInt else 0
           val ofSecond = if ((chosen(i) & False) != 0) b(i).toInt else 0
@@ -39,30 +42,29 @@ private[predicate] object OutcomeEvaluation {
         }
         chosen
       case Within(domain, child) =>
-        combined(outcomes(domain, table, settled), outcomes(child, table, settled), Outcomes.within)
-      case Const(value)                        => constant(table, value.fold(Null)(if (_) True else False))
-      case Unknown(_)                          => constant(table, Outcomes.Any)
-      case IsNull(column)                      => of(column, table)(nulls(_, table.rows, True, False))
-      case IsNotNull(column)                   => of(column, table)(nulls(_, table.rows, False, True))
+        combined(outcomes(domain, settled), outcomes(child, settled), Outcomes.within)
+      case Const(value)                        => constant(value.fold(Null)(if (_) True else False))
+      case Unknown(_)                          => constant(Outcomes.Any)
+      case IsNull(column)                      => of(column)(nulls(_, True, False))
+      case IsNotNull(column)                   => of(column)(nulls(_, False, True))
       case Comparison(column, operator, value) =>
-        of(column, table)(comparison(column, operator, value, _, table.rows, settled))
-      case RangeComparison(left, operator, right) =>
+        of(column)(comparison(column, operator, value, _, settled))
+      case _: RangeComparison | _: RangeIn if !withRanges => constant(Outcomes.Any)
+      case RangeComparison(left, operator, right)         =>
         val (a, b) = (new RangeEvaluation(table).of(left), new RangeEvaluation(table).of(right))
         val order: Ordering[Any] = TypeUtils.getInterpretedOrdering(left.dataType)
-        each(table, settled)(i => Extent.compared(operator, a(i), b(i), order))
+        each(settled)(i => Extent.compared(operator, a(i), b(i), order))
       case RangeIn(range, values) =>
         val extent = new RangeEvaluation(table).of(range)
         val order: Ordering[Any] = TypeUtils.getInterpretedOrdering(range.dataType)
-        each(table, settled)(i => Extent.in(extent(i), values, order))
+        each(settled)(i => Extent.in(extent(i), values, order))
       case In(column, values, hasNull) =>
         val test = IntervalTest.in(values, hasNull)
-        of(column, table) { stats =>
-          test.fold(nulls(stats, table.rows, Null, if (hasNull) Null else False))(
-            valued(column, _, Null, stats, table.rows, settled)
-          )
+        of(column) { stats =>
+          test.fold(nulls(stats, Null, if (hasNull) Null else False))(valued(column, _, Null, stats, settled))
         }
       case StartsWith(column, prefix) =>
-        of(column, table)(valued(column, IntervalTest.startsWith(prefix.bytes), Null, _, table.rows, settled))
+        of(column)(valued(column, IntervalTest.startsWith(prefix.bytes), Null, _, settled))
     }
 
   private def comparison(
@@ -70,12 +72,11 @@ private[predicate] object OutcomeEvaluation {
       operator: Operator,
       value: Value,
       stats: StatsColumn,
-      rows: Array[Long],
       settled: Array[Byte]
   ): Array[Byte] = {
     import Operator._
     def plain(rule: Operator, onNull: Int): Array[Byte] =
-      valued(column, IntervalTest.comparison(rule, value), onNull, stats, rows, settled)
+      valued(column, IntervalTest.comparison(rule, value), onNull, stats, settled)
     operator match {
       case Equal | Less | LessOrEqual => plain(operator, Null)
       case NullSafeEqual              => plain(Equal, False)
@@ -85,15 +86,15 @@ private[predicate] object OutcomeEvaluation {
     }
   }
 
-  private def each(table: StatsTable, settled: Array[Byte])(of: Int => Int): Array[Byte] =
-    Array.tabulate(table.rows.length) { i =>
+  private def each(settled: Array[Byte])(of: Int => Int): Array[Byte] =
+    Array.tabulate(rows.length) { i =>
       if (settled(i) == False) False.toByte
-      else if (table.rows(i) == 0L) Outcomes.None.toByte
+      else if (rows(i) == 0L) Outcomes.None.toByte
       else of(i).toByte
     }
 
-  private def of(column: Column, table: StatsTable)(evaluate: StatsColumn => Array[Byte]): Array[Byte] =
-    table.column(column.path, column.dataType).fold(constant(table, Outcomes.Any))(evaluate)
+  private def of(column: Column)(evaluate: StatsColumn => Array[Byte]): Array[Byte] =
+    table.column(column.path, column.dataType).fold(constant(Outcomes.Any))(evaluate)
 
   /** The outcomes for null, NaN and the interval together, as [[StatsPredicate]] describes them. */
   private def valued(
@@ -101,7 +102,6 @@ private[predicate] object OutcomeEvaluation {
       test: IntervalTest,
       onNull: Int,
       stats: StatsColumn,
-      rows: Array[Long],
       settled: Array[Byte]
   ): Array[Byte] = (test, stats) match {
     case (longs: LongTest, s: LongStatsColumn) =>
@@ -109,9 +109,9 @@ private[predicate] object OutcomeEvaluation {
       val onNaN = if (hasNaN) longs.within(NaN, NaN) else 0
       // Even without bounds, every value but NaN is between the infinities.
       val anywhere = if (hasNaN) longs.within(Lowest, Highest) else longs.anywhere
-      union(s, rows, settled, hasNaN, onNull, onNaN, anywhere)(i => longs.within(s.min(i), s.max(i)))
+      union(s, settled, hasNaN, onNull, onNaN, anywhere)(i => longs.within(s.min(i), s.max(i)))
     case (bytes: BytesTest, s: BytesStatsColumn) =>
-      union(s, rows, settled, hasNaN = false, onNull, 0, bytes.anywhere)(bytes.within(s.min, s.max, _))
+      union(s, settled, hasNaN = false, onNull, 0, bytes.anywhere)(bytes.within(s.min, s.max, _))
     case _ =>
       throw new IllegalArgumentException(
         s"statistics of `${column.path.mkString(".")}` are not in the encoding of ${column.dataType.catalogString}"
@@ -120,7 +120,6 @@ private[predicate] object OutcomeEvaluation {
 
   private def union(
       stats: StatsColumn,
-      rows: Array[Long],
       settled: Array[Byte],
       hasNaN: Boolean,
       onNull: Int,
@@ -150,7 +149,7 @@ private[predicate] object OutcomeEvaluation {
     out
   }
 
-  private def nulls(stats: StatsColumn, rows: Array[Long], onNull: Int, onValue: Int): Array[Byte] = {
+  private def nulls(stats: StatsColumn, onNull: Int, onValue: Int): Array[Byte] = {
     val nullCounts = stats.nullCounts
     val out = new Array[Byte](rows.length)
     var i = 0
@@ -164,8 +163,7 @@ private[predicate] object OutcomeEvaluation {
     out
   }
 
-  private def constant(table: StatsTable, mask: Int): Array[Byte] = {
-    val rows = table.rows
+  private def constant(mask: Int): Array[Byte] = {
     val out = new Array[Byte](rows.length)
     var i = 0
     while (i < out.length) {
@@ -174,6 +172,10 @@ private[predicate] object OutcomeEvaluation {
     }
     out
   }
+
+}
+
+private object OutcomeEvaluation {
 
   // Nothing else has the array of the left side, so the results can overwrite it.
   private def combined(left: Array[Byte], right: Array[Byte], kleene: Array[Byte]): Array[Byte] = {

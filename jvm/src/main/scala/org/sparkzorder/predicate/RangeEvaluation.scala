@@ -19,21 +19,16 @@ private[predicate] final class RangeEvaluation(table: StatsTable) {
       val f = new PiecewiseMonotone(function, checked)
       val inner = arguments.map(of)
       i => f(inner.map(_(i)))
-    case ChoiceRange(values, dt) =>
-      val inner = values.map(of)
-      val order = orderOf(dt)
-      i => Extent.hull(inner.map(_(i)), order)
-    case FirstRange(values, dt) =>
-      val inner = values.map(of)
-      val order = orderOf(dt)
-      i => first(inner.map(_(i)), order)
-    case ExtremeRange(values, isLeast, dt) =>
-      val inner = values.map(of)
-      val order = orderOf(dt)
-      i => extreme(inner.map(_(i)), isLeast, order)
+    case ChoiceRange(values, dt)           => joined(values, dt)(Extent.hull)
+    case FirstRange(values, dt)            => joined(values, dt)(first)
+    case ExtremeRange(values, isLeast, dt) => joined(values, dt)(extreme(_, isLeast, _))
   }
 
-  private def orderOf(dt: DataType): Ordering[Any] = TypeUtils.getInterpretedOrdering(dt)
+  private def joined(values: Seq[RangeOf], dt: DataType)(f: (Seq[Extent], Ordering[Any]) => Extent): Int => Extent = {
+    val inner = values.map(of)
+    val order: Ordering[Any] = TypeUtils.getInterpretedOrdering(dt)
+    i => f(inner.map(_(i)), order)
+  }
 
   private def ofColumn(dt: DataType, stats: StatsColumn): Int => Extent = {
     val bounds: Int => Option[(Any, Any)] = stats match {

@@ -9,22 +9,20 @@ import org.apache.spark.sql.types.DataType
  */
 private[predicate] sealed trait RangeOf extends Product with Serializable {
   def dataType: DataType
-  def columns: Set[Column]
+  def parts: Seq[RangeOf] = Nil
+  def columns: Set[Column] = parts.flatMap(_.columns).toSet
 
-  /** The number of its parts, itself included. */
-  def size: Int
+  /** The number of its parts at any depth, itself included. */
+  def size: Int = 1 + parts.map(_.size).sum
 }
 
 private[predicate] final case class ColumnRange(column: Column) extends RangeOf {
   override def dataType: DataType = column.dataType
   override def columns: Set[Column] = Set(column)
-  override def size: Int = 1
 }
 
 private[predicate] final case class LiteralRange(literal: Literal) extends RangeOf {
   override def dataType: DataType = literal.dataType
-  override def columns: Set[Column] = Set.empty
-  override def size: Int = 1
 }
 
 /**
@@ -36,28 +34,17 @@ private[predicate] final case class LiteralRange(literal: Literal) extends Range
 private[predicate] final case class FunctionRange(
     function: Expression,
     checked: Option[Expression],
-    arguments: Seq[RangeOf]
+    override val parts: Seq[RangeOf]
 ) extends RangeOf {
   override def dataType: DataType = function.dataType
-  override def columns: Set[Column] = arguments.flatMap(_.columns).toSet
-  override def size: Int = 1 + arguments.map(_.size).sum
 }
 
 /** `IF` and `CASE`: each row has the value of one of these. */
-private[predicate] final case class ChoiceRange(values: Seq[RangeOf], dataType: DataType) extends RangeOf {
-  override def columns: Set[Column] = values.flatMap(_.columns).toSet
-  override def size: Int = 1 + values.map(_.size).sum
-}
+private[predicate] final case class ChoiceRange(override val parts: Seq[RangeOf], dataType: DataType) extends RangeOf
 
 /** `COALESCE`: the first of these that is not null. */
-private[predicate] final case class FirstRange(values: Seq[RangeOf], dataType: DataType) extends RangeOf {
-  override def columns: Set[Column] = values.flatMap(_.columns).toSet
-  override def size: Int = 1 + values.map(_.size).sum
-}
+private[predicate] final case class FirstRange(override val parts: Seq[RangeOf], dataType: DataType) extends RangeOf
 
 /** `LEAST` and `GREATEST` of those that are not null. */
-private[predicate] final case class ExtremeRange(values: Seq[RangeOf], isLeast: Boolean, dataType: DataType)
-    extends RangeOf {
-  override def columns: Set[Column] = values.flatMap(_.columns).toSet
-  override def size: Int = 1 + values.map(_.size).sum
-}
+private[predicate] final case class ExtremeRange(override val parts: Seq[RangeOf], isLeast: Boolean, dataType: DataType)
+    extends RangeOf

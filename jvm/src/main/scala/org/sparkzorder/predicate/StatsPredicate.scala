@@ -63,19 +63,6 @@ sealed trait StatsPredicate extends Product with Serializable {
     case _                        => children.map(_.rangeCost).sum
   }
 
-  private[predicate] def withoutRanges: StatsPredicate = this match {
-    case _: RangeComparison | _: RangeIn =>
-      Unknown(Reason(ReasonCode.FunctionOfColumn, "too many functions of columns for so many files"))
-    case And(a, b)       => And(a.withoutRanges, b.withoutRanges)
-    case Or(a, b)        => Or(a.withoutRanges, b.withoutRanges)
-    case Not(a)          => Not(a.withoutRanges)
-    case Undefined(a)    => Undefined(a.withoutRanges)
-    case Within(a, b)    => Within(a.withoutRanges, b.withoutRanges)
-    case IsTrue(a)       => IsTrue(a.withoutRanges)
-    case Choice(c, a, b) => Choice(c.withoutRanges, a.withoutRanges, b.withoutRanges)
-    case other           => other
-  }
-
   /** Why parts of it are unknown, in reading order. */
   def reasons: Seq[Reason] = this match {
     case Unknown(reason) => Seq(reason)
@@ -204,3 +191,11 @@ object Const {
 
 /** Every outcome is possible. Other branches of the predicate are not affected. */
 final case class Unknown(reason: Reason) extends StatsPredicate
+
+/** The conjuncts of a scan's filter. */
+object Filters {
+
+  /** All of them, joined by AND. Without any, every row passes. */
+  def conjunction(predicates: Seq[StatsPredicate]): StatsPredicate =
+    predicates.reduceLeftOption(And(_, _)).getOrElse(Const.True)
+}

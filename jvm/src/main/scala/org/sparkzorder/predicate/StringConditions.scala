@@ -52,10 +52,7 @@ private[predicate] final class StringConditions(operands: Operands) {
       case None => Unknown(Reason(ReasonCode.UnsupportedExpression, "the pattern of LIKE is invalid"))
     }
 
-  /**
-   * The patterns of LIKE ALL and LIKE ANY, which are Kleene's AND and OR of them. A null pattern
-   * gives null.
-   */
+  /** The patterns of LIKE ALL and LIKE ANY, which are Kleene's AND and OR of them. A null pattern gives null. */
   private def likes(child: Expression, patterns: Seq[UTF8String]): Seq[StatsPredicate] =
     patterns.map(p => about(child, Literal(p, StringType))(like(_, _, '\\')))
 }

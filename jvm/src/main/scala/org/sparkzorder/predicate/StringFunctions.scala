@@ -2,18 +2,8 @@ package org.sparkzorder.predicate
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import org.apache.spark.sql.catalyst.expressions.{
-  Cast,
-  Concat,
-  EvalMode,
-  Expression,
-  Literal,
-  Lower,
-  StringTrim,
-  StringTrimLeft,
-  StringTrimRight,
-  Upper
-}
+import org.apache.spark.sql.catalyst.{expressions => catalyst}
+import org.apache.spark.sql.catalyst.expressions.{Cast, EvalMode, Expression, Literal}
 import org.apache.spark.sql.types._
 
 /** The tests of functions of strings, and of the texts of numbers. */
@@ -23,13 +13,13 @@ private[predicate] object StringFunctions {
   def of(e: Expression, operands: Operands): Option[StringTests] = {
     def column(child: Expression) = operands.comparableColumn(child).filter(_.dataType == StringType)
     e match {
-      case StringTrim(child, None)             => column(child).map(new OfTrimmed(_, left = true))
-      case StringTrimLeft(child, None)         => column(child).map(new OfTrimmed(_, left = true))
-      case StringTrimRight(child, None)        => column(child).map(new OfTrimmed(_, left = false))
-      case u: Upper                            => column(u.child).map(new CaseFolded(_, upper = true))
-      case l: Lower                            => column(l.child).map(new CaseFolded(_, upper = false))
-      case Concat(parts)                       => concatenated(parts, column(_))
-      case c: Cast if c.dataType == StringType =>
+      case catalyst.StringTrim(child, None)      => column(child).map(new OfTrimmed(_, left = true))
+      case catalyst.StringTrimLeft(child, None)  => column(child).map(new OfTrimmed(_, left = true))
+      case catalyst.StringTrimRight(child, None) => column(child).map(new OfTrimmed(_, left = false))
+      case u: catalyst.Upper                     => column(u.child).map(new CaseFolded(_, upper = true))
+      case l: catalyst.Lower                     => column(l.child).map(new CaseFolded(_, upper = false))
+      case catalyst.Concat(parts)                => concatenated(parts, column(_))
+      case c: Cast if c.dataType == StringType   =>
         operands.comparableColumn(c.child).filter(i => Integers(i.dataType)).map(new OfInteger(_))
       case _ =>
         operands.operand(e).toOption.collect {

@@ -93,3 +93,10 @@ private object TimeSteps {
   /** So many days before or after 1970, the microseconds since 1970 still fit a long easily. */
   private val MostDays = 100000000
 }
+
+/** Finds the [[MonotoneStep]] that an expression is. */
+private[predicate] object MonotoneSteps {
+
+  /** None for everything that is not proven in [[NumericSteps]] or in [[TimeSteps]]. */
+  def of(e: Expression): Option[MonotoneStep] = NumericSteps.of(e).orElse(TimeSteps.of(e))
+}

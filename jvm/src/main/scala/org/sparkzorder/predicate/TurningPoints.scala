@@ -8,12 +8,11 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.compat._
 import org.sparkzorder.predicate.RangeFunctions.zoneOf
+import org.sparkzorder.stats.OrderedValue
 
 /**
- * Where a function of [[RangeFunctions]] changes its direction. For each it is also known where it is a value at all, and
- * finite.
+ * Where a function of [[RangeFunctions]] changes its direction, and where it is a finite value at all.
  *
- *  - `abs` turns at 0.
  *  - `x % c` and `pmod(x, c)` start anew at the multiples of c. From one multiple to the next they take all their
  *    values, so one multiple is enough on each side of 0.
  *  - `month`, `quarter` and `day` start anew with each year or month. One new year is enough to take all values; of two
@@ -31,7 +30,7 @@ private[predicate] final class TurningPoints(function: Expression) {
       val dataType = function.collectFirst { case b: BoundReference if b.ordinal == argument => b.dataType }.get
       def number(v: Any): BigInt = BigInt(v.asInstanceOf[Number].longValue)
       def integers(values: BigInt*): Seq[Any] =
-        values.filter(v => v >= number(lo) && v <= number(hi)).map(typed(dataType, _))
+        values.filter(v => v >= number(lo) && v <= number(hi)).map(v => OrderedValue.decode(dataType, v.toLong))
       def isPositive = signOf(lo) > 0
       def isNegative = signOf(hi) < 0
       def when(isKnown: Boolean) = Option.when(isKnown)(Seq.empty[Any])
@@ -133,12 +132,5 @@ private[predicate] object TurningPoints {
     case f: Float   => math.signum(f).toInt
     case n: Number  => java.lang.Long.signum(n.longValue)
     case _          => 0
-  }
-
-  private def typed(dataType: DataType, v: BigInt): Any = dataType match {
-    case ByteType               => v.toByte
-    case ShortType              => v.toShort
-    case IntegerType | DateType => v.toInt
-    case _                      => v.toLong
   }
 }

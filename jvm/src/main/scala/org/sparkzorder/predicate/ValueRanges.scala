@@ -12,11 +12,9 @@ import org.sparkzorder.stats.ByteBounds
 final case class ValueRange(low: Option[Value], high: Option[Value])
 
 /**
- * The box around all rows for which a predicate is true: a range of values for each column.
- *
- * Every row for which the predicate is true has, in each of these columns, a value of the column's
- * range. Columns that are missing may have any value. A range that is too large is always right, so
- * forms that say little may be ignored.
+ * The box around all rows for which a predicate is true: such a row has, in each of these columns, a
+ * value of the column's range. Other columns may have any value. A range that is too large is always
+ * right.
  */
 object ValueRanges {
 

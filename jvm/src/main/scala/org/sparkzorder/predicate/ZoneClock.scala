@@ -1,6 +1,6 @@
 package org.sparkzorder.predicate
 
-import java.time.{LocalDate, LocalDateTime, ZoneId}
+import java.time.{LocalDate, LocalDateTime, ZoneId, ZonedDateTime}
 import java.time.temporal.ChronoUnit
 import java.time.zone.ZoneOffsetTransition
 import java.util.concurrent.ConcurrentHashMap
@@ -28,19 +28,11 @@ private[predicate] final class ZoneClock private (zone: ZoneId) {
       for (y <- year until year + 400; rule <- every) yield rule.createTransition(y)
   }
 
-  /**
-   * Timestamp to date is rising: no overlap has a midnight inside. One at its very start does no
-   * harm.
-   */
+  /** Timestamp to date is rising: no overlap has a midnight inside. One at its very start does no harm. */
   lazy val dates: Option[Long] = since(t => !t.isOverlap || lastMidnight(t) == t.getDateTimeAfter || !hasMidnight(t))
 
   /** Date to timestamp is rising: days begin in order. This can only fail near a transition. */
-  lazy val dayStarts: Option[Long] = since { t =>
-    val first = earlier(t).toLocalDate.minusDays(2)
-    val days = first.toEpochDay to later(t).toLocalDate.plusDays(2).toEpochDay
-    val starts = days.map(d => LocalDate.ofEpochDay(d).atStartOfDay(zone).toInstant)
-    starts.zip(starts.drop(1)).forall { case (a, b) => !b.isBefore(a) }
-  }
+  lazy val dayStarts: Option[Long] = since(t => areInOrder(t, _.atStartOfDay(zone)))
 
   /**
    * Truncation to days is rising. If the clock shows no midnight twice, the result depends only on
@@ -48,11 +40,13 @@ private[predicate] final class ZoneClock private (zone: ZoneId) {
    * later, as java.time resolves it. So the order of these beginnings is checked, as for
    * [[dayStarts]].
    */
-  lazy val midnights: Option[Long] = since { t =>
-    val first = earlier(t).toLocalDate.minusDays(2)
-    val days = first.toEpochDay to later(t).toLocalDate.plusDays(2).toEpochDay
-    val starts = days.map(d => LocalDate.ofEpochDay(d).atTime(0, 0).atZone(zone).toInstant)
-    !(t.isOverlap && hasMidnight(t)) && starts.zip(starts.drop(1)).forall { case (a, b) => !b.isBefore(a) }
+  lazy val midnights: Option[Long] =
+    since(t => !(t.isOverlap && hasMidnight(t)) && areInOrder(t, _.atTime(0, 0).atZone(zone)))
+
+  private def areInOrder(t: ZoneOffsetTransition, start: LocalDate => ZonedDateTime): Boolean = {
+    val days = earlier(t).toLocalDate.minusDays(2).toEpochDay to later(t).toLocalDate.plusDays(2).toEpochDay
+    val starts = days.map(d => start(LocalDate.ofEpochDay(d)).toInstant)
+    starts.zip(starts.drop(1)).forall { case (a, b) => !b.isBefore(a) }
   }
 
   /**
@@ -73,10 +67,7 @@ private[predicate] final class ZoneClock private (zone: ZoneId) {
   private def earlier(t: ZoneOffsetTransition) = if (t.isGap) t.getDateTimeBefore else t.getDateTimeAfter
   private def later(t: ZoneOffsetTransition) = if (t.isGap) t.getDateTimeAfter else t.getDateTimeBefore
 
-  /**
-   * Whether there is a midnight between the earlier local time, included, and the later one,
-   * excluded.
-   */
+  /** Whether there is a midnight between the earlier local time, included, and the later one, excluded. */
   private def hasMidnight(t: ZoneOffsetTransition): Boolean =
     !lastMidnight(t).isBefore(earlier(t))
 

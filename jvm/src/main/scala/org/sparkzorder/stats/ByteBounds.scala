@@ -8,10 +8,7 @@ object ByteBounds {
   /** The most bytes that a bound of a string or binary column may have. */
   val MaxLength = 128
 
-  /**
-   * A lower bound of at most [[MaxLength]] bytes: a prefix of the value is never greater than the
-   * value.
-   */
+  /** A lower bound of at most [[MaxLength]] bytes: a prefix is never greater than the value. */
   def lower(value: Array[Byte]): Array[Byte] = if (value.length <= MaxLength) value else Arrays.copyOf(value, MaxLength)
 
   /** An upper bound of at most [[MaxLength]] bytes; null when the first 128 bytes are all 0xFF. */

@@ -6,8 +6,7 @@ import org.sparkzorder.compat.ByteArrays
 
 /**
  * Byte strings, one for each file, without an object for each. An array of longs has the first
- * eight bytes of each string. Most comparisons end there; the other bytes are only looked at when
- * these are equal.
+ * eight bytes of each string, where most comparisons end.
  *
  * @param bytes of all strings, one after the other
  * @param starts where each string begins, and then the end of the last one
@@ -27,10 +26,9 @@ final class ByteStrings(bytes: Array[Byte], starts: Array[Int]) {
 
   def length(i: Int): Int = starts(i + 1) - starts(i)
 
-  /** A copy of string i. */
   def apply(i: Int): Array[Byte] = Arrays.copyOfRange(bytes, starts(i), starts(i + 1))
 
-  /** Compares string i with another, like [[OrderedValue.compare]]. */
+  /** Like [[OrderedValue.compare]]. */
   def compare(i: Int, other: ByteString): Int =
     if (prefixes(i) != other.prefix) java.lang.Long.compare(prefixes(i), other.prefix)
     else ByteArrays.compareUnsigned(bytes, starts(i), starts(i + 1), other.bytes, 0, other.bytes.length)
@@ -43,14 +41,8 @@ final class ByteStrings(bytes: Array[Byte], starts: Array[Int]) {
     ByteArrays.compareUnsigned(left, from, until, bytes, starts(i), starts(i + 1))
 
   def startsWith(i: Int, prefix: Array[Byte]): Boolean =
-    length(i) >= prefix.length && ByteArrays.equals(
-      bytes,
-      starts(i),
-      starts(i) + prefix.length,
-      prefix,
-      0,
-      prefix.length
-    )
+    length(i) >= prefix.length &&
+      ByteArrays.equals(bytes, starts(i), starts(i) + prefix.length, prefix, 0, prefix.length)
 
   /** The approximate size in memory. */
   def memoryBytes: Long = bytes.length + 12L * starts.length
@@ -60,18 +52,20 @@ object ByteStrings {
 
   /** @param strings null counts as empty */
   def of(strings: Array[Array[Byte]]): ByteStrings = {
-    val starts = new Array[Int](strings.length + 1)
-    strings.indices.foreach { i =>
-      starts(i + 1) = Math.addExact(starts(i), if (strings(i) == null) 0 else strings(i).length)
-    }
+    val (bytes, starts) = joined(strings)
+    new ByteStrings(bytes, starts)
+  }
+
+  /** The bytes of all strings, and where each begins; null counts as empty. */
+  def joined(strings: Array[Array[Byte]]): (Array[Byte], Array[Int]) = {
+    val starts = strings.scanLeft(0)((end, s) => Math.addExact(end, if (s == null) 0 else s.length))
     val bytes = new Array[Byte](starts.last)
     strings.indices.foreach { i =>
       if (strings(i) != null) System.arraycopy(strings(i), 0, bytes, starts(i), strings(i).length)
     }
-    new ByteStrings(bytes, starts)
+    (bytes, starts)
   }
 
-  /** Strings without bytes. */
   def empty(n: Int): ByteStrings = new ByteStrings(Array.emptyByteArray, new Array[Int](n + 1))
 
   /**

@@ -2,6 +2,7 @@ package org.sparkzorder.stats
 
 import java.lang.{Long => JLong}
 import java.math.BigInteger
+import java.util.function.{ToDoubleFunction, ToLongFunction}
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -11,9 +12,8 @@ import org.apache.spark.unsafe.Platform
 import org.sparkzorder.membership.MembershipBuilder
 
 /**
- * Collects the statistics of one field of a row or struct. There is one class for each way of
- * getting the value out of the row: this runs for each value that is written, so it neither boxes
- * values nor looks at types.
+ * Collects the statistics of one field of a row or struct. This runs for each value that is
+ * written, so it neither boxes values nor looks at types.
  */
 private[stats] abstract class ColumnCounter(ordinal: Int) {
   private[stats] var nulls = 0L
@@ -26,7 +26,7 @@ private[stats] abstract class ColumnCounter(ordinal: Int) {
   /** Counts a row in which the field is null, or a struct above it. */
   def addNull(): Unit = nulls += 1
 
-  /** Adds the row's value, which is not null. */
+  /** The value is not null. */
   protected def addValue(row: InternalRow): Unit
 
   def result(): ColumnStats
@@ -35,24 +35,28 @@ private[stats] abstract class ColumnCounter(ordinal: Int) {
 private[stats] object ColumnCounter {
 
   def apply(ordinal: Int, dt: DataType): ColumnCounter = dt match {
-    case BooleanType                                                         => new OfBoolean(ordinal)
-    case ByteType                                                            => new OfByte(ordinal)
-    case ShortType                                                           => new OfShort(ordinal)
-    case IntegerType | DateType | _: YearMonthIntervalType                   => new OfInt(ordinal)
-    case FloatType                                                           => new OfFloat(ordinal)
-    case DoubleType                                                          => new OfDouble(ordinal)
-    case BinaryType                                                          => new OfBytes(ordinal, isString = false)
-    case d: DecimalType if OrderedValue.encoding(d).contains(Encoding.Longs) => new OfDecimal(ordinal, d)
-    case d: DecimalType if OrderedValue.encoding(d).contains(Encoding.Bytes) => new OfWideDecimal(ordinal, d)
-    case other                                                               =>
-      OrderedValue.encoding(other) match {
-        case Some(Encoding.Longs) => new OfLong(ordinal)
-        case Some(Encoding.Bytes) => new OfBytes(ordinal, isString = true)
-        case None                 => new OfNulls(ordinal)
+    case BooleanType => longs(ordinal)(row => if (row.getBoolean(ordinal)) 1L else 0L)
+    case ByteType    => longs(ordinal)(_.getByte(ordinal).toLong)
+    case ShortType   => longs(ordinal)(_.getShort(ordinal).toLong)
+    case IntegerType | DateType | _: YearMonthIntervalType => longs(ordinal)(_.getInt(ordinal).toLong)
+    case FloatType                                         => new Doubles(ordinal, _.getFloat(ordinal).toDouble)
+    case DoubleType                                        => new Doubles(ordinal, _.getDouble(ordinal))
+    case BinaryType                                        => new OfBytes(ordinal, isString = false)
+    case other                                             =>
+      (OrderedValue.encoding(other), other) match {
+        case (Some(Encoding.Longs), d: DecimalType) => new OfDecimal(ordinal, d)
+        case (Some(Encoding.Bytes), d: DecimalType) => new OfWideDecimal(ordinal, d)
+        case (Some(Encoding.Longs), _)              => longs(ordinal)(_.getLong(ordinal))
+        case (Some(Encoding.Bytes), _)              => new OfBytes(ordinal, isString = true)
+        case (None, _)                              => new OfNulls(ordinal)
       }
   }
 
-  /** For types without an order, of which only nulls are counted. */
+  private def longs(ordinal: Int)(value: ToLongFunction[InternalRow]): ColumnCounter = new Longs(ordinal) {
+    protected def addValue(row: InternalRow): Unit = take(value.applyAsLong(row))
+  }
+
+  /** For types without an order. */
   private final class OfNulls(ordinal: Int) extends ColumnCounter(ordinal) {
     protected def addValue(row: InternalRow): Unit = ()
     def result(): ColumnStats = ColumnStats(null, null, nulls, 0L)
@@ -81,26 +85,6 @@ private[stats] object ColumnCounter {
       else ColumnStats(JLong.valueOf(min), JLong.valueOf(max), nulls, 0L)
   }
 
-  private final class OfBoolean(ordinal: Int) extends Longs(ordinal) {
-    protected def addValue(row: InternalRow): Unit = take(if (row.getBoolean(ordinal)) 1L else 0L)
-  }
-
-  private final class OfByte(ordinal: Int) extends Longs(ordinal) {
-    protected def addValue(row: InternalRow): Unit = take(row.getByte(ordinal).toLong)
-  }
-
-  private final class OfShort(ordinal: Int) extends Longs(ordinal) {
-    protected def addValue(row: InternalRow): Unit = take(row.getShort(ordinal).toLong)
-  }
-
-  private final class OfInt(ordinal: Int) extends Longs(ordinal) {
-    protected def addValue(row: InternalRow): Unit = take(row.getInt(ordinal).toLong)
-  }
-
-  private final class OfLong(ordinal: Int) extends Longs(ordinal) {
-    protected def addValue(row: InternalRow): Unit = take(row.getLong(ordinal))
-  }
-
   private final class OfDecimal(ordinal: Int, dt: DecimalType) extends Longs(ordinal) {
     private val precision = dt.precision
     private val scale = dt.scale
@@ -115,26 +99,20 @@ private[stats] object ColumnCounter {
     }
   }
 
-  private final class OfFloat(ordinal: Int) extends Doubles(ordinal) {
-    protected def addValue(row: InternalRow): Unit = take(row.getFloat(ordinal).toDouble)
-  }
-
-  private final class OfDouble(ordinal: Int) extends Doubles(ordinal) {
-    protected def addValue(row: InternalRow): Unit = take(row.getDouble(ordinal))
-  }
-
-  private abstract class Doubles(ordinal: Int) extends ColumnCounter(ordinal) {
+  private final class Doubles(ordinal: Int, value: ToDoubleFunction[InternalRow]) extends ColumnCounter(ordinal) {
     private var min = Double.PositiveInfinity
     private var max = Double.NegativeInfinity
     private var nans = 0L
 
-    protected final def take(v: Double): Unit =
+    protected def addValue(row: InternalRow): Unit = {
+      val v = value.applyAsDouble(row)
       if (v != v) nans += 1
       else {
         if (v < min) min = v
         if (v > max) max = v
         if (members != null) members.add(OrderedValue.ofDouble(v))
       }
+    }
 
     def result(): ColumnStats =
       if (min > max) ColumnStats(null, null, nulls, nans)
@@ -162,10 +140,7 @@ private[stats] object ColumnCounter {
       else ColumnStats(OrderedValue.ofBigInteger(min), OrderedValue.ofBigInteger(max), nulls, 0L)
   }
 
-  /**
-   * Strings and binaries. An unsafe row tells where their bytes are, so no object is made for a
-   * value.
-   */
+  /** Strings and binaries. An unsafe row tells where their bytes are, so no object is made. */
   private final class OfBytes(ordinal: Int, isString: Boolean) extends ColumnCounter(ordinal) {
     private val range = new ByteRange
 

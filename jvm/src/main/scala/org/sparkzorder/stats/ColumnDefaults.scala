@@ -27,10 +27,7 @@ final class ColumnDefaults(schema: StructType) {
 
 object ColumnDefaults {
 
-  /**
-   * Spark's key in the metadata of a field. Catalogs have it in top-level fields only, users'
-   * schemas anywhere.
-   */
+  /** Spark's key in the metadata of a field. Catalogs have it in top-level fields only, users' schemas anywhere. */
   val Key = "EXISTS_DEFAULT"
 
   /** Gives equal results for names that `equalsIgnoreCase` calls equal. */
@@ -47,10 +44,8 @@ object ColumnDefaults {
 }
 
 /**
- * Statistics for a reader whose schema has defaults. The table says 'all null' for files whose
- * column is null in every row, and also for files that lack the column. A reader with a default
- * sees only defaults in the latter. The two cannot be told apart, so the statistics are unknown in
- * both cases.
+ * Statistics for a reader whose schema has defaults. The table says 'all null' also for files that
+ * lack the column, where the reader sees the default. So 'all null' is taken for unknown.
  */
 final class StatsWithDefaults private (table: StatsTable, defaults: ColumnDefaults) extends StatsTable {
 

@@ -14,10 +14,7 @@ import org.sparkzorder.membership.{MembershipFormat, MembershipKind}
  */
 final case class FileId(path: String, length: Long, modificationTime: Long)
 
-/**
- * How the bounds of a column are encoded: as signed longs, or as byte strings compared as unsigned
- * bytes.
- */
+/** How the bounds of a column are encoded: as signed longs, or as byte strings compared as unsigned bytes. */
 sealed trait Encoding
 object Encoding {
   case object Longs extends Encoding
@@ -49,6 +46,15 @@ object ColumnStats {
 
   /** Nothing is known, so the file is always read. */
   val unknown: ColumnStats = ColumnStats(null, null, -1L, -1L)
+
+  /** Of a column without NaN, with byte bounds cut to the usual length. */
+  def of(min: Any, max: Any, nullCount: Long): ColumnStats = (min, max) match {
+    case (lo: Array[Byte], hi: Array[Byte]) =>
+      val upper = ByteBounds.upper(hi)
+      if (upper == null) ColumnStats(null, null, nullCount, 0L)
+      else ColumnStats(ByteBounds.lower(lo), upper, nullCount, 0L)
+    case _ => ColumnStats(min, max, nullCount, 0L)
+  }
 }
 
 /**
@@ -65,7 +71,7 @@ final case class FileStats(
 /**
  * The columns to collect statistics of.
  *
- * @param members those of which the values are kept too
+ * @param members those whose values are kept too
  * @param mostBytes that the values of one column may have in one file
  */
 final case class IndexedColumns(

@@ -8,8 +8,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * Encodes the values of a key column for a layout: by [[OrderedValue]], with byte strings cut to
- * their first [[KeyEncoding.MaxBytes]] bytes. Cut values keep their order, and long values cannot
- * fill up the sample and the broadcast.
+ * [[KeyEncoding.MaxBytes]] bytes, so that long values cannot fill up the sample and the broadcast.
  *
  * @throws IllegalArgumentException for a type that has no order
  */
@@ -31,19 +30,13 @@ final class KeyEncoding(val dataType: DataType) extends Serializable {
     case v              => KeyEncoding.cut(OrderedValue.encode(dataType, v).asInstanceOf[Array[Byte]])
   }
 
-  /**
-   * Encodes a decimal of at most 18 digits. It has the type's own scale unless a file says
-   * otherwise.
-   */
+  /** A decimal of at most 18 digits. It has the type's own scale unless a file says otherwise. */
   def decimal(value: Decimal): Long = dataType match {
     case d: DecimalType if value.scale == d.scale && value.precision <= Decimal.MAX_LONG_DIGITS => value.toUnscaledLong
     case _                                                                                      => long(value)
   }
 
-  /**
-   * Java code that encodes a value: an expression of type `long` or `byte[]` from the expression of
-   * a value that is not null.
-   */
+  /** A Java expression of type `long` or `byte[]`, from that of a value that is not null. */
   def code(ctx: CodegenContext, value: String): String = {
     def self = ctx.addReferenceObj("keyEncoding", this, classOf[KeyEncoding].getName)
     dataType match {

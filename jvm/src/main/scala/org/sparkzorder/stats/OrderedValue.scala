@@ -19,10 +19,7 @@ import org.sparkzorder.shim.Collations
  */
 object OrderedValue {
 
-  /**
-   * How a type's values are encoded; None for a type without statistics, so that no predicate on it
-   * skips a file.
-   */
+  /** How a type's values are encoded; None for a type without bounds. */
   def encoding(dt: DataType): Option[Encoding] = dt match {
     case BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType | DateType |
         TimestampType | TimestampNTZType | _: DayTimeIntervalType | _: YearMonthIntervalType =>
@@ -70,11 +67,16 @@ object OrderedValue {
       throw new IllegalArgumentException(s"no order-preserving encoding of $what as ${dt.catalogString}")
   }
 
-  /**
-   * The order of byte strings: unsigned byte by byte, and a string before all longer strings that
-   * begin with it.
-   */
+  /** The order of unsigned bytes. A string is before all longer strings that begin with it. */
   def compare(a: Array[Byte], b: Array[Byte]): Int = ByteArrays.compareUnsigned(a, b)
+
+  /** The order of two encoded values of one type. */
+  val order: Ordering[Any] = (a: Any, b: Any) =>
+    (a, b) match {
+      case (x: JLong, y: JLong)             => x.compareTo(y)
+      case (x: Array[Byte], y: Array[Byte]) => compare(x, y)
+      case _ => throw new IllegalArgumentException("bounds of two encodings in one column")
+    }
 
   /** A double as a long of the same order. Widen a float to double first, which is exact. */
   def ofDouble(v: Double): Long = {
@@ -152,8 +154,7 @@ object OrderedValue {
   /** By the class name, since Spark 4.0 does not have the type. */
   private[sparkzorder] def isTime(dt: DataType): Boolean = dt.getClass.getName == "org.apache.spark.sql.types.TimeType"
 
-  // CHAR and VARCHAR are also string types of the binary collation, and their values are ordinary
-  // strings.
+  // CHAR and VARCHAR are also string types of the binary collation, and their values are ordinary strings.
   private def isBinaryString(s: StringType): Boolean = Collations.of(s) == Collations.Binary
 
   private[stats] def unscaledAt(d: DecimalType, v: Decimal): BigInteger = {
@@ -164,7 +165,6 @@ object OrderedValue {
     exact.unscaledValue
   }
 
-  // An upper bound may have been rounded up to a value with more digits than the type, so the
-  // precision is not checked.
+  // An upper bound may have been rounded up to a value with more digits than the type, so the precision is not checked.
   private def decimal(d: DecimalType, unscaled: BigInteger): Decimal = Decimal(new JBigDecimal(unscaled, d.scale))
 }

@@ -29,10 +29,7 @@ final class StatsCollector(schema: StructType, columns: IndexedColumns) {
     level.add(row)
   }
 
-  /**
-   * The statistics of all rows added so far. Bounds leave out nulls and NaN; byte bounds have at
-   * most 128 bytes.
-   */
+  /** The statistics of all rows added so far. */
   def result(): FileStats = FileStats(
     rows,
     counters.iterator.map { case (key, c) => key -> c.result() }.toMap,
@@ -108,5 +105,23 @@ private object StatsCollector {
       if (row.isNullAt(ordinal)) level.addNull() else level.add(row.getStruct(ordinal, fields))
 
     def addNull(): Unit = level.addNull()
+  }
+}
+
+/** The columns of a schema that can have statistics. */
+object IndexableColumns {
+
+  /** Leaves, also those of structs, whose type has an order: in the schema's order, depth first. */
+  def of(schema: StructType): Seq[ColumnKey] = all(schema).filter(c => OrderedValue.encoding(c.dataType).isDefined)
+
+  /** Also arrays, maps, structs and leaves without order, of which only nulls are counted. */
+  def all(schema: StructType): Seq[ColumnKey] = under(Vector.empty, schema)
+
+  private def under(parents: Vector[String], struct: StructType): Seq[ColumnKey] = struct.fields.toVector.flatMap { f =>
+    val key = ColumnKey(parents :+ f.name, f.dataType)
+    (f.dataType: DataType) match {
+      case inner: StructType => key +: under(parents :+ f.name, inner)
+      case _                 => Vector(key)
+    }
   }
 }

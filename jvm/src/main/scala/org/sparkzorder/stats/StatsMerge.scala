@@ -1,14 +1,9 @@
 package org.sparkzorder.stats
 
-import java.lang.{Long => JLong}
-
 /** Merges the statistics of parts of a file. */
 object StatsMerge {
 
-  /**
-   * The statistics of a file from those of two disjoint parts. A column that is unknown in either
-   * part is unknown.
-   */
+  /** From two disjoint parts. A column that is unknown in either part is unknown. */
   def merge(a: FileStats, b: FileStats): FileStats =
     if (a.rows == 0) b
     else if (b.rows == 0) a
@@ -21,24 +16,16 @@ object StatsMerge {
 
   private def merge(x: ColumnStats, xRows: Long, y: ColumnStats, yRows: Long): ColumnStats = {
     val (min, max) =
-      if (x.hasBounds && y.hasBounds) {
-        (if (compare(x.min, y.min) <= 0) x.min else y.min, if (compare(x.max, y.max) >= 0) x.max else y.max)
-      } else if (hasNoValue(x, xRows)) (y.min, y.max)
+      if (x.hasBounds && y.hasBounds) (OrderedValue.order.min(x.min, y.min), OrderedValue.order.max(x.max, y.max))
+      else if (hasNoValue(x, xRows)) (y.min, y.max)
       else if (hasNoValue(y, yRows)) (x.min, x.max)
       else (null, null)
     ColumnStats(min, max, sum(x.nullCount, y.nullCount), sum(x.nanCount, y.nanCount))
   }
 
-  // Bounds are missing if nothing is known, or if there is no value. Only in the latter case the
-  // part can be ignored.
+  // Without bounds, nothing is known, or there is no value. Only then the part can be ignored.
   private def hasNoValue(c: ColumnStats, rows: Long): Boolean =
     !c.hasBounds && c.nullCount >= 0 && c.nanCount >= 0 && c.nullCount + c.nanCount == rows
 
   private def sum(a: Long, b: Long): Long = if (a < 0 || b < 0) -1L else a + b
-
-  private def compare(a: Any, b: Any): Int = (a, b) match {
-    case (x: JLong, y: JLong)             => x.compareTo(y)
-    case (x: Array[Byte], y: Array[Byte]) => OrderedValue.compare(x, y)
-    case _                                => throw new IllegalArgumentException("bounds of two encodings in one column")
-  }
 }

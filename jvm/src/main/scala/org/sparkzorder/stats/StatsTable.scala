@@ -4,14 +4,10 @@ import org.apache.spark.sql.types.DataType
 
 import org.sparkzorder.membership.ColumnMembers
 
-/**
- * The statistics of many files, column by column. A file is identified by its ordinal, 0 until
- * `files`.
- */
+/** The statistics of many files, column by column. A file is known by its ordinal, 0 until `files`. */
 trait StatsTable {
   def files: Int
 
-  /** The number of rows of each file. */
   def rows: Array[Long]
 
   /** Whether every file is known to have rows. */
@@ -59,10 +55,7 @@ final class LongStatsColumn(
     val nanCounts: Array[Long]
 ) extends StatsColumn {
 
-  /**
-   * Whether each file has bounds and neither null nor NaN, as key columns usually do. Then the
-   * bounds alone decide.
-   */
+  /** Whether each file has bounds and neither null nor NaN, as key columns usually do. */
   lazy val isComplete: Boolean =
     bounded.cardinality == min.length && isZero(nullCounts) && (nanCounts == null || isZero(nanCounts))
 

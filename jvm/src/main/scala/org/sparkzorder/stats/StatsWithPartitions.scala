@@ -54,13 +54,8 @@ final class StatsWithPartitions(table: StatsTable, schema: StructType, values: A
         val bounds = Array.tabulate(own.length)(encoded(_) match {
           case v: java.lang.Long => v.longValue; case _ => 0L
         })
-        new LongStatsColumn(
-          bounds,
-          bounds,
-          bounded,
-          nulls,
-          if (OrderedValue.hasNaN(dataType)) counts(isNaN(_)) else null
-        )
+        val nans = if (OrderedValue.hasNaN(dataType)) counts(isNaN(_)) else null
+        new LongStatsColumn(bounds, bounds, bounded, nulls, nans)
       case _ =>
         val bounds = ByteStrings.of(Array.tabulate(own.length)(encoded(_) match {
           case v: Array[Byte] => v

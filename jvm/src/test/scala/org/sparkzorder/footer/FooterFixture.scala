@@ -14,7 +14,7 @@ import org.scalatest.{Assertions, Suite}
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.footer.files.FooterReaders
 import org.sparkzorder.indexing.FileScan
-import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, IndexableColumns, IndexedColumns}
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, IndexableColumns, IndexedColumns, OrderedValue}
 
 /** A Spark session, a temporary folder, and a comparison of footers with rows. */
 trait FooterFixture extends LocalSpark { this: Suite with Assertions =>
@@ -57,7 +57,7 @@ trait FooterFixture extends LocalSpark { this: Suite with Assertions =>
   }
 
   def footer(status: FileStatus, format: DataFormat, schema: StructType): FileFooter =
-    FooterReaders.read(status, format, conf, schema, settingsOfFooters)
+    footer(status, format, schema, IndexableColumns.of(schema))
 
   def footer(status: FileStatus, format: DataFormat, schema: StructType, columns: Seq[ColumnKey]): FileFooter =
     FooterReaders.of(format, conf, schema, columns, settingsOfFooters).read(status)
@@ -85,7 +85,7 @@ trait FooterFixture extends LocalSpark { this: Suite with Assertions =>
   }
 
   private def encloses(s: ColumnStats, truth: ColumnStats): Unit = {
-    assert(EncodedOrder.compare(s.min, truth.min) <= 0)
-    assert(EncodedOrder.compare(s.max, truth.max) >= 0)
+    assert(OrderedValue.order.compare(s.min, truth.min) <= 0)
+    assert(OrderedValue.order.compare(s.max, truth.max) >= 0)
   }
 }

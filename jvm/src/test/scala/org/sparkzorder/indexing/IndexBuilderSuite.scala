@@ -8,8 +8,8 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.footer.{DataFormat, EncodedOrder, FooterFixture, NotDataFileException, Samples}
-import org.sparkzorder.stats.{FileId, IndexableColumns, IndexedColumns}
+import org.sparkzorder.footer.{DataFormat, FooterFixture, NotDataFileException, Samples}
+import org.sparkzorder.stats.{FileId, IndexableColumns, IndexedColumns, OrderedValue}
 
 class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
 
@@ -35,8 +35,8 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
         stats.columns.foreach { case (k, s) =>
           assert(s.nullCount == truth.columns(k).nullCount && s.nanCount == truth.columns(k).nanCount, k)
           if (s.hasBounds) {
-            assert(EncodedOrder.compare(s.min, truth.columns(k).min) <= 0, k)
-            assert(EncodedOrder.compare(s.max, truth.columns(k).max) >= 0, k)
+            assert(OrderedValue.order.compare(s.min, truth.columns(k).min) <= 0, k)
+            assert(OrderedValue.order.compare(s.max, truth.columns(k).max) >= 0, k)
           } else {
             val mayLack = format == DataFormat.Orc && Set("ancient", "ts", "ancient_ts")(k.path.head)
             assert(!truth.columns(k).hasBounds || mayLack, k)
@@ -74,21 +74,14 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     Files.delete(Paths.get(files(1).getPath.toUri.getPath))
     // Somebody is writing this file.
     val growing = statusOf(Files.writeString(folder.resolve("left").resolve("growing.parquet"), "no data"))
+    Files.writeString(Paths.get(growing.getPath.toUri.getPath), "no data yet")
     val reasons = mutable.Map.empty[String, String]
     // The third file is changed after its footer was read and before the last check.
     val touched = Paths.get(files(2).getPath.toUri.getPath)
-    var once = true
-    val setting = IndexBuilder.Setting(
-      leftOut = (f, why) => reasons.synchronized(reasons.put(f.getPath.getName, why)),
-      progress = _ =>
-        synchronized {
-          if (once) {
-            once = false
-            Files.setLastModifiedTime(touched, java.nio.file.attribute.FileTime.fromMillis(12345))
-            Files.writeString(Paths.get(growing.getPath.toUri.getPath), "no data yet")
-          }
-        }
-    )
+    val setting = IndexBuilder.Setting(leftOut = (f, why) => reasons.synchronized {
+      if (reasons.isEmpty) Files.setLastModifiedTime(touched, java.nio.file.attribute.FileTime.fromMillis(12345))
+      reasons.put(f.getPath.getName, why)
+    })
     val made = built(files :+ growing, schema, setting)
     assert(made.map(_._1) == Seq(files(0), files(3)).map(id))
     assert(reasons.keySet == Set(files(1), files(2), growing).map(_.getPath.getName))

@@ -2,26 +2,24 @@ package org.sparkzorder.footer.files
 
 import java.io.FileNotFoundException
 import java.util.concurrent.{Callable, ExecutionException, Executors, Future}
-import java.util.concurrent.atomic.AtomicInteger
 
 import com.google.common.util.concurrent.ThreadFactoryBuilder
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{EtagSource, FileStatus}
+import org.apache.hadoop.fs.{EtagSource, FileStatus, Path}
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
-import org.sparkzorder.footer.traits.FileTraits
 import org.sparkzorder.footer.{DataFormat, FileFooter, FooterReader, FooterSettings, NotDataFileException}
+import org.sparkzorder.footer.orc.OrcFooter
+import org.sparkzorder.footer.parquet.ParquetFooter
+import org.sparkzorder.footer.traits.FileTraits
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.stats.ColumnKey
 
-/**
- * Reads the footers of many files, in order: few files by threads of the driver, many by a Spark
- * job.
- */
+/** Reads the footers of many files, in order: few files by threads of the driver, many by a Spark job. */
 object Footers {
 
   /** The driver reads up to this number of files itself. */
@@ -33,8 +31,7 @@ object Footers {
   /**
    * @param tableSchema of the table's data columns
    * @param columns the columns to judge
-   * @param progress called from any thread with the number of files that are done
-   * @param options of the table: they may have the keys of encrypted files
+   * @param options of the table; one of them makes ORC's readers find columns by position, others have keys
    * @param withTraits whether to look at what files have beside their rows, see [[FileTraits]]
    * @throws NotDataFileException for the first file, in order, that is not intact
    */
@@ -44,26 +41,18 @@ object Footers {
       format: DataFormat,
       tableSchema: StructType,
       columns: Seq[ColumnKey],
-      progress: Int => Unit = _ => (),
       options: Map[String, String] = Map.empty,
       withTraits: Boolean = false
   ): Seq[FileFooter] =
-    tryAll(spark, files, format, tableSchema, columns, progress, options, withTraits)
-      .map(_.fold(throw _, identity))
+    tryAll(spark, files, format, tableSchema, columns, options, withTraits).map(_.fold(throw _, identity))
 
-  /**
-   * Like [[readAll]], with a Left in the place of a file that is gone or damaged. Other input and
-   * output errors are thrown.
-   *
-   * @param options of the table; one of them makes ORC's readers find columns by position, others have keys
-   */
+  /** Like [[readAll]], with a Left in the place of a file that is gone or damaged. Other errors are thrown. */
   def tryAll(
       spark: SparkSession,
       files: Seq[FileStatus],
       format: DataFormat,
       tableSchema: StructType,
       columns: Seq[ColumnKey],
-      progress: Int => Unit = _ => (),
       options: Map[String, String] = Map.empty,
       withTraits: Boolean = false
   ): Seq[Either[NotDataFileException, FileFooter]] = {
@@ -72,7 +61,7 @@ object Footers {
     val settings = FooterSettings.of(session.sessionState.conf)
     if (files.size <= OnDriver) {
       val reader = FooterReaders.of(format, conf, tableSchema, columns, settings, withTraits)
-      byThreads(files.toIndexedSeq, tryOne(conf, reader, _), progress)
+      byThreads(files.toIndexedSeq)(tryOne(conf, reader, _))
     } else {
       // The closure holds nothing but what its tasks need.
       val asked = columns.toArray
@@ -83,23 +72,17 @@ object Footers {
         group.flatMap(_.iterator).map(tryOne(shared.value.value, reader, _).map(parts.in)).toArray
       }
       val parts = new SharedParts(columns)
-      try byJob(session.sparkContext, files, read, progress).map(_.map(parts.in))
+      try byJob(session.sparkContext, files, read).map(_.map(parts.in))
       finally shared.destroy()
     }
   }
 
   private type Footer = Either[NotDataFileException, FileFooter]
 
-  private def byThreads(
-      files: IndexedSeq[FileStatus],
-      read: FileStatus => Footer,
-      progress: Int => Unit
-  ): Seq[Footer] = {
-    val done = new AtomicInteger
+  private def byThreads(files: IndexedSeq[FileStatus])(read: FileStatus => Footer): Seq[Footer] = {
     val statement = StatementProgress.current
     onDriver(files) { status =>
       val footer = read(status)
-      progress(done.incrementAndGet())
       statement.foreach(_.done(Phase.Footers, files = 1))
       footer
     }
@@ -108,16 +91,13 @@ object Footers {
   private def byJob(
       context: SparkContext,
       files: Seq[FileStatus],
-      read: (TaskContext, Iterator[Array[FileStatus]]) => Array[Footer],
-      progress: Int => Unit
+      read: (TaskContext, Iterator[Array[FileStatus]]) => Array[Footer]
   ): Seq[Footer] = {
     val tasks = files.grouped(FilesPerTask).toIndexedSeq
     val results = new Array[Array[Footer]](tasks.size)
-    val done = new AtomicInteger
     val statement = StatementProgress.current
     def keep(task: Int, footers: Array[Footer]): Unit = {
       results(task) = footers
-      progress(done.addAndGet(footers.length))
       statement.foreach(_.done(Phase.Footers, footers.length.toLong))
     }
     context.runJob(context.parallelize(tasks.map(_.toArray), tasks.size), read, tasks.indices, keep _)
@@ -149,10 +129,7 @@ object Footers {
     now.getLen == file.getLen && now.getModificationTime == file.getModificationTime
   }
 
-  /**
-   * Runs `work` on each item in a pool of threads, with results in order. Throws the first error
-   * after all threads have stopped.
-   */
+  /** Runs `work` on each item in a pool of threads, with results in order. Throws the first error. */
   private[footer] def onDriver[A, B](items: IndexedSeq[A])(work: A => B): IndexedSeq[B] =
     if (items.isEmpty) IndexedSeq.empty
     else {
@@ -166,10 +143,7 @@ object Footers {
       finally pool.shutdownNow()
     }
 
-  /**
-   * Lets the footers of many files share their equal parts: a million files have a handful of
-   * schemas.
-   */
+  /** Lets the footers of a million files share their equal parts. */
   private final class SharedParts(columns: Seq[ColumnKey]) {
     private val schemas = scala.collection.mutable.Map.empty[StructType, StructType]
     private val keys = columns.map(k => k -> k).toMap
@@ -186,4 +160,41 @@ object Footers {
       traits = f.traits.map(t => traits.getOrElseUpdate(t, t))
     )
   }
+}
+
+/** Makes the footer reader of a format. */
+object FooterReaders {
+
+  /**
+   * @param conf how to reach the files; it is copied
+   * @param tableSchema the table's data columns; bounds are given in its types
+   * @param columns the columns to judge
+   * @param withTraits whether to look at what files have beside their rows, see [[FileTraits]]
+   */
+  def of(
+      format: DataFormat,
+      conf: Configuration,
+      tableSchema: StructType,
+      columns: Seq[ColumnKey],
+      settings: FooterSettings,
+      withTraits: Boolean = false
+  ): FooterReader = format match {
+    case DataFormat.Parquet => new ParquetFooter(conf, tableSchema, columns, settings, withTraits)
+    case DataFormat.Orc     => new OrcFooter(conf, tableSchema, columns, settings, withTraits)
+  }
+}
+
+/** Tells whether files are still as they were listed. */
+object UnchangedFiles {
+
+  /** For each file, whether it still has its length and time stamp. Each folder is listed once. */
+  def of(conf: Configuration, files: Seq[FileStatus]): IndexedSeq[Boolean] = {
+    val folders = files.map(_.getPath.getParent).distinct.toIndexedSeq
+    val now = Footers.onDriver(folders)(listed(conf, _)).flatten.toMap
+    files.map(f => now.get(f.getPath).contains((f.getLen, f.getModificationTime))).toIndexedSeq
+  }
+
+  private def listed(conf: Configuration, folder: Path): Seq[(Path, (Long, Long))] =
+    try folder.getFileSystem(conf).listStatus(folder).toSeq.map(s => s.getPath -> ((s.getLen, s.getModificationTime)))
+    catch { case _: FileNotFoundException => Nil }
 }

@@ -3,9 +3,8 @@ package org.sparkzorder.footer.orc
 import org.sparkzorder.compat._
 
 /**
- * Old versions of Hive write ORC files whose columns are called `_col0`, `_col1` and so on. When
- * all names of a file begin with `_col`, Spark finds its columns by position, whatever the table
- * calls them.
+ * Old versions of Hive call the columns of ORC files `_col0`, `_col1` and so on. When all names of a
+ * file begin with `_col`, Spark finds its columns by position.
  */
 object NamelessColumns {
   private val Prefix = "_col"
@@ -13,10 +12,7 @@ object NamelessColumns {
   /** Whether a file with these names is read by position. */
   def are(names: Seq[String]): Boolean = names.nonEmpty && names.forall(_.startsWith(Prefix))
 
-  /**
-   * Whether a column has such a name at another position than the name says, so that its statistics
-   * cannot be found by name.
-   */
+  /** Whether a column has such a name at another position, so that its statistics are not found by name. */
   def isMisplaced(names: IndexedSeq[String], column: String): Boolean =
     column.startsWith(Prefix) && !isAtItsPosition(names, column)
 

@@ -1,7 +1,5 @@
 package org.sparkzorder.footer.orc
 
-import java.util.IdentityHashMap
-
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
@@ -12,28 +10,10 @@ import org.apache.spark.sql.execution.datasources.orc.OrcUtils
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.compat._
-import org.sparkzorder.footer.{
-  DataFormat,
-  Encryption,
-  FieldNames,
-  FileFooter,
-  FooterReader,
-  FooterSettings,
-  JudgedColumn,
-  Judgement,
-  NameMatch,
-  NotDataFileException,
-  OtherZone,
-  SessionBound,
-  StatisticsTrust,
-  Unreadable
-}
+import org.sparkzorder.footer._
 import org.sparkzorder.stats.ColumnKey
 
-/**
- * Reads the footers of ORC files. Only the statistics of the whole file are used, not those of its
- * stripes.
- */
+/** Reads the footers of ORC files, with the statistics of whole files. */
 private[footer] final class OrcFooter(
     conf: Configuration,
     tableSchema: StructType,
@@ -69,7 +49,7 @@ private[footer] final class OrcFooter(
       schema,
       unreadable ++ quoted(reader),
       timestamps = None,
-      codec = if (reader.getNumberOfRows == 0) None else Some(NameMatch.fold(reader.getCompressionKind.name)),
+      codec = if (reader.getNumberOfRows == 0) None else Some(Places.fold(reader.getCompressionKind.name)),
       stats = judged.stats,
       loose = judged.loose,
       untrusted = judged.untrusted,
@@ -92,27 +72,27 @@ private[footer] final class OrcFooter(
       encryption: Encryption
   ): Judgement = {
     val nameless = NamelessColumns.are(names)
-    // Where the names agree with the table's one by one, it makes no difference how columns are
-    // found.
+    // Where the names agree with the table's one by one, it makes no difference how columns are found.
     val moved = positional && names != tableSchema.fieldNames.take(names.size).toSeq
     val statistics = new OrcStatistics(reader)
-    val places = new Places
+    val places = new Places[TypeDescription](
+      reader.getSchema,
+      settings.caseSensitive,
+      _.getCategory == TypeDescription.Category.STRUCT,
+      struct => namesOf(struct).zip(childrenOf(struct))
+    )
     Judgement(columns.map { key =>
       // Without the key, ORC shows masked values of an encrypted column.
       if (encryption.hides(key.path) || (moved && !encryption.isNone))
         JudgedColumn(key, StatisticsTrust.Unknown, None)
-      // Another reader may call another column by this name, and then takes it from another
-      // position of the file.
+      // Another reader may call another column by this name, and then takes it from another position of the file.
       else if (moved || (nameless && !NamelessColumns.isAtItsPosition(names, key.path.head)))
         JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
-      else judge(key, places.of(reader.getSchema, key.path.toList, exact = true), statistics)
+      else judge(key, places.of(key.path), statistics)
     })
   }
 
-  /**
-   * Files without Spark's version were written by others, so they may hold nanoseconds. Spark's own
-   * hold microseconds.
-   */
+  /** Files without Spark's version may hold nanoseconds. */
   private def finerThanMicros(reader: Reader): Seq[Seq[String]] =
     if (reader.hasMetadataValue("org.apache.spark.version")) Nil else OrcTimestamps.columns(reader.getSchema).map(_._1)
 
@@ -140,43 +120,20 @@ private[footer] final class OrcFooter(
     case None        => Nil
   }
 
-  private def judge(key: ColumnKey, place: Place, statistics: OrcStatistics): JudgedColumn =
+  private def judge(key: ColumnKey, place: Place[TypeDescription], statistics: OrcStatistics): JudgedColumn =
     place match {
-      case Left(judged) => JudgedColumn(key, judged._1, judged._2)
-      // An ORC timestamp is a wall clock, which each JVM reads in its own time zone.
-      case Right((leaf, true)) if key.dataType == TimestampType =>
-        JudgedColumn(key, statistics.nulls(key.dataType, leaf), Some(SessionBound.ButForNulls))
-      case Right((leaf, exact)) =>
-        val bound =
-          if (!exact) Some(SessionBound.Always)
-          else if (key.dataType == DateType) Some(SessionBound.WhenAncient) else None
-        JudgedColumn(key, statistics.judge(key, leaf), bound)
+      case Place.Found(way, exact) if way.last.getCategory.isPrimitive =>
+        // An ORC timestamp is a wall clock, which each JVM reads in its own time zone.
+        if (exact && key.dataType == TimestampType)
+          JudgedColumn(key, statistics.nulls(key.dataType, way.last), Some(SessionBound.ButForNulls))
+        else {
+          val bound =
+            if (!exact) Some(SessionBound.Always)
+            else if (key.dataType == DateType) Some(SessionBound.WhenAncient) else None
+          JudgedColumn(key, statistics.judge(key, way.last), bound)
+        }
+      case other => JudgedColumn.without(key, other)
     }
-
-  /**
-   * Either the leaf, and whether its name agrees in case as well, or the verdict for a column
-   * without a leaf.
-   */
-  private type Place = Either[(StatisticsTrust, Option[SessionBound]), (TypeDescription, Boolean)]
-
-  /** Finds the columns of one file by the names of the table. */
-  private final class Places {
-    private val structs = new IdentityHashMap[TypeDescription, FieldNames]
-
-    def of(struct: TypeDescription, names: List[String], exact: Boolean): Place = {
-      val here = structs.computeIfAbsent(struct, s => new FieldNames(namesOf(s)))
-      here.find(names.head, settings.caseSensitive) match {
-        case NameMatch.Absent(true) if exact           => Left((StatisticsTrust.Missing, None))
-        case NameMatch.Absent(_) | NameMatch.Ambiguous => Left((StatisticsTrust.Untrusted, Some(SessionBound.Always)))
-        case NameMatch.Found(i, same)                  =>
-          val child = struct.getChildren.get(i)
-          if (names.tail.isEmpty) {
-            if (child.getCategory.isPrimitive) Right((child, exact && same)) else Left((StatisticsTrust.Unknown, None))
-          } else if (child.getCategory == TypeDescription.Category.STRUCT) of(child, names.tail, exact && same)
-          else Left((StatisticsTrust.Unknown, None))
-      }
-    }
-  }
 
   private def namesOf(struct: TypeDescription): IndexedSeq[String] =
     if (struct.getCategory == TypeDescription.Category.STRUCT) struct.getFieldNames.asScala.toIndexedSeq

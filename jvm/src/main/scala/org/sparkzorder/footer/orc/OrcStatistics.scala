@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.datasources.orc.OrcUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import org.sparkzorder.footer.{Belief, Calendar, EncodedOrder, StatisticsTrust, WritersTable}
+import org.sparkzorder.footer.{Belief, Calendar, StatisticsTrust, WritersTable}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 
 /** Judges the file-level statistics of an open ORC file, column by column. */
@@ -41,10 +41,10 @@ private[footer] final class OrcStatistics(reader: Reader) {
       bounds(key.dataType, leaf, api(leaf.getId), proto.get(leaf.getId)) match {
         case Some((min, max)) =>
           val (lo, hi) = (OrderedValue.encode(key.dataType, min), OrderedValue.encode(key.dataType, max))
-          if (EncodedOrder.compare(lo, hi) > 0) StatisticsTrust.Untrusted
+          if (OrderedValue.order.compare(lo, hi) > 0) StatisticsTrust.Untrusted
           else if (key.dataType == DateType && !Calendar.settled(DateType, lo.asInstanceOf[Long]))
             StatisticsTrust.Untrusted
-          else StatisticsTrust.Trusted(EncodedOrder.stats(lo, hi, nulls))
+          else StatisticsTrust.Trusted(ColumnStats.of(lo, hi, nulls))
         case None => StatisticsTrust.Untrusted
       }
   }

@@ -13,7 +13,7 @@ import org.apache.orc.{OrcFile, TypeDescription}
 import org.apache.orc.TypeDescription.Category
 
 import org.sparkzorder.compat._
-import org.sparkzorder.footer.FinerThanMicros
+import org.sparkzorder.footer.TimestampSearch
 
 /**
  * A wall clock that a rewrite would change.
@@ -25,10 +25,7 @@ final case class AmbiguousClock(column: Seq[String], zone: ZoneId, twice: Boolea
 /** Timestamps as an ORC file stores them: seconds, and nanoseconds beside them. */
 private[footer] object OrcTimestamps {
 
-  /**
-   * Columns of instants and of wall clocks at any depth, each with the names of the struct fields
-   * on the way to it.
-   */
+  /** Columns of instants and of wall clocks at any depth, each with the names of the fields on the way to it. */
   def columns(schema: TypeDescription): Seq[(Seq[String], TypeDescription)] = below(schema, Nil)
 
   private def below(t: TypeDescription, names: List[String]): Seq[(Seq[String], TypeDescription)] =
@@ -45,9 +42,8 @@ private[footer] object OrcTimestamps {
   def firstFiner(conf: Configuration, file: FileStatus): Option[Seq[String]] =
     Using.resource(new Values(conf, file, isWanted = _ => true, asStored = false)) { values =>
       values.batches.flatMap(_.collectFirst {
-        case (column, Some((vector, count))) if isFiner(vector, count) => column
-      })
-        .nextOption()
+        case (column, Some((v, count))) if exists(v, count)(i => TimestampSearch.isFiner(v.nanos(i).toLong)) => column
+      }).nextOption()
     }
 
   /**
@@ -157,16 +153,5 @@ private[footer] object OrcTimestamps {
 
   private implicit class Children(children: java.util.List[TypeDescription]) {
     def indexWhere(child: TypeDescription): Int = children.asScala.indexWhere(_ eq child)
-  }
-
-  private def isFiner(vector: TimestampColumnVector, count: Int): Boolean = {
-    val last = if (vector.isRepeating) math.min(1, count) else count
-    var i = 0
-    var found = false
-    while (i < last && !found) {
-      found = (vector.noNulls || !vector.isNull(i)) && FinerThanMicros.is(vector.nanos(i).toLong)
-      i += 1
-    }
-    found
   }
 }

@@ -5,26 +5,26 @@ import java.nio.charset.StandardCharsets
 import scala.collection.immutable.BitSet
 import scala.jdk.CollectionConverters._
 
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileStatus
 import org.apache.orc.{OrcProto, Reader, StripeInformation, TypeDescription}
 
+import org.sparkzorder.footer.{Encryption, Places}
 import org.sparkzorder.footer.traits.FileTraits
-import org.sparkzorder.footer.{Encryption, NameMatch}
 
 /** The traits of an ORC file. */
 private[footer] object OrcTraits {
 
   /** @param footerOf reads the footer of a stripe */
   def of(reader: Reader, encryption: Encryption, footerOf: StripeInformation => OrcProto.StripeFooter): FileTraits = {
-    val (keys, extents) = FileTraits.keysOf(texts(reader))
     FileTraits(
       dictionaries = BitSet.empty,
       schema = FileTraits.digest(schemaText(reader)),
-      keys = keys,
-      extents = extents,
+      keys = FileTraits.keysOf(texts(reader)),
       bloomFilters = if (encryption.isNone) bloomFilters(reader, footerOf) else Set.empty,
       encodings = Set.empty,
       hasPagesOfVersion2 = false,
-      codecs = if (reader.getNumberOfRows == 0) Set.empty else Set(NameMatch.fold(reader.getCompressionKind.name))
+      codecs = if (reader.getNumberOfRows == 0) Set.empty else Set(Places.fold(reader.getCompressionKind.name))
     )
   }
 
@@ -37,10 +37,7 @@ private[footer] object OrcTraits {
       .mkString("\n")
   }
 
-  /**
-   * The user metadata, with each byte as one character. ORC does not say what the bytes are, and so
-   * none is lost.
-   */
+  /** The user metadata, with each byte as one character, since ORC does not say what the bytes are. */
   def texts(reader: Reader): Map[String, String] = reader.getMetadataKeys.asScala.map { key =>
     val value = reader.getMetadataValue(key).duplicate()
     val bytes = new Array[Byte](value.remaining)
@@ -48,10 +45,7 @@ private[footer] object OrcTraits {
     key -> new String(bytes, StandardCharsets.ISO_8859_1)
   }.toMap
 
-  /**
-   * The columns with a Bloom filter in the first stripe. The footer does not list the filters; each
-   * stripe lists its own streams.
-   */
+  /** The columns with a Bloom filter in the first stripe. Each stripe lists its own streams. */
   private def bloomFilters(
       reader: Reader,
       footerOf: StripeInformation => OrcProto.StripeFooter
@@ -64,4 +58,22 @@ private[footer] object OrcTraits {
 
   private def isBloomFilter(kind: OrcProto.Stream.Kind): Boolean =
     kind == OrcProto.Stream.Kind.BLOOM_FILTER || kind == OrcProto.Stream.Kind.BLOOM_FILTER_UTF8
+}
+
+/**
+ * Schema and user metadata of one ORC file, which are too long to be kept for many files.
+ *
+ * @param proleptic whether its dates and times are in the proleptic Gregorian calendar
+ * @param keyValues the user metadata, with each byte as one character
+ */
+final case class WholeOrcFooter(schema: TypeDescription, proleptic: Boolean, keyValues: Map[String, String])
+
+object WholeOrcFooter {
+
+  /** @throws NotDataFileException for a file that is not intact */
+  def of(conf: Configuration, status: FileStatus): WholeOrcFooter = {
+    val reader = OrcReaders.open(conf, status.getPath)
+    try WholeOrcFooter(reader.getSchema, reader.writerUsedProlepticGregorian, OrcTraits.texts(reader))
+    finally reader.close()
+  }
 }

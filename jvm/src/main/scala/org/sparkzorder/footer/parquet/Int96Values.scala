@@ -7,27 +7,22 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 import org.apache.parquet.HadoopReadOptions
-import org.apache.parquet.column.{ColumnDescriptor, EncodingStats}
+import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.column.impl.ColumnReadStoreImpl
-import org.apache.parquet.column.page.DictionaryPageReadStore
 import org.apache.parquet.example.DummyRecordConverter
 import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnPath}
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{MessageType, Type}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
 
 import org.sparkzorder.compat._
-import org.sparkzorder.footer.FinerThanMicros
+import org.sparkzorder.footer.TimestampSearch
 
 /** INT96 timestamps as a Parquet file stores them: nanoseconds of the day, then the day. */
 private[footer] object Int96Values {
 
-  /**
-   * The first column with a value that is not a whole number of microseconds, by its names in the
-   * file.
-   */
+  /** The first column with a value that is not a whole number of microseconds, by its names in the file. */
   def firstFiner(conf: Configuration, file: FileStatus): Option[Seq[String]] = {
     val options = HadoopReadOptions.builder(conf, file.getPath).build()
     val reader = ParquetFileReader.open(HadoopInputFile.fromStatus(file, conf), options)
@@ -35,33 +30,10 @@ private[footer] object Int96Values {
       val schema = reader.getFileMetaData.getSchema
       val columns = schema.getColumns.asScala.toVector.filter(_.getPrimitiveType.getPrimitiveTypeName == INT96)
       val createdBy = reader.getFileMetaData.getCreatedBy
-      reader.getRowGroups.asScala.iterator.zipWithIndex.filter(_._1.getRowCount > 0).flatMap { case (block, i) =>
-        columns.iterator.filter { column =>
-          dictionaryIsFiner(reader, block, column).getOrElse(valuesAreFiner(reader, i, column, createdBy))
-        }
-      }.nextOption().map(_.getPath.toSeq)
+      reader.getRowGroups.asScala.iterator.zipWithIndex.filter(_._1.getRowCount > 0)
+        .flatMap { case (_, i) => columns.iterator.filter(valuesAreFiner(reader, i, _, createdBy)) }
+        .nextOption().map(_.getPath.toSeq)
     } finally reader.close()
-  }
-
-  /**
-   * The answer of the dictionary where all pages use it; None where other pages have to be read.
-   */
-  private def dictionaryIsFiner(
-      reader: ParquetFileReader,
-      block: BlockMetaData,
-      column: ColumnDescriptor
-  ): Option[Boolean] = {
-    val chunk = block.getColumns.asScala.find(_.getPath == ColumnPath.get(column.getPath: _*))
-    val usesItAlone = (stats: EncodingStats) => stats.hasDictionaryPages && !stats.hasNonDictionaryEncodedPages
-    chunk.filter(c => Option(c.getEncodingStats).exists(usesItAlone)).flatMap { c =>
-      val dictionaries: DictionaryPageReadStore = reader.getDictionaryReader(block)
-      Option(dictionaries.readDictionaryPage(column)).map { page =>
-        val dictionary = page.getEncoding.initDictionary(column, page)
-        // The dictionary may hold values that no row has. Finding such a value is no error: it came
-        // from the same data.
-        (0 to dictionary.getMaxId).exists(id => isFiner(dictionary.decodeToBinary(id)))
-      }
-    }
   }
 
   private def valuesAreFiner(
@@ -101,5 +73,5 @@ private[footer] object Int96Values {
     }
 
   private def isFiner(value: Binary): Boolean =
-    FinerThanMicros.is(value.toByteBuffer.order(ByteOrder.LITTLE_ENDIAN).getLong())
+    TimestampSearch.isFiner(value.toByteBuffer.order(ByteOrder.LITTLE_ENDIAN).getLong())
 }

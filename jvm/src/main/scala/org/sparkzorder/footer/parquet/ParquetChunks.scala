@@ -4,7 +4,7 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.PrimitiveType
 import org.apache.spark.sql.types.{BooleanType, DataType, DoubleType, FloatType}
 
-import org.sparkzorder.footer.{Calendar, EncodedOrder, StatisticsTrust}
+import org.sparkzorder.footer.{Calendar, StatisticsTrust}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 
 /**
@@ -54,24 +54,19 @@ private[footer] object ParquetChunks {
         val valued = filled.zip(nulls.flatten).collect { case (c, n) if n < c.rows => c.bounds }
         bounds(key.dataType, leaf, valued) match {
           case None             => StatisticsTrust.Untrusted
-          case Some((min, max)) => weigh(key.dataType, leaf, EncodedOrder.stats(min, max, nullCount), writer)
+          case Some((min, max)) => weigh(key.dataType, leaf, ColumnStats.of(min, max, nullCount), writer)
         }
       }
     }
   }
 
-  // Such a leaf has one value for each row, nulls included. Any other count means that we misread
-  // the footer.
+  // Such a leaf has one value for each row, nulls included. Any other count means that we misread the footer.
   private def nullsOf(chunk: ParquetChunk, required: Boolean, counts: Boolean): Option[Long] =
     if (chunk.values != chunk.rows || chunk.isContradiction) None
     else if (required) Some(0L).filterNot(_ => chunk.nulls.exists(_ > 0))
     else chunk.nulls.filter(_ => counts)
 
-  private def bounds(
-      dt: DataType,
-      leaf: PrimitiveType,
-      chunks: Seq[Option[(Any, Any)]]
-  ): Option[(Any, Any)] =
+  private def bounds(dt: DataType, leaf: PrimitiveType, chunks: Seq[Option[(Any, Any)]]): Option[(Any, Any)] =
     ParquetValues.decoder(dt, leaf).flatMap { decode =>
       def encoded(raw: Any): Option[Any] = decode(raw).map(OrderedValue.encode(dt, _))
       val each = chunks.map {
@@ -80,15 +75,14 @@ private[footer] object ParquetChunks {
           for {
             min <- encoded(rawMin)
             max <- encoded(rawMax)
-            if EncodedOrder.compare(min, max) <= 0 && !isEmpty(rawMax)
+            if OrderedValue.order.compare(min, max) <= 0 && !isEmpty(rawMax)
           } yield (min, max)
       }
       if (each.contains(None)) None
-      else each.flatten.reduceOption((a, b) => (EncodedOrder.min(a._1, b._1), EncodedOrder.max(a._2, b._2)))
+      else each.flatten.reduceOption((a, b) => (OrderedValue.order.min(a._1, b._1), OrderedValue.order.max(a._2, b._2)))
     }
 
-  // An empty maximum is more likely an unset field of the writer than a column of nothing but empty
-  // strings.
+  // An empty maximum is more likely an unset field of the writer than a column of nothing but empty strings.
   private def isEmpty(raw: Any): Boolean = raw match {
     case v: Binary => v.length == 0
     case _         => false

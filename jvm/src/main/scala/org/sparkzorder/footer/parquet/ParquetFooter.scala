@@ -10,32 +10,17 @@ import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, FileMetaData}
 import org.apache.parquet.hadoop.metadata.FileMetaData.EncryptionType
-import org.apache.parquet.schema.PrimitiveType
+import org.apache.parquet.schema.{PrimitiveType, Type}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
+import org.apache.parquet.schema.Type.Repetition.{REPEATED, REQUIRED}
+import org.apache.spark.sql.execution.datasources.parquet.ParquetUtils
 import org.apache.spark.sql.types.{ArrayType, MapType, StructType, TimestampType}
 
 import org.sparkzorder.compat._
-import org.sparkzorder.footer.{
-  Calendar,
-  DataFormat,
-  Encryption,
-  FieldIds,
-  FileFooter,
-  FooterReader,
-  FooterSettings,
-  JudgedColumn,
-  Judgement,
-  NameMatch,
-  SessionBound,
-  StatisticsTrust,
-  Unreadable
-}
+import org.sparkzorder.footer._
 import org.sparkzorder.stats.{ColumnKey, ColumnStats}
 
-/**
- * Reads the footers of Parquet files with parquet-java, which itself drops bounds that it knows to
- * be wrong.
- */
+/** Reads the footers of Parquet files with parquet-java, which itself drops bounds that it knows to be wrong. */
 private[footer] final class ParquetFooter(
     conf: Configuration,
     tableSchema: StructType,
@@ -52,7 +37,7 @@ private[footer] final class ParquetFooter(
     copy
   }
   private val types = new ParquetTypes(conf)
-  private val byFieldId = settings.fieldIds && FieldIds.in(tableSchema)
+  private val byFieldId = settings.fieldIds && ParquetUtils.hasFieldIds(tableSchema)
 
   override def read(status: FileStatus): FileFooter = {
     val metadata = ParquetMetadataReader.read(own, status)
@@ -66,7 +51,7 @@ private[footer] final class ParquetFooter(
     val plain = rowGroups.flatten
     def isRepeated(chunk: ColumnChunkMetaData) = file.getSchema.getMaxRepetitionLevel(chunk.getPath.toArray: _*) > 0
     val writer = new ParquetWriter(file.getCreatedBy, key => Option(keys.get(key)), rowGroups, isRepeated)
-    val places = new ParquetPlaces(file.getSchema, settings.caseSensitive)
+    val places = new Places[Type](file.getSchema, settings.caseSensitive, isStruct, fieldsOf)
     val (stored, unreadable) = types.of(file.getSchema)
     val judged = Judgement(columns.map { key =>
       if (encryption.hides(key.path) || (byFieldId && !encryption.isNone))
@@ -106,7 +91,7 @@ private[footer] final class ParquetFooter(
     else Nil
 
   private def codecOf(chunks: Seq[ColumnChunkMetaData]): Option[String] = chunks.map(_.getCodec).distinct match {
-    case Seq(one) => Some(NameMatch.fold(one.name))
+    case Seq(one) => Some(Places.fold(one.name))
     case _        => None
   }
 
@@ -124,32 +109,43 @@ private[footer] final class ParquetFooter(
 
   private def judge(
       key: ColumnKey,
-      places: ParquetPlaces,
+      places: Places[Type],
       chunks: Seq[(Long, Map[ColumnPath, ColumnChunkMetaData])],
       writer: ParquetWriter,
       stored: StructType
   ): JudgedColumn = if (byFieldId) JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
   else places.of(key.path) match {
-    case ParquetPlace.Leaf(leaf, path, exact, required) =>
-      val column = ColumnPath.get(path: _*)
+    case Place.Found(way, _) if way.last.isRepetition(REPEATED) => JudgedColumn(key, StatisticsTrust.Unknown, None)
+    case Place.Found(way, exact) if way.last.isPrimitive        =>
+      val leaf = way.last.asPrimitiveType
+      val column = ColumnPath.get(namesOf(way): _*)
       val verdict =
         if (chunks.exists { case (rows, byPath) => rows > 0 && !byPath.contains(column) }) StatisticsTrust.Untrusted
         else {
           val parts = chunks.filter(_._1 > 0).map { case (rows, byPath) => chunkOf(rows, byPath(column)) }
-          ParquetChunks.judge(key, leaf, required, parts, writer)
+          ParquetChunks.judge(key, leaf, isRequired(way), parts, writer)
         }
       JudgedColumn(key, verdict, if (exact) boundOf(key, leaf, writer) else Some(SessionBound.Always))
-    case ParquetPlace.Lacking(true)                         => JudgedColumn(key, StatisticsTrust.Missing, None)
-    case ParquetPlace.Lacking(false) | ParquetPlace.Unclear =>
-      JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
-    case place: ParquetPlace.Group => JudgedColumn(key, judgeGroup(key, place, chunks, writer, stored), None)
-    case ParquetPlace.NoLeaf       => JudgedColumn(key, StatisticsTrust.Unknown, None)
+    case Place.Found(way, exact) => JudgedColumn(key, judgeGroup(key, way, exact, chunks, writer, stored), None)
+    case other                   => JudgedColumn.without(key, other)
   }
+
+  private def isStruct(field: Type): Boolean =
+    !field.isPrimitive && field.getLogicalTypeAnnotation == null && !field.isRepetition(REPEATED)
+
+  private def fieldsOf(struct: Type): Seq[(String, Type)] =
+    struct.asGroupType.getFields.asScala.toVector.map(f => f.getName -> f)
+
+  private def namesOf(way: Seq[Type]): Seq[String] = way.map(_.getName)
+
+  /** Whether neither the last field nor a struct above it can be null. */
+  private def isRequired(way: Seq[Type]): Boolean = way.forall(_.isRepetition(REQUIRED))
 
   /** Of an array, map or struct only the nulls are counted. If the footer does not tell, no rows are read for it. */
   private def judgeGroup(
       key: ColumnKey,
-      place: ParquetPlace.Group,
+      way: Seq[Type],
+      exact: Boolean,
       chunks: Seq[(Long, Map[ColumnPath, ColumnChunkMetaData])],
       writer: ParquetWriter,
       stored: StructType
@@ -158,14 +154,14 @@ private[footer] final class ParquetFooter(
       case _: StructType | _: ArrayType | _: MapType => true
       case _                                         => false
     }
-    val isSame = isNested && place.exact &&
-      ParquetGroups.typeAt(stored, place.path).exists(ParquetGroups.isSame(key.dataType, _))
+    val isSame = isNested && exact &&
+      ParquetGroups.typeAt(stored, namesOf(way)).exists(ParquetGroups.isSame(key.dataType, _))
     val rowGroups = chunks.filter(_._1 > 0).map { case (rows, byPath) =>
       (leaf: Seq[String]) => byPath.get(ColumnPath.get(leaf: _*)).map(chunkOf(rows, _))
     }
     val nulls =
-      if (isSame && (place.required || writer.belief.nullsOfFields))
-        ParquetGroups.nulls(place.group, place.path, place.required, countsRepeated = true, rowGroups)
+      if (isSame && (isRequired(way) || writer.belief.nullsOfFields))
+        ParquetGroups.nulls(way.last.asGroupType, namesOf(way), isRequired(way), countsRepeated = true, rowGroups)
       else None
     nulls.fold[StatisticsTrust](StatisticsTrust.Unknown)(n => StatisticsTrust.Trusted(ColumnStats(null, null, n, 0L)))
   }

@@ -28,12 +28,8 @@ private[footer] object ParquetMetadataReader {
       // parquet-java throws plain runtime exceptions for 'not a Parquet file' and 'corrupt'; Thrift
       // errors come as IOExceptions.
       case e: ParquetCryptoRuntimeException =>
-        throw new NotDataFileException(
-          path,
-          Option(e.getMessage).getOrElse(e.getClass.getSimpleName),
-          e,
-          isEncrypted = true
-        )
+        val why = Option(e.getMessage).getOrElse(e.getClass.getSimpleName)
+        throw new NotDataFileException(path, why, e, isEncrypted = true)
       case e: RuntimeException  => throw new NotDataFileException(path, "it is not a readable Parquet file", e)
       case e: EOFException      => throw new NotDataFileException(path, "it ends within its Parquet footer", e)
       case e: ChecksumException => throw new NotDataFileException(path, "its checksum does not match", e)

@@ -3,9 +3,12 @@ package org.sparkzorder.footer.parquet
 import scala.collection.immutable.BitSet
 import scala.jdk.CollectionConverters._
 
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileStatus
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
+import org.apache.parquet.schema.MessageType
 
-import org.sparkzorder.footer.NameMatch
+import org.sparkzorder.footer.Places
 import org.sparkzorder.footer.traits.FileTraits
 
 /** The traits of a Parquet file. */
@@ -15,11 +18,9 @@ private[footer] object ParquetTraits {
   def of(metadata: ParquetMetadata, hidden: ColumnChunkMetaData => Boolean): FileTraits = {
     val file = metadata.getFileMetaData
     val chunks = metadata.getBlocks.asScala.flatMap(_.getColumns.asScala).filterNot(hidden)
-    val (keys, extents) = FileTraits.keysOf(WholeFooter.texts(file.getKeyValueMetaData))
     FileTraits(
       schema = FileTraits.digest(file.getSchema.toString),
-      keys = keys,
-      extents = extents,
+      keys = FileTraits.keysOf(WholeFooter.texts(file.getKeyValueMetaData)),
       bloomFilters = chunks.iterator.filter(_.getBloomFilterOffset >= 0).map(_.getPath.toArray.toSeq).toSet,
       dictionaries = BitSet(
         file.getSchema.getColumns.asScala.indices.filter(i =>
@@ -30,7 +31,7 @@ private[footer] object ParquetTraits {
         c.getEncodings.asScala.filterNot(e => Known(e.name)).map(c.getPrimitiveType.getPrimitiveTypeName -> _)
       }.toSet,
       hasPagesOfVersion2 = chunks.exists(c => Option(c.getEncodingStats).exists(_.usesV2Pages)),
-      codecs = chunks.iterator.map(c => NameMatch.fold(c.getCodec.name)).toSet
+      codecs = chunks.iterator.map(c => Places.fold(c.getCodec.name)).toSet
     )
   }
 
@@ -40,4 +41,19 @@ private[footer] object ParquetTraits {
 
   /** Every reader knows these. */
   private val Known = Set("PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED")
+}
+
+/** Schema and key-value metadata of one Parquet file, which are too long to be kept for many files. */
+final case class WholeFooter(schema: MessageType, keyValues: Map[String, String])
+
+object WholeFooter {
+
+  /** @throws NotDataFileException for a file that is not intact */
+  def of(conf: Configuration, status: FileStatus): WholeFooter = {
+    val file = ParquetMetadataReader.read(conf, status).getFileMetaData
+    WholeFooter(file.getSchema, texts(file.getKeyValueMetaData))
+  }
+
+  private[footer] def texts(keyValues: java.util.Map[String, String]): Map[String, String] =
+    keyValues.asScala.iterator.filter { case (key, value) => key != null && value != null }.toMap
 }

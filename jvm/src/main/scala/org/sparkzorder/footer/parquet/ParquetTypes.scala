@@ -13,10 +13,7 @@ import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.footer.{CalendarColumn, TimestampKind, Unreadable}
 
-/**
- * Translates a Parquet file's schema into Spark's types, column by column, so that one unknown type
- * does not hide the other columns.
- */
+/** A Parquet file's schema in Spark's types, column by column, so that one unknown type does not hide the others. */
 private[footer] final class ParquetTypes(conf: Configuration) {
 
   private val converter = {
@@ -70,13 +67,8 @@ private[footer] object ParquetTypes {
       }
   }
 
-  /**
-   * Instants that `spark.sql.parquet.int96TimestampConversion` moves. It leaves files of
-   * parquet-java alone, and the rewritten files would be such.
-   */
-  def int96(schema: MessageType): Seq[Unreadable] = leaves(schema, Nil).collect {
-    case (path, leaf) if leaf.getPrimitiveTypeName == INT96 => Unreadable(path, Unreadable.Int96Moved)
-  }
+  /** What `spark.sql.parquet.int96TimestampConversion` moves, but would not in the rewritten files of parquet-java. */
+  def int96(schema: MessageType): Seq[Unreadable] = int96Columns(schema).map(Unreadable(_, Unreadable.Int96Moved))
 
   /** Leaves of dates and instants, whose old values differ between the two calendars. */
   def ofCalendar(schema: MessageType): Seq[CalendarColumn] = leaves(schema, Nil).flatMap { case (path, leaf) =>

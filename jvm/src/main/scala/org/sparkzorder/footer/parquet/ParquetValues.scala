@@ -12,16 +12,10 @@ import org.apache.spark.unsafe.types.UTF8String
 /** Turns a bound of a Parquet footer into a value of the table's type. Pure. */
 private[footer] object ParquetValues {
 
-  /**
-   * Turns parquet-java's value into Catalyst's; None for a value that the table's type cannot hold.
-   * Monotone where it is defined.
-   */
+  /** From parquet-java's value to Catalyst's; None if the table's type cannot hold it. Monotone where defined. */
   type Decoder = Any => Option[Any]
 
-  /**
-   * None when the column's bounds must not be used for the table's type: the types do not fit, or
-   * the order is not the type's own.
-   */
+  /** None when the types do not fit, or the order of the bounds is not that of the table's type. */
   def decoder(table: DataType, file: PrimitiveType): Option[Decoder] = {
     val annotation = file.getLogicalTypeAnnotation
     (table, file.getPrimitiveTypeName) match {
@@ -51,14 +45,12 @@ private[footer] object ParquetValues {
   }
 
   private def ofInt32(table: DataType, bits: Int): Option[Decoder] = table match {
-    case ByteType if bits <= 8 =>
-      Some(int(identity, Byte.MinValue, Byte.MaxValue).andThen(_.map(_.asInstanceOf[Int].toByte)))
-    case ShortType if bits <= 16 =>
-      Some(int(identity, Short.MinValue, Short.MaxValue).andThen(_.map(_.asInstanceOf[Int].toShort)))
-    case IntegerType => Some(int(identity))
-    case LongType    => Some(int(_.toLong))
-    case DoubleType  => Some(int(_.toDouble))
-    case _           => None
+    case ByteType if bits <= 8   => Some(int(_.toByte, Byte.MinValue, Byte.MaxValue))
+    case ShortType if bits <= 16 => Some(int(_.toShort, Short.MinValue, Short.MaxValue))
+    case IntegerType             => Some(int(identity))
+    case LongType                => Some(int(_.toLong))
+    case DoubleType              => Some(int(_.toDouble))
+    case _                       => None
   }
 
   private def int(f: Int => Any, least: Int = Int.MinValue, most: Int = Int.MaxValue): Decoder = {

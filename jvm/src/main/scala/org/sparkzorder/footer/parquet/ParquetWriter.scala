@@ -24,10 +24,7 @@ private[footer] final class ParquetWriter(
     isRepeated: ColumnChunkMetaData => Boolean = _ => false
 ) {
 
-  /**
-   * Spark's own test for INT96: `spark.sql.parquet.int96TimestampConversion` does not touch these
-   * files.
-   */
+  /** Spark's own test for INT96: `spark.sql.parquet.int96TimestampConversion` does not touch these files. */
   val isParquetJava: Boolean = createdBy != null && createdBy.startsWith("parquet-mr")
 
   /**
@@ -71,22 +68,13 @@ private[footer] final class ParquetWriter(
 
   private val sparkVersion = keys("org.apache.spark.version")
 
-  /**
-   * Whether the file says the calendar of its dates and INT64 instants, so that the reader's
-   * settings do not matter.
-   */
+  /** Whether the file says the calendar of its dates and INT64 instants. */
   val saysCalendar: Boolean = sparkVersion.isDefined
 
-  /**
-   * Whether Spark 3 or later wrote the file, not in legacy mode: then stored dates and INT64
-   * instants are in the proleptic calendar.
-   */
+  /** Whether stored dates and INT64 instants are in the proleptic calendar: of Spark 3 or later, not in legacy mode. */
   val proleptic: Boolean = sparkVersion.exists(_ >= "3.0.0") && keys("org.apache.spark.legacyDateTime").isEmpty
 
-  /**
-   * Whether the file says the writer's time zone, which legacy instants need. Without it the
-   * reader's JVM decides.
-   */
+  /** Whether the file says the writer's time zone, which legacy instants need. Else the reader's JVM decides. */
   val saysTimeZone: Boolean = keys("org.apache.spark.timeZone").isDefined
 
   val prolepticInt96: Boolean = sparkVersion.exists(_ >= "3.1.0") && keys("org.apache.spark.legacyINT96").isEmpty

@@ -21,8 +21,7 @@ private[footer] final class ArrowSchema(schema: Schema) {
   /**
    * The same text for all files that were written alike.
    *
-   * @param ofMetadata the comparable form of a key's value, for the metadata that the schema
-   *   repeats
+   * @param ofMetadata the comparable form of a key's value that the schema repeats
    */
   def comparable(ofMetadata: (String, String) => String): String = {
     val repeated = schema.getCustomMetadata.asScala.toSeq.sorted.map { case (k, v) => k -> ofMetadata(k, v) }
@@ -63,8 +62,7 @@ private[footer] object ArrowSchema {
       val in = new ByteArrayInputStream(Base64.getDecoder.decode(text))
       Some(new ArrowSchema(MessageSerializer.deserializeSchema(new ReadChannel(Channels.newChannel(in)))))
     } catch {
-      // Arrow throws many kinds of exceptions, most of them unchecked, for a schema that it cannot
-      // read.
+      // Arrow throws many kinds of exceptions, most of them unchecked, for a schema that it cannot read.
       case NonFatal(_)     => None
       case _: LinkageError => None
     }

@@ -16,8 +16,6 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
  * @param schema digest of the file's own schema: names, ids, types and what is required
  * @param keys digests of the key-value metadata by key, without Spark's own, and without what may
  *   differ between the files of one table, see [[KeyValues.comparable]]
- * @param extents by key, small texts that describe only this file and that can be united with those
- *   of others
  * @param bloomFilters columns with a Bloom filter, by the names in the file down to the leaf
  * @param dictionaries the leaves of the schema, by their numbers, of which each chunk has all its values
  *   in a dictionary
@@ -28,7 +26,6 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 final case class FileTraits(
     schema: String,
     keys: Map[String, String],
-    extents: Map[String, String],
     bloomFilters: Set[Seq[String]],
     dictionaries: BitSet,
     encodings: Set[(PrimitiveTypeName, Encoding)],
@@ -44,15 +41,8 @@ object FileTraits {
     bytes.take(16).map(b => f"$b%02x").mkString
   }
 
-  /**
-   * Digests and extents of the file's key-value metadata, without the keys of Spark and of the
-   * writer.
-   */
-  def keysOf(keyValues: Map[String, String]): (Map[String, String], Map[String, String]) = {
-    val users = keyValues.filterNot { case (key, _) => KeyValues.isOfWriter(key) }
-    (
-      users.map { case (key, value) => key -> digest(KeyValues.comparable(key, value)) },
-      users.flatMap { case (key, value) => KeyValues.extent(key, value).map(key -> _) }
-    )
-  }
+  /** Digests of the file's key-value metadata, without the keys of the writer. */
+  def keysOf(keyValues: Map[String, String]): Map[String, String] =
+    keyValues.filterNot { case (key, _) => KeyValues.isOfWriter(key) }
+      .map { case (key, value) => key -> digest(KeyValues.comparable(key, value)) }
 }

@@ -1,7 +1,5 @@
 package org.sparkzorder.footer.traits
 
-import org.sparkzorder.compat._
-
 /**
  * Key-value metadata for new files with the rows of all inputs.
  *
@@ -61,17 +59,13 @@ object KeptKeys {
       case KeyValues.Pandas if digests.size <= MostMerged =>
         val texts = digests.map(d => textOf(traits.indexWhere(_.keys.get(key) == d), key))
         PandasMetadata.merge(texts).fold(Differs) { case (value, unsaid) =>
-          val labels = traits.iterator.flatMap(_.extents.get(key)).nextOption()
-          Decision(Some(value), Some((labels ++ unsaid).mkString("; ")).filter(_.nonEmpty))
+          Decision(Some(value), Some(unsaid.mkString("; ")).filter(_.nonEmpty))
         }
       case _ if digests.size > 1 => Differs
       case KeyValues.Geo         =>
-        GeoMetadata.parse(text).fold(Decision(Some(text), None)) { geo =>
-          val value = geo.covering(traits.map(_.extents.get(key)).distinct.flatten)
-          val boxed = (v: String) => v.contains("\"bbox\"")
-          val gone = boxed(text) && !boxed(value)
-          Decision(Some(value), Option.when(gone)("bounding boxes that cannot be united"))
-        }
+        GeoMetadata.ofOthers(text).fold(Decision(Some(text), None))(value =>
+          Decision(Some(value), Some("boxes and kinds of geometries"))
+        )
       case _ => Decision(Some(text), None)
     }
   }

@@ -4,10 +4,7 @@ import java.util.Locale
 
 import org.sparkzorder.compat._
 
-/**
- * The known keys of a file's key-value metadata, and whether their values stay true when the same
- * rows are in other files, in another order.
- */
+/** The keys of a file's key-value metadata, and whether their values stay true for the same rows in other files. */
 object KeyValues {
 
   val Pandas = "pandas"
@@ -25,17 +22,11 @@ object KeyValues {
   def isOfWriter(key: String): Boolean = key.startsWith("org.apache.spark.") ||
     key == "writer.model.name" || key == OriginalWriter
 
-  /**
-   * Whether the key says the calendar or the time zone of the file's dates and instants. Hive reads
-   * these keys. They stay true as long as Spark's reader and writer do not change the stored
-   * numbers.
-   */
+  /** Keys of Hive about calendar and time zone. They stay true as long as the stored numbers do not change. */
   def isOfCalendar(key: String): Boolean =
     Set("writer.time.zone", "writer.date.proleptic", "writer.zone.conversion.legacy")(key)
 
-  /**
-   * Whether the value repeats the file's schema, so that it is wrong for files with another schema.
-   */
+  /** Whether the value repeats the file's schema, so that it is wrong for files with another schema. */
   def isOfSchema(key: String): Boolean = key == Arrow || key.endsWith("avro.schema") || key == "iceberg.schema" ||
     key.startsWith("parquet.proto.") || key.startsWith("thrift.")
 
@@ -51,15 +42,8 @@ object KeyValues {
   /** The value without the parts that may differ between files of the same kind. */
   private[footer] def comparable(key: String, value: String): String = key match {
     case Pandas => PandasMetadata.parse(value).fold(value)(_.comparable)
-    case Geo    => GeoMetadata.parse(value).fold(value)(_.comparable)
+    case Geo    => GeoMetadata.ofOthers(value).getOrElse(value)
     case Arrow  => ArrowSchema.parse(value).fold(value)(_.comparable(comparable))
     case _      => value
-  }
-
-  /** The parts of the value that describe one file and that can be united with those of others. */
-  private[footer] def extent(key: String, value: String): Option[String] = key match {
-    case Pandas => PandasMetadata.parse(value).flatMap(_.labels)
-    case Geo    => GeoMetadata.parse(value).map(_.extent)
-    case _      => None
   }
 }

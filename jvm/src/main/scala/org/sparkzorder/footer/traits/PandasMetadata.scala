@@ -33,13 +33,11 @@ private[footer] final class PandasMetadata(json: ObjectNode) {
   def comparable: String = {
     val copy = ofOthers.deepCopy()
     Seq("pandas_version", "creator").foreach(k => copy.remove(k))
+    labels.foreach(copy.put("lost", _))
     copy.toString
   }
 
-  /**
-   * The lost labels of the rows, in words; None when every reader gives the rows the same labels by
-   * itself.
-   */
+  /** The lost labels of the rows, in words; None when every reader gives the rows the same labels by itself. */
   def labels: Option[String] = elements(json.get("index_columns")).find { i =>
     isRange(i) && (i.path("start").asLong(0) != 0 || i.path("step").asLong(1) != 1 || i.path("name").isTextual)
   }.map(_ => "labels of a RangeIndex")
@@ -72,7 +70,7 @@ private[footer] object PandasMetadata {
       names.foreach(n => array.add(columns.flatMap(_.get(n)).head))
       elements(array).filter(c => (differ ++ categorical).contains(nameOf(c))).foreach(forget)
       val lost = Option.when(differ.nonEmpty)(differ.map(quoteIdentifier).mkString("the files differ on ", ", ", ""))
-      Some((merged.toString, lost.toSeq ++ lostCategories(categorical)))
+      Some((merged.toString, parsed.flatMap(_.labels).take(1) ++ lost ++ lostCategories(categorical)))
     }
   }
 

@@ -6,8 +6,7 @@ import org.sparkzorder.commit.Record
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.footer.files.Nanoseconds
-import org.sparkzorder.footer.orc.AmbiguousClocks
+import org.sparkzorder.footer.files.{AmbiguousClocks, Nanoseconds}
 import org.sparkzorder.footer.{FooterSettings, SchemaCheck, SchemaDrift}
 import org.sparkzorder.indexing.{IndexedBounds, MemberColumns, TableIndex, UnreadableFiles}
 import org.sparkzorder.indexing.MemberColumns.Change

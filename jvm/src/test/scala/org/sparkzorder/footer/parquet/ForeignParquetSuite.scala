@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.{InRest, Repository}
 import org.sparkzorder.footer._
 import org.sparkzorder.indexing.IndexBuilder
-import org.sparkzorder.stats.{FileId, FileStats, IndexableColumns}
+import org.sparkzorder.stats.{FileId, FileStats, IndexableColumns, OrderedValue}
 
 /** Files of Arrow C++, written by the Python in `.venv`. Without it the suite is skipped. */
 class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
@@ -69,7 +69,7 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     assert(found.forall(c => c.hasBounds && c.nanCount == -1 && c.nullCount == 0))
     files.zip(found).foreach { case (file, c) =>
       val truth = scanned(file, DataFormat.Parquet, schema).columns(columns.head)
-      assert(EncodedOrder.compare(c.min, truth.min) == 0 && EncodedOrder.compare(c.max, truth.max) == 0, file.getPath)
+      assert(OrderedValue.order.compare(c.min, truth.min) == 0 && OrderedValue.order.compare(c.max, truth.max) == 0, file.getPath)
     }
   }
 

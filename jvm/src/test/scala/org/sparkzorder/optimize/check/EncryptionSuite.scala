@@ -18,6 +18,7 @@ import org.sparkzorder.{LocalSpark, TestRest}
 import org.sparkzorder.errors.ZOrderAnalysisException
 import org.sparkzorder.footer.files.FooterReaders
 import org.sparkzorder.footer.{DataFormat, Encryption, FooterSettings}
+import org.sparkzorder.stats.IndexableColumns
 
 /** A key service for tests, which keeps its keys in plain sight. */
 class TestKms extends KmsClient {
@@ -67,9 +68,10 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
   private def encryptions(path: String): Seq[Encryption] = {
     val (session, folder) = (spark.sessionState, new Path(path))
     val (conf, settings) = (session.newHadoopConf(), FooterSettings.of(session.conf))
-    folder.getFileSystem(conf).listStatus(folder).toSeq.filter(_.getPath.getName.endsWith("parquet")).map { f =>
-      FooterReaders.read(f, DataFormat.Parquet, conf, spark.read.parquet(path).schema, settings).encryption
-    }
+    val schema = spark.read.parquet(path).schema
+    val readers = FooterReaders.of(DataFormat.Parquet, conf, schema, IndexableColumns.of(schema), settings)
+    folder.getFileSystem(conf).listStatus(folder).toSeq.filter(_.getPath.getName.endsWith("parquet"))
+      .map(readers.read(_).encryption)
   }
 
   private def names(path: String): Seq[String] = Files.list(JPath.of(path)).iterator.asScala.map(_.getFileName.toString)

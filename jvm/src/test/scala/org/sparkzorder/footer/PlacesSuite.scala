@@ -2,9 +2,10 @@ package org.sparkzorder.footer
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.footer.NameMatch._
+import org.sparkzorder.footer.Place._
+import org.sparkzorder.footer.Places.fold
 
-class FieldNamesSuite extends AnyFunSuite {
+class PlacesSuite extends AnyFunSuite {
 
   private val spellings = IndexedSeq("a", "A", "b", "B", "İ", "i̇")
 
@@ -17,13 +18,14 @@ class FieldNamesSuite extends AnyFunSuite {
       wanted <- spellings :+ "c"
       caseSensitive <- Seq(true, false)
     } {
-      val found = new FieldNames(names).find(wanted, caseSensitive)
+      val fields = names.zipWithIndex.map { case (name, i) => name -> Int.box(i) }
+      val found = new Places[Integer](-1, caseSensitive, _ => false, _ => fields).of(Seq(wanted))
       val exact = names.indices.filter(names(_) == wanted)
       val similar = names.indices.filter(i => fold(names(i)) == fold(wanted))
       val expected = (if (caseSensitive) exact else similar) match {
-        case Seq(i) => Found(i, exact.contains(i) && (similar.size == 1 || !caseSensitive))
-        case Seq()  => Absent(inAnyCase = similar.isEmpty)
-        case _      => Ambiguous
+        case Seq(i) => Found(Seq(Int.box(i)), exact.contains(i) && (similar.size == 1 || !caseSensitive))
+        case Seq()  => Lacking(inAnyCase = similar.isEmpty)
+        case _      => Unclear
       }
       assert(found == expected, (names, wanted, caseSensitive))
     }
