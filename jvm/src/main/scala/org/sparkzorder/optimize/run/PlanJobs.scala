@@ -19,7 +19,7 @@ import org.sparkzorder.stats.IndexedColumns
 import org.sparkzorder.table.TableSideFolder
 import org.sparkzorder.write._
 import org.sparkzorder.write.check.{FileExchangedException, ReadBackException}
-import org.sparkzorder.write.job.{RewriteJob, RewriteJobs, RewriteResult}
+import org.sparkzorder.write.job.{RewriteJob, RewriteJobs, RewriteResult, RewriteSpec}
 import org.sparkzorder.write.sample.RewritePrediction
 import org.sparkzorder.write.task.OpenUploads
 
@@ -89,8 +89,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
         FileGroup(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
       }
       val shareOfSample = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
-      new RewriteJob(
-        spark = plan.table.session,
+      val spec = RewriteSpec(
         format = plan.table.relation.fileFormat,
         dataSchema = plan.table.dataSchema,
         readOptions = plan.table.relation.options,
@@ -112,6 +111,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
         uploads = committer.filter(_.leavesUploadsOpen).map(_ => OpenUploads(operationId, PlanJobs.read)),
         dimensions = plan.dimensions
       )
+      new RewriteJob(plan.table.session, spec)
     }
   }
 

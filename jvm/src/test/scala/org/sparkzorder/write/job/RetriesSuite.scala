@@ -80,18 +80,20 @@ class RetriesSuite extends AnyFunSuite with BeforeAndAfterAll {
     val schema = spark.read.parquet(input.toString).schema
     val result = new RewriteJob(
       spark,
-      format,
-      schema,
-      Map.empty,
-      _ => Map.empty,
-      Map("spark.sql.parquet.enableVectorizedReader" -> "false"),
-      Seq(FileGroup(files.toSeq.map(f => f -> spark.read.parquet(f.getPath.toString).count()), 6)),
-      Seq(KeyColumn(Seq("a"), IntegerType, 1d), KeyColumn(Seq("s"), StringType, 1d)),
-      new Path(new File(dir, staging).toURI),
-      IndexedColumns(Nil),
-      "OPTIMIZE test",
-      shape,
-      bytes = bytes
+      RewriteSpec(
+        format,
+        schema,
+        Map.empty,
+        _ => Map.empty,
+        Map("spark.sql.parquet.enableVectorizedReader" -> "false"),
+        Seq(FileGroup(files.toSeq.map(f => f -> spark.read.parquet(f.getPath.toString).count()), 6)),
+        Seq(KeyColumn(Seq("a"), IntegerType, 1d), KeyColumn(Seq("s"), StringType, 1d)),
+        new Path(new File(dir, staging).toURI),
+        IndexedColumns(Nil),
+        "OPTIMIZE test",
+        shape,
+        bytes = bytes
+      )
     ).run()
     assert(result.rows == 6000)
     assert(result.read == result.written)

@@ -56,19 +56,21 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
   ): RewriteResult = {
     val result = new RewriteJob(
       spark,
-      format._2,
-      schema,
-      Map.empty,
-      _ => Map.empty,
-      conf,
-      units,
-      keys,
-      folder(),
-      IndexedColumns(IndexableColumns.of(schema)),
-      "OPTIMIZE test",
-      shape,
-      sampleRows,
-      maxRecords = maxRecords
+      RewriteSpec(
+        format._2,
+        schema,
+        Map.empty,
+        _ => Map.empty,
+        conf,
+        units,
+        keys,
+        folder(),
+        IndexedColumns(IndexableColumns.of(schema)),
+        "OPTIMIZE test",
+        shape,
+        sampleRows,
+        maxRecords = maxRecords
+      )
     ).run()
     assert(result.read == result.written && result.read.map(_.rows) == units.map(_.rows))
     result
@@ -460,17 +462,19 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     val staging = folder()
     val job = new RewriteJob(
       spark,
-      new FailingFormat,
-      schema,
-      Map.empty,
-      _ => Map.empty,
-      Map.empty,
-      Seq(unit(path, "parquet", 2)),
-      Seq(KeyColumn(Seq("id"), LongType, 1d)),
-      staging,
-      IndexedColumns(Nil),
-      "OPTIMIZE test",
-      LayoutShape(LayoutSpec.ZOrder, aligned = true)
+      RewriteSpec(
+        new FailingFormat,
+        schema,
+        Map.empty,
+        _ => Map.empty,
+        Map.empty,
+        Seq(unit(path, "parquet", 2)),
+        Seq(KeyColumn(Seq("id"), LongType, 1d)),
+        staging,
+        IndexedColumns(Nil),
+        "OPTIMIZE test",
+        LayoutShape(LayoutSpec.ZOrder, aligned = true)
+      )
     )
     val e = intercept[org.apache.spark.SparkException](job.run())
     val causes = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).map(_.getMessage).toSeq
