@@ -28,8 +28,11 @@ private[sparkzorder] object OrcFloats {
     if (left.isEmpty) conf.unset(Filters) else conf.set(Filters, left.mkString(","))
   }
 
-  def areIn(t: TypeDescription): Boolean =
-    Floats(t.getCategory) || Option(t.getChildren).exists(_.asScala.exists(areIn))
+  def areIn(t: TypeDescription): Boolean = has(t, Floats)
+
+  /** Whether a type, or one inside of it, is in one of these categories. */
+  def has(t: TypeDescription, some: Category => Boolean): Boolean =
+    some(t.getCategory) || Option(t.getChildren).exists(_.asScala.exists(has(_, some)))
 
   private val Filters = OrcConf.BLOOM_FILTER_COLUMNS.getAttribute
   private val Floats = Set(Category.FLOAT, Category.DOUBLE)

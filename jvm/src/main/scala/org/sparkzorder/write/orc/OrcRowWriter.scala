@@ -8,12 +8,27 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch
 import org.apache.hadoop.mapreduce.TaskAttemptContext
-import org.apache.orc.{OrcConf, OrcFile, PhysicalWriter, Writer}
+import org.apache.orc.{OrcConf, OrcFile, PhysicalWriter, TypeDescription, Writer}
 import org.apache.orc.mapred.OrcOutputFormat
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.OutputWriter
 import org.apache.spark.sql.execution.datasources.orc.OrcUtils
 import org.apache.spark.sql.types.StructType
+
+/**
+ * How an ORC file is written.
+ *
+ * @param proleptic whether dates and times are in the proleptic Gregorian calendar; None for what
+ *   the writer's settings say
+ * @param userMetadata values with one character for each byte
+ * @param batchSize number of rows that the writer takes at once
+ */
+final case class OrcFileSettings(
+    schema: TypeDescription,
+    proleptic: Option[Boolean],
+    userMetadata: Map[String, String],
+    batchSize: Int
+)
 
 /**
  * Writes rows to an ORC file through the batches of ORC's own library, with a schema that may say
@@ -33,7 +48,7 @@ private[write] final class OrcRowWriter(
 
   private val (writer, proleptic) = open()
   private val batch: VectorizedRowBatch = settings.schema.createRowBatch(settings.batchSize)
-  private val columns = OrcColumns.ofRows(ofRows, settings.schema, batch, proleptic)
+  private val columns = new OrcColumns(proleptic).of(ofRows, settings.schema, batch.cols)
   private val children = new OrcChildren(batch)
   private val mostChildren = OrcConf.ROW_BATCH_CHILD_LIMIT.getInt(context.getConfiguration)
 
