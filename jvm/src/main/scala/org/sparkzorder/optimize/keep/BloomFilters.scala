@@ -9,6 +9,7 @@ import org.sparkzorder.layout.{DistinctValues, LayoutModel}
 import org.sparkzorder.optimize.options.OptionTable
 import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.{FileGroup, KeyColumn}
+import org.sparkzorder.write.encode.ColumnSetting
 
 /**
  * The columns that get Bloom filters. Parquet's or ORC's own writer writes them, so readers without
@@ -38,7 +39,8 @@ private[sparkzorder] object BloomFilters {
         model: LayoutModel
     ): Map[String, String] = {
       val wanted = keys.indices.filter { k =>
-        keys(k).isOfFiles && canBeNamed(keys(k).path) && !misleads(keys(k).dataType) && units.zip(model.units).exists {
+        val canHave = keys(k).isOfFiles && canBeNamed(formatName, keys(k).path) && !misleads(keys(k).dataType)
+        canHave && units.zip(model.units).exists {
           case (unit, layout) =>
             layout.keys.nonEmpty &&
             DistinctValues.wantBloomFilter(layout.keys(k), unit.rows, layout.cuts.slots, keys.length)
@@ -65,19 +67,18 @@ private[sparkzorder] object BloomFilters {
     case Some(t) if t.equalsIgnoreCase("auto") => Auto
     case Some(names)                           =>
       val columns = ColumnLists.parse(table, option, names)
-      columns.find { case (path, t) => !canBeNamed(path) || misleads(t) }.foreach { case (path, t) =>
+      columns.find { case (path, t) => !canBeNamed(table.formatName, path) || misleads(t) }.foreach { case (path, t) =>
         val why =
-          if (misleads(t)) "of other types than BOOLEAN, FLOAT and DOUBLE" else "without dots in their names"
+          if (misleads(t)) "of other types than BOOLEAN, FLOAT and DOUBLE"
+          else "without dots, blanks at the ends and, for ORC, commas in their names"
         throw ZOrderErrors.invalidOptionValue(option.key, quoteNameParts(path), s"columns $why")
       }
       Of(columns.map(_._1))
   }
 
-  /**
-   * The writers take a column as its path with dots between the names, so a name with a dot would be
-   * another path.
-   */
-  def canBeNamed(path: Seq[String]): Boolean = !path.exists(_.contains("."))
+  /** Whether the settings of the file writer can name a column. ORC has a list with commas between the columns. */
+  def canBeNamed(formatName: String, column: Seq[String]): Boolean =
+    ColumnSetting.key("", column).isDefined && !(formatName == "orc" && column.exists(_.contains(",")))
 
   /** Whether readers that ask a filter lose rows, see [[org.sparkzorder.write.encode.MisleadingFilters]]. */
   private def misleads(t: DataType): Boolean = t == BooleanType || t == FloatType || t == DoubleType

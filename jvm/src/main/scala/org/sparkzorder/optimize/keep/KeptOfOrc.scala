@@ -28,7 +28,8 @@ private final class KeptOfOrc(table: PlainTable, inputs: IndexedSeq[Input], trai
     val kept = KeptOrcSchema.of(table.dataSchema, schemas)
     val texts = new KeptOfOrc.Texts(i => read(i).keyValues)
     val keys = KeptKeys.of(traits, texts, sameSchema = schemas.forall(_ == kept.schema), sameCalendar = true)
-    val (misleading, blooms) = traits.flatMap(_.bloomFilters).distinct.partition(isFloat(_, kept.schema +: schemas))
+    val (misleading, blooms) = traits.flatMap(_.bloomFilters).distinct
+      .partition(c => isFloat(c, kept.schema +: schemas) || !BloomFilters.canBeNamed("orc", c))
     val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
     KeptFromInputs(
       files = Some(KeptOrc(OrcFileSettings(kept.schema, proleptic, keys.values, batch), kept.respelled)),

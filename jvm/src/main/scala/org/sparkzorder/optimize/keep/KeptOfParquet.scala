@@ -85,7 +85,7 @@ private final class KeptOfParquet(
     def misleads(leaf: Seq[String]) =
       MisleadingFilters.isOf(schema.getColumnDescription(leaf.toArray).getPrimitiveType.getPrimitiveTypeName)
     val (can, cannot) =
-      wanted.partition(p => leaves.get(fold(p)).exists(leaf => BloomFilters.canBeNamed(p) && !misleads(leaf)))
+      wanted.partition(p => BloomFilters.canBeNamed("parquet", p) && leaves.get(fold(p)).exists(!misleads(_)))
     (can.map(p => leaves(fold(p))).distinct, cannot.map(BloomFilters.lost))
   }
 

@@ -8,8 +8,6 @@ import org.apache.parquet.hadoop.ParquetOutputFormat.ENABLE_DICTIONARY
 import org.apache.parquet.schema.MessageType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{DOUBLE, FLOAT}
 
-import org.sparkzorder.compat._
-
 /**
  * The dictionaries of FLOAT and DOUBLE columns. In SQL -0.0 equals 0.0, but their bits differ. A reader that looks for the
  * bits of one in a dictionary loses the rows with the other. parquet-java knows nothing of this, so by its settings such
@@ -51,12 +49,6 @@ private[write] object FloatDictionaries {
 
   private val types = Set(FLOAT, DOUBLE)
 
-  /**
-   * The setting of a column. parquet-java takes a column as its path with dots between the names, and Hadoop cuts off
-   * spaces at the ends of a setting's key.
-   */
-  private def key(column: ColumnDescriptor): Option[String] = {
-    val name = column.getPath.mkString(".")
-    Option.when(name == name.trim && !column.getPath.exists(_.contains(".")))(s"$ENABLE_DICTIONARY#$name")
-  }
+  private def key(column: ColumnDescriptor): Option[String] =
+    ColumnSetting.key(ENABLE_DICTIONARY, column.getPath.toSeq)
 }
