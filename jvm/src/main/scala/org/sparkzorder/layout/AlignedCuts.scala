@@ -4,28 +4,13 @@ import scala.annotation.tailrec
 import scala.collection.mutable.ArrayBuffer
 
 /**
- * Cuts where the curve leaves a cell, so that files are boxes. If a file had one row from behind
- * the border, its bounds would also span the neighbouring cell.
+ * Cuts where the curve leaves a cell, so that files are boxes: see "Cuts" in docs/design/layout.md. A cut is the first value
+ * of the cell behind a border, not the sampled value. In Z-order and on the Hilbert curve, all points whose values share a
+ * prefix form a box, so this works for both.
  *
- * It takes one pass over the sample. A file may have 0.5 to 1.5 times the target size. Of the
- * borders in this window the coarsest is taken, and of equally coarse ones the one nearest to the
- * target. The border between two values of the curve is as coarse as their highest differing bit.
- * The cut is the first value of the cell behind the border, not the sampled value. In Z-order and
- * on the Hilbert curve, all points whose values share a prefix form a box, so this works for both.
- * In a sort, all borders between values of one column are equally coarse.
- *
- * The sample gives the size of a file only roughly. If k rows are sampled for a file of the target
- * size, the size s of a file is estimated with a standard deviation of sqrt(s / k). For 100 files,
- * cells in powers of two have 1.56 times the target, and a fifth of these cells would be estimated
- * at less than 1.5. So the window ends 1.6 deviations before 1.5. It begins only half a deviation
- * after 0.5: a file that ends inside of a cell leaves half of the cell, and so the next file can
- * end at its border again.
- *
- * If all cells are a third smaller or larger than the target, the number of files would be wrong by
- * as much. Then the window becomes narrower on the way, and some files are cut at finer borders.
- *
- * If a single value fills the window, there is no border in it. Its rows are cut by their ties into
- * equal parts.
+ * If k rows are sampled for a file of the target size, the size s of a file is estimated with a standard deviation of
+ * sqrt(s / k). So the window of 0.5 to 1.5 targets ends 1.6 deviations earlier. It begins only half a deviation later: a
+ * file that ends inside of a cell leaves half of the cell, and so the next file can end at its border again.
  */
 object AlignedCuts {
 

@@ -39,7 +39,6 @@ final class CurveFrame(
    */
   def hasBoundaries: Boolean = distributions.exists(_.total > 0)
 
-  /** The greatest value of the curve. */
   def last: Long = (1L << curve.totalBits) - 1
 }
 

@@ -10,7 +10,6 @@ final class Cuts private (private val zs: Array[Long], private val ties: Array[L
   /** The number of files: one more than there are cuts. */
   def slots: Int = zs.length + 1
 
-  /** The cut keys. */
   def keys: IndexedSeq[(Long, Long)] = zs.toIndexedSeq.zip(ties)
 
   /** The file that a row goes to, from 0 until `slots`. It is monotone in (z, tie). */
@@ -64,7 +63,6 @@ object Cuts {
     }
   }
 
-  /** Cuts at these keys, which must be strictly increasing. */
   def at(keys: Seq[(Long, Long)]): Cuts = {
     val pairs = keys.toArray
     pairs.indices.drop(1).foreach { i =>

@@ -13,13 +13,11 @@ import org.sparkzorder.compat._
  */
 final case class DistributionDrift(distance: Double, beyond: Double) {
 
-  /** Whether the boundaries tell the rows apart. */
   def fits: Boolean = beyond <= DistributionDrift.MostBeyond
 }
 
 object DistributionDrift {
 
-  /** The share of the new rows that may be beyond all boundaries. */
   val MostBeyond = 0.5
 
   /** @param places for each new row, the places of its values, one for each column */

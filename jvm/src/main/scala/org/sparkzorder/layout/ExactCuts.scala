@@ -3,13 +3,9 @@ package org.sparkzorder.layout
 import org.sparkzorder.compat._
 
 /**
- * [[AlignedCuts]] with exactly as many parts as asked for. If cells give more, pairs of neighbours
- * become one part, the smallest first. If they give fewer, the largest parts are cut once more, at
- * the coarsest border near their middle. So a part has between a quarter and 3 times its share of
- * the sample, if the values allow that.
- *
- * The ties of the sample need not be those of the rows. So a cut at the first sampled row of a
- * value is moved in front of all rows of the value.
+ * [[AlignedCuts]] with exactly as many parts as asked for. If cells give more, pairs of neighbours become one part, the
+ * smallest first. If they give fewer, the largest parts are cut once more, at the coarsest border near their middle. The ties
+ * of the sample need not be those of the rows, so a cut at the first sampled row of a value is moved in front of all of them.
  */
 object ExactCuts {
 

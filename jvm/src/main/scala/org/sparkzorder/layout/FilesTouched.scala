@@ -24,7 +24,6 @@ object FileBounds {
    */
   final case class LongsOrNaN(numbers: Option[Longs], share: Double) extends FileBounds
 
-  /** The bounds in a file's statistics. */
   def of(stats: ColumnStats, rows: Long): FileBounds = stats match {
     case ColumnStats(_, _, nulls, _) if nulls == rows                => AllNull
     case ColumnStats(min: Long, max: Long, nulls, nans) if nans != 0 =>

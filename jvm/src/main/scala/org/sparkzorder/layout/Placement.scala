@@ -1,11 +1,10 @@
 package org.sparkzorder.layout
 
 /**
- * Where new rows go in a table that is laid out along a curve. Some cells are written anew and take
- * the rows that belong to them. The other rows go to files over many cells.
+ * Where new rows go in a table that is laid out along a curve: some cells are written anew and take the rows that belong to
+ * them, and the other rows go to files over many cells.
  *
- * @param cells the first value of each cell that is written anew, ascending; these cells are
- *   neighbours
+ * @param cells the first value of each cell that is written anew, ascending; these cells are neighbours
  * @param until the first value behind the last of these cells; 0 if there are none
  * @param files how many files of the target size all rows fill
  */

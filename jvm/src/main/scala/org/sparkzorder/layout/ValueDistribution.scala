@@ -22,12 +22,10 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
   /** How many different values the sample has, without null. */
   final def distinct: Int = below.length - 1
 
-  /** The size of the sample in rows. */
   final def total: Int = below(distinct)
 
   final def places: Int = 2 * distinct + 2
 
-  /** How many sampled rows have sampled value i. */
   final def count(i: Int): Int = below(i + 1) - below(i)
 
   /** The share that each sampled value has in the rows that are not null. */
@@ -132,11 +130,9 @@ private[layout] final class ValueGroups(starts: Array[Int], val below: Array[Int
     }
 }
 
-/** For a column with the encoding `Longs`. */
 final class LongDistribution private[layout] (val values: Array[Long], nulls: Int, below: Array[Int])
     extends ValueDistribution(nulls, below) {
 
-  /** The place of a value that is not null. */
   def place(v: Long): Int = ValueDistribution.placeOf(Arrays.binarySearch(values, v))
 
   override def thinned(most: Int, files: Int = 1): LongDistribution =
@@ -151,7 +147,6 @@ final class LongDistribution private[layout] (val values: Array[Long], nulls: In
 final class BytesDistribution private[layout] (val values: Array[Array[Byte]], nulls: Int, below: Array[Int])
     extends ValueDistribution(nulls, below) {
 
-  /** The place of a value that is not null. */
   def place(v: Array[Byte]): Int =
     ValueDistribution.placeOf(Arrays.binarySearch(values, v, ValueDistribution.unsigned))
 
@@ -179,6 +174,14 @@ object ValueDistribution {
     Arrays.copyOf(high, math.min(high.length, ByteArrays.mismatch(low, high) + 1))
 
   private[layout] def placeOf(found: Int): Int = if (found >= 0) 2 * found + 2 else -2 * found - 1
+
+  /** The distribution of encoded values in any order; null for null. */
+  def ofEncoded(values: Seq[Any], isLong: Boolean): ValueDistribution = {
+    val known = values.filter(_ != null)
+    val nulls = values.length - known.length
+    if (isLong) ofLongs(known.map(_.asInstanceOf[Long]).toArray, nulls)
+    else ofBytes(known.map(_.asInstanceOf[Array[Byte]]).toArray, nulls)
+  }
 
   /** The distribution of sampled values in any order. The array is not changed. */
   def ofLongs(values: Array[Long], nulls: Int): LongDistribution = {

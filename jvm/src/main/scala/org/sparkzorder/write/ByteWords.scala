@@ -25,7 +25,6 @@ private[write] object ByteWords {
     }
   }
 
-  /** A hash of 32 bits. */
   def hash(a: Array[Byte], from: Int, length: Int): Int = hash(a, BYTE_ARRAY_OFFSET.toLong + from, length).toInt
 
   /** A hash of 64 bits, by steps and the last mixing of xxHash64. */

@@ -55,7 +55,6 @@ private[sparkzorder] object EncryptedFiles {
   private def refuse(input: FileFooter, now: Encryption): Unit =
     input.encryption.beyond(now).foreach(what => throw ZOrderErrors.encryptedFiles(input.path, what))
 
-  /** The statistics without those of encrypted columns. */
   def shown(stats: FileStats, encryption: Encryption): FileStats =
     if (encryption.isNone) stats
     else stats.copy(columns = stats.columns.filterNot { case (key, _) => encryption.hides(key.path) })

@@ -1,9 +1,17 @@
 package org.sparkzorder.optimize.keep
 
+import scala.collection.mutable
+
+import org.apache.orc.TypeDescription
+import org.apache.orc.TypeDescription.Category
+
+import org.sparkzorder.footer.orc.WholeOrcFooter
+import org.sparkzorder.footer.traits.{FileTraits, KeptKeys}
 import org.sparkzorder.optimize.Input
 import org.sparkzorder.table.PlainTable
+import org.sparkzorder.write.orc.{OrcFileSettings, OrcFloats}
+import org.sparkzorder.write.preserve.{KeptOrc, KeptOrcSchema}
 
-/** Finds what the new files of a table take over, by its format. */
 private[optimize] object KeptByFormat {
 
   /** @param writeConf settings for the write, which override those of the session */
@@ -12,5 +20,57 @@ private[optimize] object KeptByFormat {
     if (traits.isEmpty || traits.size < inputs.size) KeptFromInputs.nothing
     else if (table.formatName == "parquet") new KeptOfParquet(table, inputs.toIndexedSeq, traits, writeConf).result
     else new KeptOfOrc(table, inputs.toIndexedSeq, traits).result
+  }
+}
+
+private final class KeptOfOrc(table: PlainTable, inputs: IndexedSeq[Input], traits: IndexedSeq[FileTraits]) {
+
+  private val conf = table.session.sessionState.newHadoopConf()
+
+  private val footers: Seq[WholeOrcFooter] =
+    traits.map(_.schema).distinct.map(d => read(traits.indexWhere(_.schema == d)))
+
+  private def read(i: Int): WholeOrcFooter = WholeOrcFooter.of(conf, inputs(i).status)
+
+  def result: KeptFromInputs = {
+    val schemas = footers.map(_.schema)
+    val kept = KeptOrcSchema.of(table.dataSchema, schemas)
+    val texts = new KeptOfOrc.Texts(i => read(i).keyValues)
+    val keys = KeptKeys.of(traits, texts, sameSchema = schemas.forall(_ == kept.schema), sameCalendar = true)
+    val (misleading, blooms) = traits.flatMap(_.bloomFilters).distinct
+      .partition(c => isFloat(c, kept.schema +: schemas) || !BloomFilters.canBeNamed("orc", c))
+    val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
+    KeptFromInputs(
+      files = Some(KeptOrc(OrcFileSettings(kept.schema, proleptic, keys.values, batch), kept.respelled)),
+      options = Map.empty,
+      bloomFilters = blooms,
+      lost = kept.lost ++ calendars ++ keys.lost ++ misleading.map(BloomFilters.lost) ++
+        KeptFromInputs.mixedCodecs(traits)
+    )
+  }
+
+  /** Whether a column holds floating-point numbers by one of these schemas. */
+  private def isFloat(column: Seq[String], schemas: Seq[TypeDescription]): Boolean = schemas.exists { schema =>
+    (1 to schema.getMaximumId).map(schema.findSubtype(_)).exists { t =>
+      OrcFloats.areIn(t) && t.getFullFieldName.split('.').toSeq == column
+    }
+  }
+
+  /** Of the files with dates or times: for others it makes no difference. */
+  private lazy val isProleptic: Seq[Boolean] = footers.filter(f => OrcFloats.has(f.schema, KeptOfOrc.Times)).map(_.proleptic).distinct
+
+  private def proleptic: Option[Boolean] = if (isProleptic.size == 1) isProleptic.headOption else None
+
+  private def calendars: Seq[String] =
+    if (isProleptic.size > 1) Seq("calendar of dates before 1582 (the files differ)") else Nil
+}
+
+private object KeptOfOrc {
+  private val Times = Set(Category.DATE, Category.TIMESTAMP, Category.TIMESTAMP_INSTANT)
+
+  /** Reads the key-value metadata of a file when the first text of it is needed, and keeps it. */
+  private final class Texts(read: Int => Map[String, String]) extends ((Int, String) => String) {
+    private val seen = mutable.Map.empty[Int, Map[String, String]]
+    override def apply(file: Int, key: String): String = seen.getOrElseUpdate(file, read(file))(key)
   }
 }

@@ -36,13 +36,11 @@ private[sparkzorder] final case class KeptFromInputs(
     }
   }
 
-  /** Whether the new files spell a column differently from the table. */
   def namesInAnyCase: Boolean = files.exists(_.namesInAnyCase)
 
   def warn(table: PlainTable): Unit =
     if (lost.nonEmpty) logWarning(s"OPTIMIZE of ${table.name} does not keep: $text")
 
-  /** The entry for the history. */
   def history: Map[String, String] = if (lost.isEmpty) Map.empty else Map("notKept" -> text)
 
   private def text: String = {

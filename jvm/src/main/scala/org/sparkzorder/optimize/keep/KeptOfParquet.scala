@@ -20,7 +20,6 @@ import org.sparkzorder.write.NullableSchema
 import org.sparkzorder.write.encode.MisleadingFilters
 import org.sparkzorder.write.preserve.{KeptParquet, KeptSchema, KnownEncodings}
 
-/** What new Parquet files take over from the inputs. */
 private final class KeptOfParquet(
     table: PlainTable,
     inputs: IndexedSeq[Input],
@@ -85,7 +84,7 @@ private final class KeptOfParquet(
     def misleads(leaf: Seq[String]) =
       MisleadingFilters.isOf(schema.getColumnDescription(leaf.toArray).getPrimitiveType.getPrimitiveTypeName)
     val (can, cannot) =
-      wanted.partition(p => BloomFilters.canBeNamed("parquet", p) && leaves.get(fold(p)).exists(!misleads(_)))
+      wanted.partition(p => leaves.get(fold(p)).exists(leaf => BloomFilters.canBeNamed("parquet", p) && !misleads(leaf)))
     (can.map(p => leaves(fold(p))).distinct, cannot.map(BloomFilters.lost))
   }
 

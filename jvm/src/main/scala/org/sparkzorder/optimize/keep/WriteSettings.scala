@@ -17,7 +17,6 @@ import org.sparkzorder.table.PlainTable
  */
 private[sparkzorder] object WriteSettings {
 
-  /** Session settings to write with. */
   def conf(table: PlainTable, options: OptimizeOptions, footers: Seq[FileFooter]): Map[String, String] = {
     val codec = options.compression.orElse(mostly(footers.flatMap(_.codec))).map { c =>
       s"spark.sql.${table.formatName}.compression.codec" -> (if (c == "none") "uncompressed" else c)

@@ -15,18 +15,15 @@ import org.sparkzorder.write.UnitPlacement
 import IncrementalSelection._
 
 /**
- * Chooses what to rewrite in a folder where new files came to files that lie along a curve: the new
- * files, some cells, and some of the files over the cells. [[IncrementalPolicy]] decides which. New
- * files whose values are beyond the boundaries of all cells become files of their own. Small files
- * that earlier statements made like that are written again with them, so that they do not pile up.
+ * Chooses what to rewrite in a folder where new files came to files that lie along a curve: the new files, some cells, and
+ * some of the files over the cells, as [[IncrementalPolicy]] decides. New files whose values are beyond the boundaries of all
+ * cells become files of their own, with small files that earlier statements made like that.
  *
  * @param columns the key columns
  * @param snapshot the index, which knows where files lie along the curve
  * @param indexed bounds of the files that the index knows
- * @param limited whether the number of rows in a file is limited, so that rows of one place may be
- *   in several files
- * @param read reads the bounds of the key columns from the footers of files that the index does not
- *   know
+ * @param limited whether the rows in a file are limited, so that rows of one place may be in several files
+ * @param read reads the bounds of the key columns from the footers of files that the index does not know
  */
 private[sparkzorder] final class IncrementalSelection(
     columns: IndexedSeq[ColumnKey],
@@ -52,7 +49,7 @@ private[sparkzorder] final class IncrementalSelection(
     if (placed.isEmpty) Left("it is not known where files lie along the curve")
     else if (withBoundaries.isEmpty) ofFewFiles(folder, placed.map(_.file))
     else {
-      val found = foldersFiles(folder, placed, mainFrame(withBoundaries))
+      val found = foldersFiles(folder, placed, withBoundaries)
       if (2 * found.bytesOfCells < found.totalBytes) Left("the cells along the curve hold less than half of the bytes")
       else if (!areCellsOfSize(found)) Left("the cells along the curve are of another size than the files asked for")
       else alongCells(found)
@@ -60,18 +57,13 @@ private[sparkzorder] final class IncrementalSelection(
   }
 
   /**
-   * The files that were placed by one frame: of all frames, the one whose cells have the most
+   * Sorts a folder's files by what is known about their place. Of all frames, that one counts whose cells have the most
    * bytes.
    */
-  private def mainFrame(placed: Seq[PlacedFile]): Seq[PlacedFile] = {
+  private def foldersFiles(folder: DataFolder, placed: Seq[PlacedFile], framed: Seq[PlacedFile]): FolderFiles = {
     def bytesOfCells(files: Seq[PlacedFile]) = sizeOf(files.filter(_.isCell).map(_.file))
     // The id decides between two frames with equal bytes, since the order of a map must not.
-    val (_, files) = placed.groupBy(_.interval.frame.id).maxBy { case (id, files) => (bytesOfCells(files), id) }
-    files
-  }
-
-  /** Sorts a folder's files by what is known about their place. */
-  private def foldersFiles(folder: DataFolder, placed: Seq[PlacedFile], main: Seq[PlacedFile]): FolderFiles = {
+    val (_, main) = framed.groupBy(_.interval.frame.id).maxBy { case (id, files) => (bytesOfCells(files), id) }
     val isMain = main.map(_.path).toSet
     val isPlaced = placed.map(_.path).toSet
     FolderFiles(
@@ -246,12 +238,12 @@ private[sparkzorder] final class IncrementalSelection(
    * The files over the cells. If rows of one place may be several files, these belong together:
    * merging one of them would not help without the others.
    */
-  private def piecesOver(found: FolderFiles): IndexedSeq[PieceOver] =
-    if (!limited) found.over.map(file => PieceOver.of(Seq(file))).toIndexedSeq
-    else
-      found.over.groupBy(o => (o.interval.low, o.interval.high)).toIndexedSeq
-        .sortBy { case (place, _) => place }
-        .map { case (_, files) => PieceOver.of(files) }
+  private def piecesOver(found: FolderFiles): IndexedSeq[PieceOver] = {
+    val ofPlaces =
+      if (limited) found.over.groupBy(o => (o.interval.low, o.interval.high)).toSeq.sortBy(_._1).map(_._2)
+      else found.over.map(Seq(_))
+    ofPlaces.map(PieceOver(_)).toIndexedSeq
+  }
 
   /**
    * Small files to write again together with new ones. Each has at most twice the bytes of all that
@@ -352,17 +344,10 @@ private[sparkzorder] object IncrementalSelection {
    */
   private final case class Arrivals(beyond: Batch, within: Batch, rest: Seq[BoundedFile])
 
-  /** Files over the cells that are merged together or not at all. */
-  private final case class PieceOver(piece: CurvePiece, files: Seq[FileStatus])
-
-  private object PieceOver {
-
-    /** @param ofOnePlace files with the same interval */
-    def of(ofOnePlace: Seq[PlacedFile]): PieceOver = {
-      val files = ofOnePlace.map(_.file)
-      val place = ofOnePlace.head.interval
-      PieceOver(CurvePiece(place.low, place.high, sizeOf(files)), files)
-    }
+  /** Files over the cells with the same interval, that are merged together or not at all. */
+  private final case class PieceOver(placed: Seq[PlacedFile]) {
+    def files: Seq[FileStatus] = placed.map(_.file)
+    val piece: CurvePiece = CurvePiece(placed.head.interval.low, placed.head.interval.high, sizeOf(files))
   }
 
   /**

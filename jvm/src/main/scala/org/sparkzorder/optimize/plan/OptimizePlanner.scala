@@ -5,7 +5,6 @@ import org.apache.spark.SparkException
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.footer.SchemaDrift
 import org.sparkzorder.optimize.auto.AutoLayout
-import org.sparkzorder.optimize.keep.{BloomFilters, ColumnLists}
 import org.sparkzorder.statement.LayoutClause
 import org.sparkzorder.table.{FolderColumns, PartitionPredicate, PlainTable, PlainTables}
 
@@ -22,9 +21,7 @@ private[sparkzorder] object OptimizePlanner {
     if (options.hotRanges && !isAuto) throw ZOrderErrors.hotRangesWithoutAuto
     LayoutChoice.check(table, statement.layout, options, statement.joins)
     if (isAuto) AutoLayout.check(table)
-    BloomFilters.parse(table, options.bloomFilters)
-    ColumnLists.members(table, options.members)
-    ()
+    val _ = (context.bloomFilters, context.members)
   }
 
   /**

@@ -25,23 +25,15 @@ private[sparkzorder] object OptimizePrediction {
       history: Iterator[Record]
   ): OptimizeMetrics = {
     val whole = merged(predictions)
-    val removed = plan.inputs.map(_.status.getLen)
     val bytesOfUnit = plan.rewrites.map(_.files.map(_.getLen).sum)
-    OptimizeMetrics(
+    OptimizeMetrics.of(
+      plan,
       added = whole.files.map(f => (bytesOfUnit(f.unit) * f.share).round),
-      removed = removed,
-      considered = plan.considered,
-      partitions = plan.rewrites.map(_.folder.path).distinct.size.toLong,
-      batches = groups.toLong,
-      clustered = plan.keys.nonEmpty,
-      version = plan.version,
-      clustering = clustering(plan, whole),
-      strategy = OptimizeStrategy.of(plan, whole.samples, whole.drifts),
-      auto = plan.auto,
-      target = plan.options.writtenSize,
-      untouched = plan.filesBeside,
-      elsewhere = plan.filesElsewhere,
-      millis = rate(history).map(r => JobMillis + (removed.sum / r).round),
+      batches = groups,
+      OptimizeStrategy.of(plan, whole.samples, whole.drifts),
+      clustering(plan, whole)
+    ).copy(
+      millis = rate(history).map(r => JobMillis + (bytesOfUnit.sum / r).round),
       workload = WorkloadShares.of(plan, whole.files),
       dryRun = true
     )

@@ -68,7 +68,6 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
         throw e
     }
 
-  /** Names a damaged file in an error of ours. */
   private def explain(failure: SparkException): Unit = UnreadableFiles.told(plan.table) {
     val conf = plan.table.session.sessionState.newHadoopConf()
     DataFormat.of(plan.table.formatName).foreach(StripeFooters.explain(conf, _, failure))

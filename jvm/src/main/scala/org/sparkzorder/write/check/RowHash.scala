@@ -19,7 +19,6 @@ import org.sparkzorder.write.ByteWords
 final case class RowSum(rows: Long, hash: Long) {
   def +(other: RowSum): RowSum = RowSum(rows + other.rows, hash + other.hash)
 
-  /** The hash as 16 hexadecimal digits. */
   def hex: String = f"$hash%016x"
 }
 
@@ -84,7 +83,6 @@ private[write] final class RowHash(schema: StructType, oneZero: Boolean) extends
     avalanche(h)
   }
 
-  /** The rows of a batch of columns. */
   def sum(batch: ColumnarBatch): RowSum = {
     val ofRows = new Array[Long](batch.numRows)
     var c = 0
@@ -104,7 +102,6 @@ private[write] final class RowHash(schema: StructType, oneZero: Boolean) extends
 
 private[write] object RowHash {
 
-  /** For the rows of a format. */
   def of(format: FileFormat, schema: StructType): RowHash =
     new RowHash(schema, oneZero = format.isInstanceOf[OrcFileFormat])
 

@@ -18,7 +18,6 @@ import org.sparkzorder.write.ByteWords
 /** Makes 64 bits of a value of one type, wherever it is: in a row, in an array, or in a batch of columns. */
 private[check] abstract class ValueHash extends Serializable {
 
-  /** Of a value that is not null. */
   def of(at: SpecializedGetters, i: Int): Long
 
   /** Adds those of a column to the hashes of the rows, mixed with a number of the column. */

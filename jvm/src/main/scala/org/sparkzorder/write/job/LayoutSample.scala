@@ -27,7 +27,6 @@ private[job] final class LayoutSample(
   private val outputFiles = units.map(_.outputFiles).toIndexedSeq
   private val schema = NullableSchema.of(spec.dataSchema)
 
-  /** The unit of each input file. */
   val unitOfFile: Array[Int] = units.indices.flatMap(u => units(u).files.map(_ => u)).toArray
 
   /** The layout, and the number of sampled rows. The rows themselves are no longer held when the write begins. */

@@ -56,10 +56,8 @@ final case class RewriteResult(
 ) {
   def rows: Long = outputs.map(_.rows).sum
 
-  /** What was found in the files that were read back. */
   def readBack: Seq[ReadBackRows] = outputs.flatMap(_.readBack)
 
-  /** How many files were written column by column. */
   def columnwise: Int = outputs.count(_.isColumnwise)
 
   /** For each unit, the rows that the writers got, with the hash of those in the files. */

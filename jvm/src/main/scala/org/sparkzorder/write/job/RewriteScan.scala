@@ -43,7 +43,6 @@ private[write] final class RewriteScan(
   /** The key made of the bytes of all columns. No file stores it. */
   private val bytesKey: Option[Alias] = bytes.map(b => Alias(BytesKey(columns, b), "bytes")())
 
-  /** The expressions whose values decide where a row goes. */
   private val placedBy: Seq[Expression] = bytesKey.fold(columns)(key => Seq(key.toAttribute))
 
   /**
@@ -58,11 +57,9 @@ private[write] final class RewriteScan(
     else Project(file +: tie +: sampledKeys.map(_.toAttribute), Project(file +: sampledKeys :+ tieAlias, table))
   }
 
-  /** A row's value of the curve. */
   def curveValue(plan: Broadcast[RowPlan]): Alias =
     Alias(curve(plan, bytesKey.fold(columns)(key => Seq(key.child))), "z")()
 
-  /** All columns, in one struct. */
   def allColumns: Alias = Alias(CreateStruct(data), "columns")()
 
   // Without keys, rows stay in the order of the files, and of the rows in a file: the splits of a
@@ -104,10 +101,8 @@ private[write] final class RewriteScan(
     Sort(order, global = false, exchanged)
   }
 
-  /** The rows of the files, each with its file and its tie. */
   private def read: LogicalPlan = Project(data :+ file :+ tieAlias, table)
 
-  /** The rows with the attributes of the dimensions. */
   private def joined(rows: LogicalPlan): LogicalPlan = dimensions.foldLeft(rows) { (before, dimension) =>
     dimension.joinedTo(before, ColumnOf(data, dimension.column).getOrElse(throw missing(dimension.column)))
   }

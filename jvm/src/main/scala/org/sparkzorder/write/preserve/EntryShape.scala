@@ -50,7 +50,6 @@ private[write] object EntryShape {
 
   private def once(repeated: Type): Type = as(repeated, REQUIRED, repeated.getName, id(repeated))
 
-  /** The same type with another repetition, name and id. */
   def as(t: Type, repetition: Repetition, name: String, id: Option[Int]): Type =
     if (t.isPrimitive) {
       val p = t.asPrimitiveType

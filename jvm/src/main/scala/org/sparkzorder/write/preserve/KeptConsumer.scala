@@ -120,7 +120,6 @@ private[write] final class KeptNode(
 
   def refuse(what: String): Unit = throw KeptNode.refused(name, what)
 
-  /** Whether records have to be changed or checked. */
   def isNeeded: Boolean =
     silentField || silentGroup || conversion != Conversion.Same || wanted > 0 || children.exists(_.isNeeded)
 }

@@ -32,6 +32,7 @@ object KeptOrcSchema {
 }
 
 private final class OrcSchemaMerge {
+  import FileSpelling.agreed
   import OrcSchemaMerge._
 
   val lost = new ArrayBuffer[String]
@@ -94,7 +95,6 @@ private final class OrcSchemaMerge {
     result
   }
 
-  /** Adds the attributes that all inputs have. */
   private def withAttributes(to: TypeDescription, inputs: Seq[TypeDescription], path: Seq[String]): TypeDescription = {
     val ofInputs = inputs.flatMap(_.getAttributeNames.asScala).distinct.filterNot(OfWriter).sorted
     val (same, differ) = ofInputs.partition(key => agreed(inputs.map(_.getAttributeValue(key))).isDefined)
@@ -117,7 +117,6 @@ private object OrcSchemaMerge {
 
   private def sparkType(t: TypeDescription): Option[String] = Option(t.getAttributeValue(SparkType))
 
-  /** The type that Spark's own writer gives a column. */
   private def ofSpark(t: DataType): TypeDescription =
     OrcUtils.orcTypeDescription(new StructType().add("c", t)).getChildren.get(0).clone()
 
@@ -135,11 +134,5 @@ private object OrcSchemaMerge {
       case (_: StringType, _: StringType) => true
       case (read, wanted)                 => read == wanted
     }
-  }
-
-  /** The value that all have; None when they differ. */
-  private def agreed[T](all: Seq[T]): Option[T] = all.distinct match {
-    case Seq(one) => Some(one)
-    case _        => None
   }
 }

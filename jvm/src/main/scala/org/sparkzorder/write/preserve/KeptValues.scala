@@ -91,7 +91,6 @@ private[write] object Conversion {
     }
   }
 
-  /** The bytes of a decimal or of a whole number. */
   def bytesOf(number: BigInteger, target: PrimitiveType): Binary = {
     val shortest = number.toByteArray
     if (target.getPrimitiveTypeName == BINARY) Binary.fromConstantByteArray(shortest)
@@ -104,7 +103,6 @@ private[write] object Conversion {
     }
   }
 
-  /** Whether the number fits a type of 32 or 64 bits, signed or not. */
   def fits(number: BigInteger, target: PrimitiveType): Boolean = {
     val bits = if (target.getPrimitiveTypeName == INT32) 32 else 64
     target.getLogicalTypeAnnotation match {

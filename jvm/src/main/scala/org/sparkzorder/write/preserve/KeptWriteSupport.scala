@@ -1,13 +1,21 @@
 package org.sparkzorder.write.preserve
 
-import java.util.HashMap
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
+import java.util.{Base64, Collections, HashMap}
+
+import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.format.Util
+import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.api.WriteSupport.WriteContext
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, FileMetaData, ParquetMetadata}
 import org.apache.parquet.io.api.RecordConsumer
 import org.apache.parquet.schema.{GroupType, MessageType, Type}
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetReadSupport, ParquetWriteSupport}
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
+
+import org.sparkzorder.compat._
 
 /**
  * Spark's writer of Parquet records, for new files with the schema and key-value metadata of old
@@ -66,5 +74,39 @@ private[write] object SparkNames {
         m.copy(keyType = dataType(m.keyType, e.parts.head), valueType = dataType(m.valueType, e.parts(1)))
       }
     case other => other
+  }
+}
+
+/**
+ * The schema and the key-value metadata of new Parquet files. They are sent to the executors as a
+ * footer without row groups.
+ */
+private[write] final case class KeptFooter(schema: Option[MessageType], keyValues: Map[String, String]) {
+  import KeptFooter._
+
+  def put(conf: Configuration): Unit = {
+    val file = new FileMetaData(schema.getOrElse(NoSchema), keyValues.asJava, "spark-zorder")
+    val metadata = new ParquetMetadata(file, Collections.emptyList[BlockMetaData])
+    val out = new ByteArrayOutputStream
+    Util.writeFileMetaData(new ParquetMetadataConverter().toParquetMetadata(1, metadata), out)
+    conf.set(Footer, Base64.getEncoder.encodeToString(out.toByteArray))
+    conf.setBoolean(HasSchema, schema.isDefined)
+  }
+}
+
+private[write] object KeptFooter {
+  private val Footer = "org.sparkzorder.kept.footer"
+  private val HasSchema = "org.sparkzorder.kept.schema"
+  private val NoSchema = new MessageType("none", Collections.emptyList[org.apache.parquet.schema.Type])
+
+  def in(conf: Configuration): KeptFooter = {
+    val bytes = Base64.getDecoder.decode(conf.get(Footer))
+    val file = new ParquetMetadataConverter()
+      .fromParquetMetadata(Util.readFileMetaData(new ByteArrayInputStream(bytes)))
+      .getFileMetaData
+    KeptFooter(
+      Option.when(conf.getBoolean(HasSchema, false))(file.getSchema),
+      file.getKeyValueMetaData.asScala.toMap
+    )
   }
 }

@@ -28,11 +28,11 @@ private[rows] abstract class FieldCopy {
 
 private[rows] object FieldCopy {
 
-  /** None if the type is not covered. */
   def of(dataType: DataType): Option[FieldCopy] = dataType match {
     case IntegerType | DateType | _: YearMonthIntervalType                    => Some(new OfInt)
     case LongType | TimestampType | TimestampNTZType | _: DayTimeIntervalType => Some(new OfLong)
-    case d: DecimalType if d.precision <= Decimal.MAX_LONG_DIGITS             => Some(new OfDecimal(d))
+    case d: DecimalType if d.precision <= Decimal.MAX_LONG_DIGITS             =>
+      Some(new Fixed((v, i, to, at) => putLong(to, at, v.getDecimal(i, d.precision, d.scale).toUnscaledLong)))
     case d: DecimalType                                                       => Some(new OfWideDecimal(d))
     case _: StringType                                                        => Some(new OfBytes(_.getUTF8String(_)))
     case BinaryType  => Some(new OfBytes((v, i) => UTF8String.fromBytes(v.getBinary(i))))
@@ -77,21 +77,6 @@ private[rows] object FieldCopy {
       while (i < size) {
         if (from.isNullAt(first + i)) rows.setNull(i, field)
         else putLong(rows.bytes, word + rows.starts(i), from.getLong(first + i))
-        i += 1
-      }
-    }
-  }
-
-  private final class OfDecimal(of: DecimalType) extends FieldCopy {
-    override def write(from: ColumnVector, first: Int, size: Int, rows: RowBlock, field: Int): Unit = {
-      val word = rows.word(field)
-      var i = 0
-      while (i < size) {
-        if (from.isNullAt(first + i)) rows.setNull(i, field)
-        else {
-          val v = from.getDecimal(first + i, of.precision, of.scale)
-          putLong(rows.bytes, word + rows.starts(i), v.toUnscaledLong)
-        }
         i += 1
       }
     }

@@ -111,7 +111,6 @@ private object PackedRowsExec {
   }
 }
 
-/** Adds the columns of a placement to rows. */
 private final class PlacedRows(partition: Int, columns: Seq[Attribute], placement: RowPlacing) {
   private val added = placement.attributes
   private val addedOf = UnsafeProjection.create(placement.added.map(_.child), columns)
@@ -127,7 +126,6 @@ private final class PlacedRows(partition: Int, columns: Seq[Attribute], placemen
     joined
   }
 
-  /** Of the last row. */
   def slot: Int = slotOf(joined).getInt(0)
 }
 

@@ -129,13 +129,11 @@ private[write] final class RowPacking(schema: StructType) extends Serializable {
 
   private def damaged = new IllegalStateException("a packed row is damaged")
 
-  /** A row to unpack into. */
   def unpacked(): Unpacked = new Unpacked(fields)
 }
 
 private[write] object RowPacking {
 
-  /** Of the number of words. */
   private val CountBytes = 4
 
   /** Zeros after the last byte. */
@@ -151,7 +149,6 @@ private[write] object RowPacking {
 
   private def littleEndian(word: Long): Long = if (isLittleEndian) word else reverseBytes(word)
 
-  /** A row, and the array that it points to. */
   final class Unpacked(fields: Int) {
     private[RowPacking] val row = new UnsafeRow(fields)
     private var bytes = new Array[Byte](1024)

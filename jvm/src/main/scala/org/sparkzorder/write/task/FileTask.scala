@@ -77,7 +77,6 @@ private[write] final case class FileTaskSpec(
 private[write] final class FileTask(spec: FileTaskSpec) extends Serializable {
   import spec._
 
-  /** Returns the files in the order of their rows. */
   def write(task: TaskContext, rows: Iterator[InternalRow]): Seq[WrittenFile] = {
     val slot = task.partitionId()
     zone.foreach(OrcZone.refuseOther)
