@@ -1,7 +1,8 @@
 package org.sparkzorder.layout
 
 /**
- * A space-filling curve over points with one id for each column. All points whose values share a prefix of bits are a box.
+ * A space-filling curve over points with one id for each column. All points whose values share a prefix of bits are a
+ * box.
  *
  * The value of a point is `value(spread(0, id0) | spread(1, id1) | ..)`. So the part that depends on one column can be
  * computed once for each of its ids.
@@ -30,12 +31,12 @@ trait Curve extends Serializable {
 /**
  * The column that each bit of the curve's value belongs to, from the most significant bit on.
  *
- * A column starts with the width 1, and each bit halves its width. The next bit goes to the column with the largest weight
- * times width, or to the earlier one of two equal columns. This minimises the weighted files touched for N files and D
- * columns: in bits, log2(1/width) = (log2 N)/D + log2 w - mean(log2 w).
+ * A column starts with the width 1, and each bit halves its width. The next bit goes to the column with the largest
+ * weight times width, or to the earlier one of two equal columns. This minimises the weighted files touched for N files
+ * and D columns: in bits, log2(1/width) = (log2 N)/D + log2 w - mean(log2 w).
  *
- * For example, two columns have the weights 4 and 1. The products are 4 and 1, then 2 and 1, then 1 and 1, then 1/2 and 1.
- * So the bits belong to the columns 0, 0, 0, 1, and then to each in turn.
+ * For example, two columns have the weights 4 and 1. The products are 4 and 1, then 2 and 1, then 1 and 1, then 1/2 and
+ * 1. So the bits belong to the columns 0, 0, 0, 1, and then to each in turn.
  *
  * @param owners ordinal of the column that owns each bit
  * @param columns number of columns; one may own no bit at all
@@ -51,8 +52,7 @@ final class BitPlan private (private val owners: Array[Int], override val column
   override def bits(column: Int): Int = widths(column)
 
   /**
-   * The bits of a column's id, put at the column's bits of the curve's value; other bits are zero.
-   * Monotone in the id.
+   * The bits of a column's id, put at the column's bits of the curve's value; other bits are zero. Monotone in the id.
    *
    * @param id from 0 until 2^bits(column)
    */
@@ -90,10 +90,7 @@ object BitPlan {
   /** The most bits of one of several columns: they give a million steps. */
   val MaxBitsPerColumn = 20
 
-  /**
-   * The most bits of a curve's value: it is a non-negative long, and so is the end behind the last
-   * interval.
-   */
+  /** The most bits of a curve's value: it is a non-negative long, and so is the end behind the last interval. */
   val MaxTotalBits = 62
 
   /**
@@ -137,17 +134,13 @@ object BitPlan {
   }
 
   /**
-   * The plan for a table's key columns. A single one gets all bits, so that files can be cut
-   * between any two values.
+   * The plan for a table's key columns. A single one gets all bits, so that files can be cut between any two values.
    */
   def forKeys(weights: Seq[Double]): BitPlan =
     apply(weights, if (weights.length == 1) MaxTotalBits else MaxBitsPerColumn)
 }
 
-/**
- * Z-order over ids: the value of the curve takes its bits from the columns' ids in the order of a
- * [[BitPlan]].
- */
+/** Z-order over ids: the value of the curve takes its bits from the columns' ids in the order of a [[BitPlan]]. */
 object ZCurve {
 
   /**

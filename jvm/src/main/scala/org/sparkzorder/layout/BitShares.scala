@@ -1,7 +1,8 @@
 package org.sparkzorder.layout
 
 /**
- * Shares a curve's bits among the columns, by the distribution of their sampled values: see "Bits" in docs/design/layout.md.
+ * Shares a curve's bits among the columns, by the distribution of their sampled values: see "Bits" in
+ * docs/design/layout.md.
  *
  * With b bits a column has 2^b cells. Its width is the share of the rows that are in the same cell as a given row, on
  * average over the rows: the sum of the squares of the cells' shares. The next bit goes to the column with the largest
@@ -64,9 +65,7 @@ object BitShares {
    */
   private final case class Width(mean: Double, isFinest: Boolean)
 
-  /**
-   * The widths with 0, 1, 2.. bits, up to the number of bits that tells all sampled values apart.
-   */
+  /** The widths with 0, 1, 2.. bits, up to the number of bits that tells all sampled values apart. */
   private def widthsOf(distribution: ValueDistribution): Array[Double] = {
     val counts = (distribution.nulls +: (0 until distribution.distinct).map(distribution.count)).toArray
     val known = counts.indices.filter(counts(_) > 0)

@@ -30,10 +30,9 @@ object Cuts {
   val none: Cuts = new Cuts(Array.emptyLongArray, Array.emptyLongArray)
 
   /**
-   * Cuts at the sample's quantiles, for `n` files, or for fewer if the sample has fewer different
-   * keys. Every file has at least one sampled row, so none is empty. A cut at the first sampled row
-   * of a value is moved in front of all rows of the value, so that rows that were not sampled are
-   * on the same side.
+   * Cuts at the sample's quantiles, for `n` files, or for fewer if the sample has fewer different keys. Every file has
+   * at least one sampled row, so none is empty. A cut at the first sampled row of a value is moved in front of all rows
+   * of the value, so that rows that were not sampled are on the same side.
    *
    * @param sample keys in ascending order, equal keys allowed
    */

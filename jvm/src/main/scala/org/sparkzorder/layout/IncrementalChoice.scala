@@ -1,8 +1,7 @@
 package org.sparkzorder.layout
 
 /**
- * Bytes of data along a piece of the curve: one file, or several files that share a value of the
- * curve.
+ * Bytes of data along a piece of the curve: one file, or several files that share a value of the curve.
  *
  * @param low the least value of the curve in the piece
  * @param high the greatest value of the curve in the piece
@@ -41,9 +40,7 @@ final case class IncrementalChoice(
     more: Double
 ) {
 
-  /**
-   * Whether a full rewrite is better: lookups read many times the files, and not just a few more.
-   */
+  /** Whether a full rewrite is better: lookups read many times the files, and not just a few more. */
   def isPoor: Boolean = ratio > IncrementalChoice.WorstRatio && more > IncrementalChoice.FewFiles
 }
 

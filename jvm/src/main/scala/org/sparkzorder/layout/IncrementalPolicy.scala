@@ -2,11 +2,11 @@ package org.sparkzorder.layout
 
 /**
  * Chooses what to rewrite when a few new rows come to a table that is laid out along a curve: see "Incremental" in
- * docs/design/layout.md. Each round puts only the new rows of one range of cells into their cells, and writes the others to
- * files over many cells, together with files that are already over the cells, as far as the budget goes.
+ * docs/design/layout.md. Each round puts only the new rows of one range of cells into their cells, and writes the
+ * others to files over many cells, together with files that are already over the cells, as far as the budget goes.
  *
- * Files per lookup are estimated as if each file were a cube: a file over the share s of the curve is read by s^(1/D) of
- * the lookups on each of D columns. The same holds for a cell.
+ * Files per lookup are estimated as if each file were a cube: a file over the share s of the curve is read by s^(1/D)
+ * of the lookups on each of D columns. The same holds for a cell.
  */
 object IncrementalPolicy {
 
@@ -14,8 +14,7 @@ object IncrementalPolicy {
   val Budget = 0.15
 
   /**
-   * The share of the budget that is planned for: sizes are estimates, and the budget is a promise
-   * about bytes written.
+   * The share of the budget that is planned for: sizes are estimates, and the budget is a promise about bytes written.
    */
   private val Margin = 0.97
 

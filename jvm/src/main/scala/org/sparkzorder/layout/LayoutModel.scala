@@ -1,8 +1,8 @@
 package org.sparkzorder.layout
 
 /**
- * How the rows of one rewrite unit are assigned to files. Each column contributes a part to a row's value of the curve. The
- * parts of all places of a distribution are computed once, so that a row costs one search in each column.
+ * How the rows of one rewrite unit are assigned to files. Each column contributes a part to a row's value of the curve.
+ * The parts of all places of a distribution are computed once, so that a row costs one search in each column.
  *
  * @param distributions of the columns that the curve runs over
  * @param keys distributions of the key columns in the data, which may differ from these; for the driver only
@@ -55,8 +55,7 @@ final class UnitLayout(
   }.toIndexedSeq
 
   /**
-   * The value of the curve for a row's encoded values: a `java.lang.Long`, an `Array[Byte]` or null
-   * for each column.
+   * The value of the curve for a row's encoded values: a `java.lang.Long`, an `Array[Byte]` or null for each column.
    */
   def z(encoded: Seq[Any]): Long =
     value(places(encoded).zipWithIndex.foldLeft(0L) { case (z, (place, c)) => z | parts(c)(place) })
@@ -84,10 +83,7 @@ final class LayoutModel(val units: Array[UnitLayout], val unitOfFile: Array[Int]
     slotOffsets(unit) + units(unit).cuts.slot(z, tie)
   }
 
-  /**
-   * The unit that a slot belongs to. Every unit has at least one slot, so the offsets strictly
-   * increase.
-   */
+  /** The unit that a slot belongs to. Every unit has at least one slot, so the offsets strictly increase. */
   def unitOfSlot(slot: Int): Int = {
     require(slot >= 0 && slot < slots, s"slot $slot is not in 0 until $slots")
     val found = java.util.Arrays.binarySearch(slotOffsets, slot)

@@ -1,12 +1,12 @@
 package org.sparkzorder.layout
 
 /**
- * Decides where files of at most so many rows end, while rows come in the order of the curve and their number is not known
- * yet. Files end at coarse borders, so that they are boxes, and a value is in one file if it fits.
+ * Decides where files of at most so many rows end, while rows come in the order of the curve and their number is not
+ * known yet. Files end at coarse borders, so that they are boxes, and a value is in one file if it fits.
  *
- * In the first half of a file's rows the coarsest border is noted. The file ends at a coarser one before it is full, else at
- * a border between two values if the next value might not fit, by the largest value so far. A value with more rows is cut
- * where the file is full. Not safe for use by several threads.
+ * In the first half of a file's rows the coarsest border is noted. The file ends at a coarser one before it is full,
+ * else at a border between two values if the next value might not fit, by the largest value so far. A value with more
+ * rows is cut where the file is full. Not safe for use by several threads.
  *
  * @param most the most rows of a file
  * @param coarseness how coarse the border between two values is, by their highest differing bit; larger is coarser

@@ -56,18 +56,16 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
     math.min((midCdf(place) * (1L << bits).toDouble).toLong, (1L << bits) - 1)
 
   /**
-   * The same distribution with at most `most` values, so that it takes fewer bytes. Neighbouring
-   * values form groups of about equally many rows. The least and the greatest value stay single,
-   * and so does a value that many rows have. No group crosses the end of one of the equal shares
-   * that `files` files have, so that files can end there exactly.
+   * The same distribution with at most `most` values, so that it takes fewer bytes. Neighbouring values form groups of
+   * about equally many rows. The least and the greatest value stay single, and so does a value that many rows have. No
+   * group crosses the end of one of the equal shares that `files` files have, so that files can end there exactly.
    *
-   * A group of several values becomes one boundary in front of them: the shortest value between
-   * them and the group before. It takes fewer bytes than a value of the data. The rows of the group
-   * are in the gap behind this boundary, and the share at this gap is that of the middle of the
-   * group.
+   * A group of several values becomes one boundary in front of them: the shortest value between them and the group
+   * before. It takes fewer bytes than a value of the data. The rows of the group are in the gap behind this boundary,
+   * and the share at this gap is that of the middle of the group.
    *
-   * For example, 8 rows have the values 1 to 8, and there is room for four boundaries. These are
-   * 1, 2, 5 and 8. Then 3 and 4 are in the gap behind 2.
+   * For example, 8 rows have the values 1 to 8, and there is room for four boundaries. These are 1, 2, 5 and 8. Then 3
+   * and 4 are in the gap behind 2.
    *
    * @param most 3 or more
    * @param files into how many files of equal size the rows are cut; ignored if `most` is less
@@ -106,10 +104,7 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
     starts.result()
   }
 
-  /**
-   * The part that a row is in, by its number in order. Each part begins at the row nearest to its
-   * exact share.
-   */
+  /** The part that a row is in, by its number in order. Each part begins at the row nearest to its exact share. */
   private def quantile(row: Int, parts: Int): Long = Math.floorDiv((2L * row + 1) * parts - 1, 2L * total)
 }
 
@@ -162,10 +157,7 @@ object ValueDistribution {
   private[layout] val unsigned: Comparator[Array[Byte]] =
     (a: Array[Byte], b: Array[Byte]) => ByteArrays.compareUnsigned(a, b)
 
-  /**
-   * Of the numbers above `low` and not above `high`, the one that is divisible by the highest power
-   * of two.
-   */
+  /** Of the numbers above `low` and not above `high`, the one that is divisible by the highest power of two. */
   private[layout] def between(low: Long, high: Long): Long =
     if (low < 0 && high >= 0) 0L else high & -java.lang.Long.highestOneBit(low ^ high)
 

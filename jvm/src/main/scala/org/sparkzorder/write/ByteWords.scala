@@ -5,8 +5,8 @@ import java.lang.Long.rotateLeft
 import org.apache.spark.unsafe.Platform.{getByte, getInt, getLong, BYTE_ARRAY_OFFSET}
 
 /**
- * Compares and hashes parts of arrays by words. Where bytes are left over, the last word overlaps the one before. Spark's
- * functions take them one by one, and most values of a dictionary are so short that this is the greater part.
+ * Compares and hashes parts of arrays by words. Where bytes are left over, the last word overlaps the one before.
+ * Spark's functions take them one by one, and most values of a dictionary are so short that this is the greater part.
  */
 private[write] object ByteWords {
 

@@ -2,9 +2,7 @@ package org.sparkzorder.write
 
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, MetadataBuilder, StructType}
 
-/**
- * A schema with every column, field and element nullable, whatever the files declare as required.
- */
+/** A schema with every column, field and element nullable, whatever the files declare as required. */
 object NullableSchema {
 
   def of(schema: StructType): StructType = nullableType(schema).asInstanceOf[StructType]

@@ -11,15 +11,11 @@ import org.apache.spark.sql.execution.{QueryExecution, SQLExecution}
 
 import org.sparkzorder.conf.SessionCopy
 
-/**
- * Sessions for rewrites: with the caller's settings, except those that could change rows or the
- * number of files.
- */
+/** Sessions for rewrites: with the caller's settings, except those that could change rows or the number of files. */
 object RewriteSession {
 
-  // Adaptive execution would merge small partitions, and so files. A file that cannot be read must
-  // fail the rewrite, or its rows would be lost. Padding on read would change stored values. A damaged value would get a
-  // checksum that fits.
+  // Adaptive execution would merge small partitions, and so files. A file that cannot be read must fail the rewrite, or
+  // its rows would be lost. Padding on read would change stored values. A damaged value would get a checksum that fits.
   private val fixed = Map(
     "spark.sql.adaptive.enabled" -> "false",
     "spark.sql.files.ignoreCorruptFiles" -> "false",
@@ -65,8 +61,7 @@ private[write] final class RewriteQueries(session: SparkSession, description: St
   }
 
   /**
-   * The results of the tasks, in the order of the partitions. The caller's job group and other
-   * local settings stay.
+   * The results of the tasks, in the order of the partitions. The caller's job group and other local settings stay.
    *
    * @param ended called for each task that has ended, with the number of all tasks and its result
    * @param partitions those to run, by the number of all partitions

@@ -44,9 +44,7 @@ private[sparkzorder] object AutoLayout {
    */
   private final case class Candidates(sketch: WorkloadSketch, columns: Seq[KeyColumn], dimensions: AutoDimensions)
 
-  /**
-   * Throws an error if there are no recorded queries, or none that ask for a column that can be a key. No job runs.
-   */
+  /** Throws an error if there are no recorded queries, or none that ask for a column that can be a key. No job runs. */
   def check(table: PlainTable): Unit = {
     recorded(table, Nil)
     ()
@@ -132,7 +130,8 @@ private[sparkzorder] object AutoLayout {
       .report(choice, estimate.queries.toLong, spec, specOf, joined.told)
     val joins = joined.joins.filter(j => spec.columns.exists { case (path, _) => j.spec.has(path) })
     val weighted = spec.columns.map { case (path, w) => keys.find(_.path == path).get.copy(weight = w) }
-    AutoChoice(ChosenLayout(spec, weighted, joins), report, rows.filter(d => spec.columns.exists { case (path, _) => d.attributes.contains(path) }))
+    val used = rows.filter(_.attributes.exists(path => weighted.exists(_.path == path)))
+    AutoChoice(ChosenLayout(spec, weighted, joins), report, used)
   }
 
   /** The recorded queries, the key columns of the last layout, and the rows of the dimensions that can be read. */
@@ -210,9 +209,8 @@ private[sparkzorder] object AutoLayout {
   }
 
   /**
-   * For a layout that gives a share of the curve to what queries ask for: a function that adds the
-   * recorded queries to the distributions of the columns. Columns without recorded queries keep the
-   * distribution of the data.
+   * For a layout that gives a share of the curve to what queries ask for: a function that adds the recorded queries to
+   * the distributions of the columns. Columns without recorded queries keep the distribution of the data.
    */
   def density(table: PlainTable, layout: ChosenLayout): Option[UnitLayouts.Density] =
     Option.when(layout.spec.queryShare > 0) {

@@ -12,21 +12,19 @@ import org.sparkzorder.table.PlainTable
 /**
  * Columns that some files of a folder lack, if the statement names the folder by its path.
  *
- * By the path, such a column reads as NULL. But a catalog may have a table over the same folder
- * that has a default for it. If a new file had the column, that table would read the stored NULL,
- * and its default would be lost for good. If the statement names a table of a catalog, the table
- * says what the column reads as.
+ * By the path, such a column reads as NULL. But a catalog may have a table over the same folder that has a default for
+ * it. If a new file had the column, that table would read the stored NULL, and its default would be lost for good. If
+ * the statement names a table of a catalog, the table says what the column reads as.
  */
 private[sparkzorder] object MissingColumns {
 
   /**
-   * The table with only the columns that the new files get. They do not get a column that no input
-   * has, so each reader goes on to see its own default.
+   * The table with only the columns that the new files get. They do not get a column that no input has, so each reader
+   * goes on to see its own default.
    *
    * @param inputs all files that the statement rewrites
    * @param keys names of the key columns, which the layout needs
-   * @throws org.apache.spark.sql.AnalysisException when a column is in some of the inputs and not
-   *   in others
+   * @throws org.apache.spark.sql.AnalysisException when a column is in some of the inputs and not in others
    */
   def leftOut(table: PlainTable, inputs: Seq[Input], keys: Set[String], settings: FooterSettings): PlainTable =
     if (table.catalogTable.isDefined) table

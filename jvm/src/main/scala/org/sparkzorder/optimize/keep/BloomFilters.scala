@@ -52,8 +52,7 @@ private[sparkzorder] object BloomFilters {
 
   /**
    * @param text names separated by commas, `auto` or `none`; None if the statement does not say
-   * @throws org.apache.spark.sql.AnalysisException when the text is something else, or a column
-   *   cannot have a filter
+   * @throws org.apache.spark.sql.AnalysisException when the text is something else, or a column cannot have a filter
    */
   def parse(table: PlainTable, text: Option[String]): BloomFilters = text.map(_.trim) match {
     case None                                  => Off
@@ -84,16 +83,16 @@ private[sparkzorder] object BloomFilters {
     if (names.isEmpty) Map.empty
     else if (formatName == "orc") Map("orc.bloom.filter.columns" -> names.mkString(","))
     else {
-      // Adaptive filters are as large as the values of the file need. Others are as large as they
-      // may ever get.
+      // Adaptive filters are as large as the values of the file need. Others are as large as they may ever get.
       names.map(n => s"parquet.bloom.filter.enabled#$n" -> "true").toMap +
         ("parquet.bloom.filter.adaptive.enabled" -> "true")
     }
   }
 
   /**
-   * The same for filters that the old files have. A writer holds filters of several sizes for each column until the file ends, together twice the size
-   * of the largest. DuckDB gives one to every column of a file, of which there may be hundreds.
+   * The same for filters that the old files have. A writer holds filters of several sizes for each column until the
+   * file ends, together twice the size of the largest. DuckDB gives one to every column of a file, of which there may
+   * be hundreds.
    */
   def kept(formatName: String, columns: Seq[Seq[String]]): Map[String, String] = {
     val each = MostBytes / 2 / math.max(1, columns.length)
@@ -114,8 +113,7 @@ private[sparkzorder] object ColumnLists {
 
   /**
    * @param text names separated by commas
-   * @throws org.apache.spark.sql.AnalysisException when the text is something else, or a column is
-   *   not there
+   * @throws org.apache.spark.sql.AnalysisException when the text is something else, or a column is not there
    */
   def parse(
       table: PlainTable,

@@ -57,7 +57,8 @@ private final class KeptOfOrc(table: PlainTable, inputs: IndexedSeq[Input], trai
   }
 
   /** Of the files with dates or times: for others it makes no difference. */
-  private lazy val isProleptic: Seq[Boolean] = footers.filter(f => OrcFloats.has(f.schema, KeptOfOrc.Times)).map(_.proleptic).distinct
+  private lazy val isProleptic: Seq[Boolean] =
+    footers.filter(f => OrcFloats.has(f.schema, KeptOfOrc.Times)).map(_.proleptic).distinct
 
   private def proleptic: Option[Boolean] = if (isProleptic.size == 1) isProleptic.headOption else None
 

@@ -7,13 +7,12 @@ import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.preserve.PreservedMetadata
 
 /**
- * What the new files take over from the inputs beside the rows, such as field ids and key-value
- * metadata. It is the same for all files of a statement. See `docs/what-a-rewrite-keeps.md`.
+ * What the new files take over from the inputs beside the rows, such as field ids and key-value metadata. It is the
+ * same for all files of a statement. See `docs/what-a-rewrite-keeps.md`.
  *
  * @param files what the writer of each file needs to know; None if nothing is kept
  * @param options options for the file writer; the table's own options override them
- * @param bloomFilters leaf columns that have a Bloom filter in some input, with the new files'
- *   spelling of their names
+ * @param bloomFilters leaf columns that have a Bloom filter in some input, with the new files' spelling of their names
  * @param lost what cannot be kept, in words
  */
 private[sparkzorder] final case class KeptFromInputs(

@@ -84,7 +84,7 @@ private final class KeptOfParquet(
     def misleads(leaf: Seq[String]) =
       MisleadingFilters.isOf(schema.getColumnDescription(leaf.toArray).getPrimitiveType.getPrimitiveTypeName)
     val (can, cannot) =
-      wanted.partition(p => leaves.get(fold(p)).exists(leaf => BloomFilters.canBeNamed("parquet", p) && !misleads(leaf)))
+      wanted.partition(p => BloomFilters.canBeNamed("parquet", p) && leaves.get(fold(p)).exists(!misleads(_)))
     (can.map(p => leaves(fold(p))).distinct, cannot.map(BloomFilters.lost))
   }
 
@@ -114,10 +114,7 @@ private final class KeptOfParquet(
     !ofTable && !modes.exists(_.equalsIgnoreCase("LEGACY"))
   }
 
-  /**
-   * The writer decides from the rows how to shred a variant, so the schema of the inputs cannot be
-   * kept.
-   */
+  /** The writer decides from the rows how to shred a variant, so the schema of the inputs cannot be kept. */
   private def hasVariant(t: DataType): Boolean = t match {
     case s: StructType => s.exists(f => hasVariant(f.dataType))
     case a: ArrayType  => hasVariant(a.elementType)

@@ -73,7 +73,11 @@ private[sparkzorder] object OptionTable {
     example = "bytes"
   )
 
-  val varLengthContribution = new OptionWithoutDefault("var-length-contribution", Layout, int(1, BytesKeyInputs.MostOfVarLength))(
+  val varLengthContribution = new OptionWithoutDefault(
+    "var-length-contribution",
+    Layout,
+    int(1, BytesKeyInputs.MostOfVarLength)
+  )(
     default = s"${BytesMapping.Default.varLengthContribution}, or that of the last layout",
     description = "Only with `'mapping' = 'bytes'`: how many bytes of a string or binary value count. Longer values " +
       "are cut, shorter ones are filled up with zeros.",
@@ -125,14 +129,20 @@ private[sparkzorder] object OptionTable {
     example = "64MB"
   )
 
-  val bloomFilterColumns = new OptionWithoutDefault("bloom-filter-columns", Files, ColumnNames("column names separated by commas, `auto` or `none`"))(
+  private val names = "column names separated by commas"
+
+  val bloomFilterColumns = new OptionWithoutDefault(
+    "bloom-filter-columns",
+    Files,
+    ColumnNames(s"$names, `auto` or `none`")
+  )(
     default = "the columns that have one in the rewritten files",
     description = "The columns that get Bloom filters in the new files. `auto` chooses those key columns whose " +
       "values have fewer rows than there are files that may contain them.",
     example = "user_id, address.city"
   )
 
-  val membershipColumns = new OptionWithoutDefault("membership-columns", Files, ColumnNames("column names separated by commas, or `none`"))(
+  val membershipColumns = new OptionWithoutDefault("membership-columns", Files, ColumnNames(s"$names, or `none`"))(
     default = "the columns whose values the index keeps already, and those that `JOIN` compares",
     description = "The columns whose values the index keeps for each new file. `CREATE SKIPPING INDEX` with " +
       "`VALUES` does the same for files as they are. A query for a value then skips files that do not have it, also within their bounds.",

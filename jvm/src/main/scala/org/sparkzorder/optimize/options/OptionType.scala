@@ -14,9 +14,7 @@ private[sparkzorder] sealed trait OptionType[T] {
   /** The values that are allowed, as the reference page shows them. */
   def range: String
 
-  /**
-   * What an error says was expected. The allowed values of some types depend on the table's format.
-   */
+  /** What an error says was expected. The allowed values of some types depend on the table's format. */
   def expected(formatName: String): String
 
   /**
@@ -91,10 +89,7 @@ private[sparkzorder] object OptionType {
     private def wordsOf(formatName: String): Seq[String] = allowed.toMap.apply(formatName)
   }
 
-  /**
-   * Names of columns. Only the table can tell whether they are right, so every text is let through
-   * here.
-   */
+  /** Names of columns. Only the table can tell whether they are right, so every text is let through here. */
   final case class ColumnNames(range: String) extends OptionType[String] {
     override val name = "column names"
     override def expected(formatName: String): String = "names of columns with commas between them, auto or none"
@@ -104,8 +99,7 @@ private[sparkzorder] object OptionType {
 }
 
 /**
- * An option of OPTIMIZE or RESTORE. Parsing, error messages, the reference page and Python all read it from
- * here.
+ * An option of OPTIMIZE or RESTORE. Parsing, error messages, the reference page and Python all read it from here.
  *
  * @param group the heading under which the reference page lists it
  * @param valueType how users write its value, and which values are allowed

@@ -24,11 +24,12 @@ object TargetFileSize {
 
   /**
    * The size for a table of which none was said: a power of two, so that about 64 files come of it, and at least 8 of a
-   * partition, but from 8 to 256 MiB. A power of two stays the same while the table grows by a little, so later statements find
-   * files of about the size that they would write. The partition that counts is that of a byte chosen at random: small ones do
-   * not make the files of large ones small.
+   * partition, but from 8 to 256 MiB. A power of two stays the same while the table grows by a little, so later
+   * statements find files of about the size that they would write. The partition that counts is that of a byte chosen
+   * at random: small ones do not make the files of large ones small.
    *
-   * For example, a table of 1 GiB gets files of 16 MiB, and one of 1 TiB of 256 MiB, or of 128 MiB if its partitions have 1 GiB.
+   * For example, a table of 1 GiB gets files of 16 MiB, and one of 1 TiB of 256 MiB, or of 128 MiB if its partitions
+   * have 1 GiB.
    *
    * @param folderBytes of the data files in each folder
    */

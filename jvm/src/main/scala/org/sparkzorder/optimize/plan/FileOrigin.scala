@@ -83,8 +83,7 @@ private[sparkzorder] object FileOrigin {
       history: Iterator[HistoryEntry],
       most: Int = HistorySettings.Whole
   ): Map[FileId, String] = {
-    // Each file under the name that it was written under: a RESTORE may have brought it back under
-    // another.
+    // Each file under the name that it was written under: a RESTORE may have brought it back under another.
     val sought = mutable.HashMap.from(files.map(id => id -> id))
     val found = Map.newBuilder[FileId, String]
     val whole = history.take(most)
@@ -117,7 +116,7 @@ private[sparkzorder] final class FileWriters(
 
   def idOf(file: FileStatus): FileId = FileId(names.of(file.getPath), file.getLen, file.getModificationTime)
 
-  /** The [[FileOrigin]] of each file. Files that OPTIMIZE did not write have none, nor those of which it is not known. */
+  /** The [[FileOrigin]] of each file that OPTIMIZE wrote, as far as it is known. */
   def originsOf(files: Seq[FileStatus]): Map[FileId, FileOrigin] = {
     val ids = files.map(idOf)
     val (known, others) =
@@ -132,8 +131,8 @@ private[sparkzorder] final class FileWriters(
       .flatMap(_.metrics.get(FileOrigin.LeftFilesHash))
 
   /**
-   * The layout that all of some folders keep, since statements with a predicate gave it to them; None without any, or if
-   * they keep several.
+   * The layout that all of some folders keep, since statements with a predicate gave it to them; None without any, or
+   * if they keep several.
    */
   def layoutOf(folders: Seq[DataFolder]): Option[LayoutSpec] = {
     val some = folders.filter(_.files.nonEmpty)

@@ -15,9 +15,9 @@ import org.sparkzorder.write.UnitPlacement
 import IncrementalSelection._
 
 /**
- * Chooses what to rewrite in a folder where new files came to files that lie along a curve: the new files, some cells, and
- * some of the files over the cells, as [[IncrementalPolicy]] decides. New files whose values are beyond the boundaries of all
- * cells become files of their own, with small files that earlier statements made like that.
+ * Chooses what to rewrite in a folder where new files came to files that lie along a curve: the new files, some cells,
+ * and some of the files over the cells, as [[IncrementalPolicy]] decides. New files whose values are beyond the
+ * boundaries of all cells become files of their own, with small files that earlier statements made like that.
  *
  * @param columns the key columns
  * @param snapshot the index, which knows where files lie along the curve
@@ -125,10 +125,7 @@ private[sparkzorder] final class IncrementalSelection(
     merged.map(rewrite => withRest(found.folder, rewrite.toSeq ++ ownFiles))
   }
 
-  /**
-   * Sorts the files that are not along the main curve by whether their values are within its
-   * boundaries.
-   */
+  /** Sorts the files that are not along the main curve by whether their values are within its boundaries. */
   private def arrivalsOf(found: FolderFiles): Arrivals = {
     def isBeyond(f: BoundedFile): Boolean = IncrementalSelection.isBeyond(found.frame, f.bounds)
     val fresh = found.unplaced.zip(read(found.unplaced)).map { case (file, bounds) => BoundedFile(file, bounds) }
@@ -143,10 +140,7 @@ private[sparkzorder] final class IncrementalSelection(
     Arrivals(beyond, within, rest = old.filterNot(f => isRewritten(f.file.getPath)))
   }
 
-  /**
-   * What a lookup reads beside the cells once the files beyond the boundaries are files of their
-   * own.
-   */
+  /** What a lookup reads beside the cells once the files beyond the boundaries are files of their own. */
   private def besideCells(frame: CurveFrame, arrivals: Arrivals): BesideCells = {
     val newBytes = sizeOf(arrivals.beyond.files)
     val readOfRest = arrivals.rest.map(f => shareOfLookups(frame, f.bounds)).sum
@@ -169,20 +163,14 @@ private[sparkzorder] final class IncrementalSelection(
     Rewrite(found.folder, beyond.files, filesFor(sizeOf(beyond.files)), incremental = true, reason = reason)
   }
 
-  /**
-   * Why the whole folder has to be rewritten, although no new rows came to the cells; None if it
-   * need not be.
-   */
+  /** Why the whole folder has to be rewritten, although no new rows came to the cells; None if it need not be. */
   private def reasonAgainstCells(found: FolderFiles, beside: BesideCells): Option[String] = {
     val over = piecesOver(found).map(_.piece)
     val now = IncrementalPolicy.unchanged(found.pieces, over, target, curveColumns(found.frame), beside)
     Option.when(now.isPoor)(f"a lookup would read ${now.ratio}%.2f times the files")
   }
 
-  /**
-   * Merges new files with some cells and some files over them, as the policy chooses; or says why
-   * not.
-   */
+  /** Merges new files with some cells and some files over them, as the policy chooses; or says why not. */
   private def mergedWithCells(
       found: FolderFiles,
       coming: Seq[FileStatus],
@@ -246,9 +234,8 @@ private[sparkzorder] final class IncrementalSelection(
   }
 
   /**
-   * Small files to write again together with new ones. Each has at most twice the bytes of all that
-   * it is merged with, so on its way to a file of the target size a row is written only a few
-   * times.
+   * Small files to write again together with new ones. Each has at most twice the bytes of all that it is merged with,
+   * so on its way to a file of the target size a row is written only a few times.
    *
    * @param freshBytes of the new files
    * @param budget bytes that may be written in all
@@ -281,10 +268,7 @@ private[sparkzorder] final class IncrementalSelection(
 
 private[sparkzorder] object IncrementalSelection {
 
-  /**
-   * Cells whose mean size is not in this range, as a share of the target size, were made for
-   * another target.
-   */
+  /** Cells whose mean size is not in this range, as a share of the target size, were made for another target. */
   private val SmallestMean = 0.4
   private val LargestMean = 2.0
 
@@ -364,8 +348,7 @@ private[sparkzorder] object IncrementalSelection {
   private object CellRange {
     def of(found: FolderFiles, choice: IncrementalChoice): CellRange = {
       val pieces = found.pieces
-      // The first cell of all also takes smaller values than it has now, and the last one larger
-      // values.
+      // The first cell of all also takes smaller values than it has now, and the last one larger values.
       val starts = (choice.from until choice.until).map(i => if (i == 0) 0L else pieces(i).low)
       val until =
         if (starts.isEmpty) 0L

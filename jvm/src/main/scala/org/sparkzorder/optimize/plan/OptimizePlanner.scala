@@ -10,10 +10,7 @@ import org.sparkzorder.table.{FolderColumns, PartitionPredicate, PlainTable, Pla
 
 private[sparkzorder] object OptimizePlanner {
 
-  /**
-   * Throws an error if the statement is wrong, as far as this can be told without a look into the
-   * files.
-   */
+  /** Throws an error if the statement is wrong, as far as this can be told without a look into the files. */
   def check(context: StatementContext): Unit = {
     import context.{options, statement, table}
     statement.where.foreach(PartitionPredicate.check(table, _))
@@ -25,8 +22,7 @@ private[sparkzorder] object OptimizePlanner {
   }
 
   /**
-   * @throws org.apache.spark.sql.AnalysisException when the statement cannot be carried out on this
-   *   table
+   * @throws org.apache.spark.sql.AnalysisException when the statement cannot be carried out on this table
    */
   def plan(context: StatementContext): OptimizePlan =
     try new PlanningSteps(context).plan

@@ -124,8 +124,7 @@ private final class PlanningSteps(context: StatementContext) {
   private def layoutFor(scope: Scope): PlannedLayout = {
     val isAuto = scope.folders.nonEmpty && statement.layout.contains(LayoutClause.Auto)
     val auto = Option.when(isAuto) {
-      // AUTO draws a sample, which reads the files with the table's schema. So that has to fit
-      // first.
+      // AUTO draws a sample, which reads the files with the table's schema. So that has to fit first.
       refuseDrift(Input.read(table, scope.files, Nil))
       AutoLayout.choose(table, scope.folders, asked, membersBefore, history)
     }

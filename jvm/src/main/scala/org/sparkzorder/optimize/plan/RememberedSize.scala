@@ -6,10 +6,10 @@ import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.optimize.options.OptimizeOptions
 
 /**
- * Remembers the size, or the number, of files that an earlier statement with the same layout set, for one that sets neither.
- * Otherwise a nightly `OPTIMIZE t` would write files of the default size into a table whose first statement had set
- * `num-files`. A number is meant for the folders of its statement, so it counts only for the same predicate, whatever came in
- * between.
+ * Remembers the size, or the number, of files that an earlier statement with the same layout set, for one that sets
+ * neither. Otherwise a nightly `OPTIMIZE t` would write files of the default size into a table whose first statement
+ * had set `num-files`. A number is meant for the folders of its statement, so it counts only for the same predicate,
+ * whatever came in between.
  */
 private[sparkzorder] object RememberedSize {
 

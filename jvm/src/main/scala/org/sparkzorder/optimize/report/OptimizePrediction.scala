@@ -77,7 +77,7 @@ private[sparkzorder] object OptimizePrediction {
   private def beyondSample(half: Double, all: Double, files: Int): Double =
     math.min(files.toDouble, all + math.max(0d, all - half))
 
-  /** Bytes in a millisecond, by the newest rewrite of the history that is large enough to tell. Other tables do not tell. */
+  /** Bytes in a millisecond, by the newest rewrite of this table that is large enough to tell. */
   private def rate(history: Iterator[Record]): Option[Double] = {
     def number(record: Record, key: String) = record.metrics.get(key).flatMap(_.toLongOption).filter(_ > 0)
     history.flatMap { record =>

@@ -117,8 +117,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
   private def writeOptions(units: Seq[FileGroup], model: LayoutModel): Map[String, String] = {
     val format = plan.table.formatName
     val ofStatement = plan.bloomFilters.writeOptions(format, units, plan.keys)(model)
-    // The Bloom filters of the inputs are kept only if the statement says nothing about Bloom
-    // filters.
+    // The Bloom filters of the inputs are kept only if the statement says nothing about Bloom filters.
     val ofInputs =
       if (plan.options.bloomFilters.isDefined) Map.empty[String, String]
       else BloomFilters.kept(format, plan.kept.bloomFilters)

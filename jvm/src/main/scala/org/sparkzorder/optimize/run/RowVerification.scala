@@ -15,13 +15,12 @@ import org.sparkzorder.write.job.{RewriteResult, StagedFile}
 private[sparkzorder] object RowVerification {
 
   /**
-   * Checks each rewrite. Its number of rows must be the same in the footers of the inputs, in the
-   * scan, in the writers, and in the footers of the outputs. A file must have as many rows as its writer got. The hash of
-   * the rows must be the same in the scan and in the files.
+   * Checks each rewrite. Its number of rows must be the same in the footers of the inputs, in the scan, in the writers,
+   * and in the footers of the outputs. A file must have as many rows as its writer got. The hash of the rows must be
+   * the same in the scan and in the files.
    *
    * @param found rows by the footer of each output
-   * @throws org.sparkzorder.errors.ZOrderRuntimeException naming the first folder where something
-   *   differs
+   * @throws org.sparkzorder.errors.ZOrderRuntimeException naming the first folder where something differs
    */
   def check(plan: OptimizePlan, result: RewriteResult, found: Seq[Long]): Unit = {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap

@@ -9,12 +9,11 @@ import org.apache.spark.util.{AccumulatorV2, SerializableConfiguration}
 import org.sparkzorder.compat._
 
 /**
- * The rows that the tasks before the shuffle have read: for each of their partitions, the rows of
- * each input file.
+ * The rows that the tasks before the shuffle have read: for each of their partitions, the rows of each input file.
  *
- * A task may run again after its result was lost, or twice at the same time. So the last result of
- * a partition replaces earlier ones, and nothing is counted twice. A task adds its result once,
- * after its last row; Spark drops the results of failed tasks.
+ * A task may run again after its result was lost, or twice at the same time. So the last result of a partition replaces
+ * earlier ones, and nothing is counted twice. A task adds its result once, after its last row; Spark drops the results
+ * of failed tasks.
  *
  * @param onRows called on the driver with the number of rows that a task has added
  */
@@ -55,7 +54,8 @@ final class FileExchangedException(val path: String)
  * The files of a rewrite as the statement listed them.
  *
  * Another file may take the place of one while it is read, and then go again. Before and afterwards all looks the same.
- * So a task looks at a file when it has the first row of it. By then its reader has opened the file, and reads no other.
+ * So a task looks at a file when it has the first row of it. By then its reader has opened the file, and reads no
+ * other.
  */
 private[write] final class ListedInputs(files: Broadcast[Array[FileStatus]], conf: Broadcast[SerializableConfiguration])
     extends Serializable {

@@ -45,11 +45,11 @@ private[check] object ValueHash {
 /**
  * The hash of each type. A number has the bits of its word in an unsafe row.
  *
- * IEEE 754 has many bit patterns for NaN, and processors make several. ORC writes one of them for all, and so do Parquet's
- * dictionaries. No query can tell them apart, so all of them are one value here.
+ * IEEE 754 has many bit patterns for NaN, and processors make several. ORC writes one of them for all, and so do
+ * Parquet's dictionaries. No query can tell them apart, so all of them are one value here.
  *
- * @param oneZero whether -0.0 is 0.0, too. ORC's reader takes a batch of zeros for one repeated value, since it compares
- *   them as numbers. So all of them get the sign of the first one
+ * @param oneZero whether -0.0 is 0.0, too. ORC's reader takes a batch of zeros for one repeated value, since it
+ *   compares them as numbers. So all of them get the sign of the first one
  */
 private[check] final class ValueHashes(oneZero: Boolean) extends Serializable {
   import ValueHashes._

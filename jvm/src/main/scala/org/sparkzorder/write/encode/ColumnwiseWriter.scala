@@ -28,10 +28,11 @@ private[write] object RowWriter {
 }
 
 /**
- * Writes the rows of a Parquet file column by column, which takes less time (docs/design/write.md), and gives the same bytes.
+ * Writes the rows of a Parquet file column by column, which takes less time (docs/design/write.md), and gives the same
+ * bytes.
  *
- * parquet-java looks at the sizes of pages and row groups after certain rows. Rows are gathered only up to the one before
- * such a row. That one goes through Spark's writer, so pages and row groups end where they ended before.
+ * parquet-java looks at the sizes of pages and row groups after certain rows. Rows are gathered only up to the one
+ * before such a row. That one goes through Spark's writer, so pages and row groups end where they ended before.
  *
  * @param fields one for each field
  */

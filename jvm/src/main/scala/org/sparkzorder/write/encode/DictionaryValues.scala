@@ -10,8 +10,8 @@ import org.apache.parquet.column.values.rle.RunLengthBitPackingHybridEncoder
 
 /**
  * Writes values of a column as their numbers in a dictionary while that makes its pages smaller, and as plain values
- * afterwards. It decides as parquet-java's `FallbackValuesWriter` does, and writes the same bytes. It takes less time: a
- * dictionary is two arrays, bytes are compared by words, and a value that equals the one before is not looked up.
+ * afterwards. It decides as parquet-java's `FallbackValuesWriter` does, and writes the same bytes. It takes less time:
+ * a dictionary is two arrays, bytes are compared by words, and a value that equals the one before is not looked up.
  *
  * A dictionary belongs to one row group.
  *

@@ -15,15 +15,15 @@ import org.apache.spark.sql.types.StructType
 import org.slf4j.LoggerFactory
 
 /**
- * Makes a writer of Parquet keep to its own settings of dictionaries, use our own dictionaries, see [[DictionaryValues]],
- * and take rows column by column, see [[ColumnwiseWriter]].
+ * Makes a writer of Parquet keep to its own settings of dictionaries, use our own dictionaries, see
+ * [[DictionaryValues]], and take rows column by column, see [[ColumnwiseWriter]].
  *
- * parquet-java's `DefaultValuesWriterFactory` has one factory for all files of a JVM, which follows
- * the settings of the file that was begun last. So a column for which this file turned the
- * dictionary off may get one as soon as another task begins a file.
+ * parquet-java's `DefaultValuesWriterFactory` has one factory for all files of a JVM, which follows the settings of the
+ * file that was begun last. So a column for which this file turned the dictionary off may get one as soon as another
+ * task begins a file.
  *
- * All this needs private fields of parquet-java. Where a version has others, or a Java does not let them be set, Spark's
- * writer writes the file alone. The log of each executor has one line about it.
+ * All this needs private fields of parquet-java. Where a version has others, or a Java does not let them be set,
+ * Spark's writer writes the file alone. The log of each executor has one line about it.
  */
 private[write] object OwnEncodings {
 

@@ -14,14 +14,14 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{BOOLEAN, DOUBL
 import org.sparkzorder.compat._
 
 /**
- * The dictionaries of FLOAT and DOUBLE columns. In SQL -0.0 equals 0.0, but their bits differ. A reader that looks for the
- * bits of one in a dictionary loses the rows with the other. parquet-java knows nothing of this, so by its settings such
- * columns have no dictionary. Our own writer of values gives them one, which it gives up at the first -0.0 of a row group.
- * Then the chunk has a plain page, and no reader trusts its dictionary.
+ * The dictionaries of FLOAT and DOUBLE columns. In SQL -0.0 equals 0.0, but their bits differ. A reader that looks for
+ * the bits of one in a dictionary loses the rows with the other. parquet-java knows nothing of this, so by its settings
+ * such columns have no dictionary. Our own writer of values gives them one, which it gives up at the first -0.0 of a
+ * row group. Then the chunk has a plain page, and no reader trusts its dictionary.
  *
  * @param columns the leaves that had a dictionary by the settings, by their paths in the file
- * @param withZero those that may have 0.0 in a dictionary, too: all their values in the old files are in dictionaries, so
- *   a query for the literal -0.0 did not find the rows of a row group that has only 0.0 before, either
+ * @param withZero those that may have 0.0 in a dictionary, too: all their values in the old files are in dictionaries,
+ *   so a query for the literal -0.0 did not find the rows of a row group that has only 0.0 before, either
  */
 private[write] final case class FloatDictionaries(columns: Set[Seq[String]], withZero: Set[Seq[String]]) {
   private[encode] def has(column: ColumnDescriptor): Boolean = columns(column.getPath.toSeq)
@@ -60,15 +60,16 @@ private[write] object FloatDictionaries {
 
 /**
  * Columns whose Bloom filter would make a reader lose rows. They never get one, whatever the table and the session say.
- * parquet-java puts no value of a `BOOLEAN` column into the filter. The filter of a `FLOAT` or `DOUBLE` column has the bits
- * of 0.0 or of -0.0, which are equal in SQL, and readers look for the bits of one of them.
+ * parquet-java puts no value of a `BOOLEAN` column into the filter. The filter of a `FLOAT` or `DOUBLE` column has the
+ * bits of 0.0 or of -0.0, which are equal in SQL, and readers look for the bits of one of them.
  */
 private[sparkzorder] object MisleadingFilters {
 
   def isOf(t: PrimitiveTypeName): Boolean = t == BOOLEAN || t == FLOAT || t == DOUBLE
 
   def turnOff(conf: Configuration, schema: MessageType): Unit = {
-    val columns = schema.getColumns.asScala.filter(c => isOf(c.getPrimitiveType.getPrimitiveTypeName)).map(_.getPath.toSeq)
+    val columns =
+      schema.getColumns.asScala.filter(c => isOf(c.getPrimitiveType.getPrimitiveTypeName)).map(_.getPath.toSeq)
     val keys = columns.map(ColumnSetting.key(BLOOM_FILTER_ENABLED, _))
     if (keys.exists(_.isEmpty)) conf.setBoolean(BLOOM_FILTER_ENABLED, false)
     keys.flatten.foreach(conf.setBoolean(_, false))
@@ -90,9 +91,9 @@ private[sparkzorder] object ColumnSetting {
 
 /**
  * Parquet's writer keeps the Bloom filters of all row groups until the file ends, for each column twice as much as the
- * largest may have. With small row groups, this is many times the size of the file. A filter for one false positive in a
- * hundred takes about ten bits for a value, and a value at least one byte of the row group. So no filter needs to be much
- * larger than its row group.
+ * largest may have. With small row groups, this is many times the size of the file. A filter for one false positive in
+ * a hundred takes about ten bits for a value, and a value at least one byte of the row group. So no filter needs to be
+ * much larger than its row group.
  */
 private[write] object BloomFilterSize {
 

@@ -50,10 +50,7 @@ final class RewriteJob(spark: SparkSession, spec: RewriteSpec) {
   private val sample = new LayoutSample(session, spec, queries, progress)
   private val schema = NullableSchema.of(dataSchema)
 
-  /**
-   * Runs both jobs. Errors are Spark's own. A failed run may leave staged files, which are of no
-   * use.
-   */
+  /** Runs both jobs. Errors are Spark's own. A failed run may leave staged files, which are of no use. */
   def run(): RewriteResult = {
     val started = System.nanoTime()
     val (model, sampledRows) = sample.layout()
@@ -183,8 +180,8 @@ final class RewriteJob(spark: SparkSession, spec: RewriteSpec) {
   }
 
   /**
-   * Takes out of the writer's settings what makes some readers fail or lose rows. Returns the dictionaries that only our own
-   * writer may make.
+   * Takes out of the writer's settings what makes some readers fail or lose rows. Returns the dictionaries that only
+   * our own writer may make.
    */
   private def keepReadable(conf: Configuration): FloatDictionaries = format match {
     case _: ParquetFileFormat =>

@@ -3,8 +3,8 @@ package org.sparkzorder.write.job
 import org.sparkzorder.progress.{Phase, StatementProgress}
 
 /**
- * Tells the statement's progress how far one rewrite is: a tenth for the sample, and the rest half for reading and shuffling
- * and half for sorting and writing, as they take in `make bench`'s tables, more or less.
+ * Tells the statement's progress how far one rewrite is: a tenth for the sample, and the rest half for reading and
+ * shuffling and half for sorting and writing, as they take in `make bench`'s tables, more or less.
  *
  * @param bytes of the input files
  * @param rows of the input files

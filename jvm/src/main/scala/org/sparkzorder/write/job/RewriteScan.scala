@@ -15,9 +15,8 @@ import org.sparkzorder.write.check.{HashedRowsExec, ListedInputs, ReadRows, RowH
 import org.sparkzorder.write.rows._
 
 /**
- * The query plans that read the files of a rewrite. Each row comes with the ordinal of its file and
- * with a tie: a number that grows in the order in which rows are read, so that rows with equal keys
- * keep this order.
+ * The query plans that read the files of a rewrite. Each row comes with the ordinal of its file and with a tie: a
+ * number that grows in the order in which rows are read, so that rows with equal keys keep this order.
  *
  * One scan is for one query: its columns have ids of their own.
  *
@@ -84,8 +83,7 @@ private[write] final class RewriteScan(
       HashedRowsExec.step(rows, RowHash.of(relation.fileFormat, relation.dataSchema), file, sums, listed)
     }
     val z = curveValue(plan)
-    // In a sort one value of the curve stands for many values of the columns, so the columns decide
-    // among them.
+    // In a sort one value of the curve stands for many values of the columns, so the columns decide among them.
     val within = if (shape.isSort(placedBy.length)) placedBy else Nil
     val slot = SlotKey(BroadcastPlan(plan), file, z.toAttribute, tie)
     val exchanged =

@@ -101,9 +101,8 @@ private[orc] object OrcScalars {
   }
 
   /**
-   * Days. Spark's days are in the proleptic Gregorian calendar. In the other calendar of ORC, Julian
-   * days come before 1582-10-15, and Spark's readers take that calendar for granted: ORC converts for
-   * them.
+   * Days. Spark's days are in the proleptic Gregorian calendar. In the other calendar of ORC, Julian days come before
+   * 1582-10-15, and Spark's readers take that calendar for granted: ORC converts for them.
    */
   private def date(vector: DateColumnVector, proleptic: Boolean): OrcPut = {
     vector.changeCalendar(proleptic, false)
@@ -124,8 +123,7 @@ private[orc] object OrcScalars {
     vector.changeCalendar(false, false)
     val micros = RebaseDateTime.rebaseGregorianToJulianMicros(values.getLong(at))
     val millis = Math.floorDiv(micros, 1000L)
-    // ORC stores the second rounded towards zero, so the fractions of this second are read as those
-    // of the next one.
+    // ORC stores the second rounded towards zero, so the fractions of this second are read as those of the next one.
     if (millis < 0 && millis > -1000)
       throw new IllegalStateException("ORC cannot store a fraction of the last second before 1970")
     vector.time(i) = millis

@@ -7,9 +7,9 @@ import org.apache.orc.{OrcConf, OrcUtils, TypeDescription}
 import org.apache.orc.TypeDescription.Category
 
 /**
- * Keeps readers from losing FLOAT and DOUBLE values of ORC files. In SQL -0.0 equals 0.0, but their bits differ, and ORC's
- * reader looks for the bits of one of them. So these columns get no Bloom filter, whatever the table and the session say.
- * The bounds of row groups hold for both, see [[OrcStatisticsWriter]].
+ * Keeps readers from losing FLOAT and DOUBLE values of ORC files. In SQL -0.0 equals 0.0, but their bits differ, and
+ * ORC's reader looks for the bits of one of them. So these columns get no Bloom filter, whatever the table and the
+ * session say. The bounds of row groups hold for both, see [[OrcStatisticsWriter]].
  */
 private[sparkzorder] object OrcFloats {
 

@@ -31,11 +31,10 @@ final case class OrcFileSettings(
 )
 
 /**
- * Writes rows to an ORC file through the batches of ORC's own library, with a schema that may say
- * more than Spark's.
+ * Writes rows to an ORC file through the batches of ORC's own library, with a schema that may say more than Spark's.
  *
- * Spark's own writer makes a sorted map of every map, so it loses their order, and all but one of
- * the values of a key that a map has twice.
+ * Spark's own writer makes a sorted map of every map, so it loses their order, and all but one of the values of a key
+ * that a map has twice.
  *
  * @param ofRows Spark's types of the rows, column by column those of the schema to write
  */
@@ -94,8 +93,8 @@ private[write] final class OrcRowWriter(
   }
 
   /**
-   * Only ORC's own code can write encrypted columns. Such a file gets no index if it has structs or floating-point columns,
-   * whose index would be wrong.
+   * Only ORC's own code can write encrypted columns. Such a file gets no index if it has structs or floating-point
+   * columns, whose index would be wrong.
    */
   private def withStatistics(file: Path, options: OrcFile.WriterOptions): Option[PhysicalWriter] =
     if (!OrcStatisticsWriter.concern(settings.schema)) None

@@ -10,13 +10,12 @@ import org.apache.orc.impl.{PhysicalFsWriter, StreamName}
 /**
  * Writes an ORC file whose statistics let each reader find all rows.
  *
- *   - A field of a struct counts as null where the struct is null. ORC's Java library leaves such rows
- *     out of the field's statistics. They then say that the field is never null, and readers skip the
- *     row groups that `s.f IS NULL` would find. ORC's C++ library counts these rows. ORC hands on the
- *     statistics of a struct before those of its fields, so each column can take over the nulls of its
- *     parent.
- *   - A bound that is zero holds for both zeros. ORC's reader compares by bits, so to it 0.0 is above a
- *     maximum of -0.0, and it skips the row group that `x = 0.0` would find.
+ *   - A field of a struct counts as null where the struct is null. ORC's Java library leaves such rows out of the
+ *     field's statistics. They then say that the field is never null, and readers skip the row groups that `s.f IS
+ *     NULL` would find. ORC's C++ library counts these rows. ORC hands on the statistics of a struct before those of
+ *     its fields, so each column can take over the nulls of its parent.
+ *   - A bound that is zero holds for both zeros. ORC's reader compares by bits, so to it 0.0 is above a maximum of
+ *     -0.0, and it skips the row group that `x = 0.0` would find.
  *   - Bounds of strings hold in both orders that ORC uses, see [[OrcTextBounds]].
  *
  * The statistics of the whole file stay, since no reader skips by them, and some answer `min` and `max` by them.
@@ -93,10 +92,10 @@ private[write] object OrcStatisticsWriter {
 /**
  * Bounds of strings that hold in two orders.
  *
- * ORC's writer finds the least and the greatest string by the bytes of UTF-8. Its reader compares them with a literal as
- * Java does, by the units of UTF-16. A character above U+FFFF has units from U+D800 to U+DFFF there, and comes before
- * those from U+E000 to U+FFFF. So with a maximum of U+1F600, the reader skips the row group that `x = U+FFEE` would find.
- * Both orders agree on characters below U+D800.
+ * ORC's writer finds the least and the greatest string by the bytes of UTF-8. Its reader compares them with a literal
+ * as Java does, by the units of UTF-16. A character above U+FFFF has units from U+D800 to U+DFFF there, and comes
+ * before those from U+E000 to U+FFFF. So with a maximum of U+1F600, the reader skips the row group that `x = U+FFEE`
+ * would find. Both orders agree on characters below U+D800.
  */
 private[write] object OrcTextBounds {
 

@@ -2,10 +2,7 @@ package org.sparkzorder.write.preserve
 
 import java.util.Locale
 
-/**
- * Finds the file's field for each of the table's fields, so that new files can spell names as the
- * old ones do.
- */
+/** Finds the file's field for each of the table's fields, so that new files can spell names as the old ones do. */
 private[sparkzorder] object FileSpelling {
 
   /**

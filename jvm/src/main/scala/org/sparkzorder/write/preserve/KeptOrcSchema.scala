@@ -88,8 +88,7 @@ private final class OrcSchemaMerge {
     }
     if (kept.isEmpty && inputs.nonEmpty) lose(path, "stored type")
     val result = withAttributes(kept.getOrElse(plain(spark)), inputs, path)
-    // Without this attribute Spark may read another type. Where all files lack it, Spark does not
-    // need it.
+    // Without this attribute Spark may read another type. Where all files lack it, Spark does not need it.
     val ofFiles = if (kept.isEmpty) None else agreed(inputs.map(sparkType))
     ofFiles.getOrElse(sparkType(spark)).foreach(result.setAttribute(SparkType, _))
     result

@@ -47,10 +47,7 @@ object KeptSchema {
   }
 }
 
-/**
- * Builds the fields of a [[KeptSchema]], and notes what the inputs have and the new schema does
- * not.
- */
+/** Builds the fields of a [[KeptSchema]], and notes what the inputs have and the new schema does not. */
 private[write] final class SchemaMerge {
   import FileSpelling.agreed
   import SchemaMerge._
@@ -69,8 +66,7 @@ private[write] final class SchemaMerge {
   }
 
   /**
-   * @param everywhere whether every input with the parent has the field, so that Spark never adds a
-   *   null
+   * @param everywhere whether every input with the parent has the field, so that Spark never adds a null
    */
   private def field(spark: Type, inputs: Seq[Type], everywhere: Boolean, path: Seq[String]): Type =
     if (inputs.isEmpty) spark
@@ -168,10 +164,7 @@ private[write] final class SchemaMerge {
     }
   }
 
-  /**
-   * An element, key or value. Users do not choose its name, so Spark's name is taken where files
-   * differ.
-   */
+  /** An element, key or value. Users do not choose its name, so Spark's name is taken where files differ. */
   private def inner(spark: Type, inputs: Seq[Type], keepsName: Boolean, path: Seq[String]): Type = {
     val alike =
       if (keepsName && agreed(inputs.map(_.getName)).isDefined) inputs

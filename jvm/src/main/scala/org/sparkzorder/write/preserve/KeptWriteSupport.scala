@@ -48,9 +48,7 @@ final class KeptWriteSupport extends ParquetWriteSupport {
   }
 }
 
-/**
- * Spark's own copy of the schema, which Spark prefers to the file's, with the names of the file.
- */
+/** Spark's own copy of the schema, which Spark prefers to the file's, with the names of the file. */
 private[write] object SparkNames {
 
   def of(json: String, kept: GroupType): String = DataType.fromJson(json) match {

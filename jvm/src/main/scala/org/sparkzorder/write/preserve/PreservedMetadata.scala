@@ -15,16 +15,10 @@ import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.write.orc.{OrcFileSettings, OrcRowWriter}
 
-/**
- * What the new files take over from the old ones beside the rows. The job's settings carry it to
- * the writers.
- */
+/** What the new files take over from the old ones beside the rows. The job's settings carry it to the writers. */
 trait PreservedMetadata extends Serializable {
 
-  /**
-   * Must be called after Spark has prepared the job, with Spark's factory of writers. Returns the
-   * factory to use.
-   */
+  /** Must be called after Spark has prepared the job, with Spark's factory of writers. Returns the factory to use. */
   def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory
 
   /** The paths of leaves in the new files, by their paths in Spark's schema in lower case. */
@@ -112,8 +106,8 @@ private final class KeptOrcFactory(spark: OutputWriterFactory, file: OrcFileSett
 
 /**
  * Not every reader knows every encoding of Parquet for every type. Polars 2.1 reads differences of texts, but not of
- * fixed-length binaries. So a rewrite writes an encoding for a type only if some old file has it for the type, whatever the
- * table and the session say. All readers know plain values, dictionaries and runs.
+ * fixed-length binaries. So a rewrite writes an encoding for a type only if some old file has it for the type, whatever
+ * the table and the session say. All readers know plain values, dictionaries and runs.
  */
 private[sparkzorder] object KnownEncodings {
 
@@ -130,8 +124,8 @@ private[sparkzorder] object KnownEncodings {
   def canBeVersion2(kept: KeptParquet): Boolean = kept.hadAll(OfVersion2)
 
   /**
-   * Spark's vectorized reader misreads bytes that are encoded as differences where pages are not compressed. So pages of
-   * version 2 are always compressed.
+   * Spark's vectorized reader misreads bytes that are encoded as differences where pages are not compressed. So pages
+   * of version 2 are always compressed.
    *
    * @param conf of a writer of Parquet that Spark has prepared
    * @param kept None when nothing is known of the old files

@@ -6,8 +6,8 @@ import org.apache.spark.unsafe.Platform._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Writes the values of a column into the rows of a block, as Spark's `UnsafeRowWriter` writes them. The usual types have
- * loops of their own, in which the compiler knows what is called.
+ * Writes the values of a column into the rows of a block, as Spark's `UnsafeRowWriter` writes them. The usual types
+ * have loops of their own, in which the compiler knows what is called.
  */
 private[rows] abstract class FieldCopy {
 

@@ -38,12 +38,11 @@ object KeySample {
   private val Seed = 0x5a6f726465724b65L
 
   /**
-   * Samples rows (file, tie, key, ..), each with its file's probability. A task that runs again
-   * samples the same rows.
+   * Samples rows (file, tie, key, ..), each with its file's probability. A task that runs again samples the same rows.
    *
    * @param partition number of the task's partition
-   * @param widths for each file, how much likelier a row is at its place. Rows then end with their
-   *   values of the curve. A row may be drawn several times
+   * @param widths for each file, how much likelier a row is at its place. Rows then end with their values of the curve.
+   *   A row may be drawn several times
    */
   def draw(
       partition: Int,
@@ -69,10 +68,7 @@ object KeySample {
     new KeySample(files.toArray, ties.toArray, columns.map(_.result()))
   }
 
-  /**
-   * Runs [[draw]] in a task of the sample job. Made in this object, so that the closure contains
-   * nothing else.
-   */
+  /** Runs [[draw]] in a task of the sample job. Made in this object, so that the closure contains nothing else. */
   def task(
       probabilities: Broadcast[Array[Double]],
       encodings: Array[KeyEncoding],

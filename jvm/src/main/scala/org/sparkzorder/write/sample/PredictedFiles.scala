@@ -26,8 +26,7 @@ final case class PredictedFile(
 /**
  * What a rewrite would write. It draws the same sample as the rewrite, so it has the same cuts.
  *
- * @param samples for each unit, the sampled distribution of each key column; empty if nothing was
- *   sampled
+ * @param samples for each unit, the sampled distribution of each key column; empty if nothing was sampled
  * @param drifts as in [[org.sparkzorder.write.job.RewriteResult]]
  */
 final case class RewritePrediction(

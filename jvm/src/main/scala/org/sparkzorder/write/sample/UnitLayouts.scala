@@ -18,10 +18,9 @@ final case class JoinedCurve(placement: Placement, unplaced: Set[Int])
  * @param encodings of the key columns; none to keep rows in the order in which they arrived
  * @param weights of the key columns; of the bytes key where there is one
  * @param shape how rows are ordered and cut
- * @param bytesKey encoding of a key made of the bytes of all columns, if that alone places rows.
- *   Samples have it before the columns
- * @param stored whether the boundaries are stored with the files, where they may take only so
- *   much room
+ * @param bytesKey encoding of a key made of the bytes of all columns, if that alone places rows. Samples have it before
+ *   the columns
+ * @param stored whether the boundaries are stored with the files, where they may take only so much room
  * @param joined the units whose rows join files that are along a curve already
  * @param density set when ids are made of other distributions than the columns' own
  */
@@ -75,10 +74,7 @@ final case class UnitLayouts(
     new UnitLayout(boundaries, curve, cuts, ofColumns, drift, None)
   }
 
-  /**
-   * The layout of the existing files, or a new one when the new rows' values differ too much from
-   * these files'.
-   */
+  /** The layout of the existing files, or a new one when the new rows' values differ too much from these files'. */
   private def joinedLayout(
       files: Int,
       rows: IndexedSeq[SampledRow],

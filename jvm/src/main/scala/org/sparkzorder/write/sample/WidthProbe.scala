@@ -71,8 +71,8 @@ private[write] object WidthProbe {
   private val Dictionary = 1 << 19
 
   /**
-   * A value counts as what a compressor adds for it, divided by the number of rows that have it if there is a dictionary.
-   * A null counts nothing.
+   * A value counts as what a compressor adds for it, divided by the number of rows that have it if there is a
+   * dictionary. A null counts nothing.
    */
   private final class Widths(columns: Seq[DataType]) {
     // A number takes half of its bytes in a file, about.

@@ -46,8 +46,7 @@ private[write] final case class WrittenFile(
  * @param schema of the file; rows may have more fields after these, see [[LeadingFields]]
  * @param keepEmpty slots that get a file even when they have no rows
  * @param limits set when files have a limit of rows
- * @param uploads set when the folders are such that S3A leaves uploads open there, see
- *   [[StagedUpload$]]
+ * @param uploads set when the folders are such that S3A leaves uploads open there, see [[StagedUpload$]]
  * @param readBack set to read the files back
  * @param zone of the driver, if it matters
  * @param columnwise set to write Parquet files column by column where they can be, with our own dictionaries
