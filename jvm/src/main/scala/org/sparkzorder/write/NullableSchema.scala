@@ -16,7 +16,7 @@ object NullableSchema {
 }
 
 /** The schema that Spark notes in Parquet files of tables with CHAR and VARCHAR: these are strings there. */
-private[write] object StoredAsText {
+private[write] object CharAsString {
 
   /** Spark's key for the type in the table. It is in the metadata of the column, also for fields below it. */
   private val Key = "__CHAR_VARCHAR_TYPE_STRING"

@@ -10,7 +10,7 @@ import org.sparkzorder.indexing.MemberColumns
 import org.sparkzorder.indexing.MemberColumns.Members
 import org.sparkzorder.layout.{DistinctValues, LayoutModel}
 import org.sparkzorder.membership.MembershipKind
-import org.sparkzorder.optimize.options.{OptionsOfTable, OptionTable, OptionWithoutDefault}
+import org.sparkzorder.optimize.options.{OptionTable, OptionWithoutDefault, OptionsOfTable}
 import org.sparkzorder.table.{KeyColumns, PlainTable}
 import org.sparkzorder.write.{FileGroup, KeyColumn}
 import org.sparkzorder.write.encode.ColumnSetting

@@ -8,7 +8,7 @@ import org.sparkzorder.indexing.MemberColumns.Change
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.layout.{FileBounds, LayoutSpec}
 import org.sparkzorder.optimize.auto.AutoReport
-import org.sparkzorder.optimize.keep.{BloomFilters, KeptFromInputs}
+import org.sparkzorder.optimize.keep.{BloomFilters, PreservedFromInputs}
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.optimize.{Input, Rewrite}
 import org.sparkzorder.stats.{FileId, IndexedColumns}
@@ -56,7 +56,7 @@ private[sparkzorder] final case class OptimizePlan(
     writeOptions: Map[String, String],
     bloomFilters: BloomFilters,
     members: Change,
-    kept: KeptFromInputs,
+    kept: PreservedFromInputs,
     maxRecords: Long,
     untouched: Seq[IndexedSeq[FileBounds]],
     auto: Option[AutoReport],

@@ -15,7 +15,7 @@ import org.sparkzorder.membership.MembershipKind
 import org.sparkzorder.optimize.auto.{AutoChoice, AutoLayout}
 import org.sparkzorder.optimize.check._
 import org.sparkzorder.optimize.join.{DimensionJoin, DimensionRows}
-import org.sparkzorder.optimize.keep.{KeptByFormat, WriteSettings}
+import org.sparkzorder.optimize.keep.{PreservedByFormat, WriteSettings}
 import org.sparkzorder.optimize.options.{OptimizeOptions, OptionTable}
 import org.sparkzorder.optimize.{ChosenLayout, Input, Rewrite}
 import org.sparkzorder.statement.LayoutClause
@@ -67,7 +67,7 @@ private final class PlanningSteps(context: StatementContext) {
       writeOptions = WriteSettings.options(table, layout.options),
       bloomFilters = context.bloomFilters,
       members = members(layout),
-      kept = UnreadableFiles.told(table)(KeptByFormat.of(written, inputs, writeConf)),
+      kept = UnreadableFiles.told(table)(PreservedByFormat.of(written, inputs, writeConf)),
       maxRecords = maxRecords,
       untouched = work.rewrites.flatMap(_.rest).map(f => selection.indexed.of(TableIndex.idOf(table, f))),
       auto = layout.auto.map(_.report),

@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.parquet.column.{ColumnDescriptor, ColumnWriter}
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{MessageType, Type}
-import org.apache.parquet.schema.LogicalTypeAnnotation.{TimestampLogicalTypeAnnotation, TimeUnit}
+import org.apache.parquet.schema.LogicalTypeAnnotation.{TimeUnit, TimestampLogicalTypeAnnotation}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.parquet.schema.Type.Repetition.REPEATED
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -17,7 +17,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET
 
 import org.sparkzorder.compat._
-import org.sparkzorder.write.preserve.KeptNode
+import org.sparkzorder.write.preserve.PreservedNode
 
 /**
  * Gives the values of one field to the writer of its column, which has no other columns in it. The values
@@ -38,7 +38,7 @@ private[encode] abstract class FieldWriter {
     while (i < rows.size) {
       if (!rows.row(i).isNullAt(field)) write(rows, i, field, to, level)
       else if (level == 1) to.writeNull(0, 0)
-      else throw KeptNode.refused(column.getPath.head, KeptNode.NullInRequired)
+      else throw PreservedNode.refused(column.getPath.head, PreservedNode.NullInRequired)
       i += 1
     }
   }

@@ -25,7 +25,7 @@ import org.sparkzorder.write._
 import org.sparkzorder.write.check.{ListedInputs, ReadBack, ReadRows, RowSum}
 import org.sparkzorder.write.encode.{BloomFilterSize, FloatDictionaries, MisleadingFilters}
 import org.sparkzorder.write.orc.OrcFloats
-import org.sparkzorder.write.preserve.{KeptOrc, KeptParquet, KnownEncodings}
+import org.sparkzorder.write.preserve.{KnownEncodings, PreservedOrc, PreservedParquet}
 import org.sparkzorder.write.rows.RowPlan
 import org.sparkzorder.write.sample.RewritePrediction
 import org.sparkzorder.write.task._
@@ -153,7 +153,7 @@ final class RewriteJob(spark: SparkSession, spec: RewriteSpec) {
     job.setOutputValueClass(classOf[InternalRow])
     val written = format match {
       // As Spark's own writer does: by its path, the column would be padded.
-      case _: ParquetFileFormat => StoredAsText.of(schema)
+      case _: ParquetFileFormat => CharAsString.of(schema)
       case _                    => schema
     }
     val ofSpark =
@@ -190,7 +190,7 @@ final class RewriteJob(spark: SparkSession, spec: RewriteSpec) {
       MisleadingFilters.turnOff(conf, parquetSchema)
       FloatDictionaries.takeFrom(conf, parquetSchema, keptParquet.fold(Set.empty[Seq[String]])(_.dictionaries))
     case _: OrcFileFormat =>
-      OrcFloats.turnOffFilters(conf, kept.collect { case orc: KeptOrc => orc.file.schema })
+      OrcFloats.turnOffFilters(conf, kept.collect { case orc: PreservedOrc => orc.file.schema })
       FloatDictionaries.none
     case _ => FloatDictionaries.none
   }
@@ -198,7 +198,7 @@ final class RewriteJob(spark: SparkSession, spec: RewriteSpec) {
   private def parquetSchema: MessageType = keptParquet.flatMap(_.schema)
     .getOrElse(new SparkToParquetSchemaConverter(session.sessionState.conf).convert(schema))
 
-  private def keptParquet: Option[KeptParquet] = kept.collect { case parquet: KeptParquet => parquet }
+  private def keptParquet: Option[PreservedParquet] = kept.collect { case parquet: PreservedParquet => parquet }
 
   private def ofUnits(read: ReadRows): IndexedSeq[RowSum] = {
     val ofFiles = read.ofFiles.groupMap { case (file, _) => sample.unitOfFile(file) }(_._2)

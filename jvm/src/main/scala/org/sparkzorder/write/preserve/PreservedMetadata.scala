@@ -36,7 +36,7 @@ trait PreservedMetadata extends Serializable {
  * @param dictionaries leaves, by their paths in the old files, that are wholly in dictionaries in all of them
  * @param encodings of the old files, by the types of their columns, without those that every reader knows
  */
-final case class KeptParquet(
+final case class PreservedParquet(
     schema: Option[MessageType],
     keyValues: Map[String, String],
     columns: Map[Seq[String], Seq[String]],
@@ -52,24 +52,24 @@ final case class KeptParquet(
   }
 
   override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory = {
-    KeptFooter(schema, keyValues).put(job.getConfiguration)
-    ParquetOutputFormat.setWriteSupportClass(job, classOf[KeptWriteSupport])
+    PreservedFooter(schema, keyValues).put(job.getConfiguration)
+    ParquetOutputFormat.setWriteSupportClass(job, classOf[PreservedWriteSupport])
     spark
   }
 }
 
-object KeptParquet {
+object PreservedParquet {
   def apply(
       spark: GroupType,
       schema: Option[MessageType],
       keyValues: Map[String, String],
       dictionaries: Set[Seq[String]],
       encodings: Set[(PrimitiveTypeName, Encoding)] = Set.empty
-  ): KeptParquet =
-    KeptParquet(
+  ): PreservedParquet =
+    PreservedParquet(
       schema,
       keyValues,
-      schema.fold(Map.empty[Seq[String], Seq[String]])(KeptSchema.leaves(spark, _)),
+      schema.fold(Map.empty[Seq[String], Seq[String]])(PreservedSchema.leaves(spark, _)),
       schema.exists(respells(spark, _)),
       dictionaries,
       encodings
@@ -89,14 +89,14 @@ object KeptParquet {
  *
  * @param namesInAnyCase whether the schema spells a column differently from the table
  */
-final case class KeptOrc(file: OrcFileSettings, namesInAnyCase: Boolean) extends PreservedMetadata {
+final case class PreservedOrc(file: OrcFileSettings, namesInAnyCase: Boolean) extends PreservedMetadata {
 
-  override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory = new KeptOrcFactory(spark, file)
+  override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory = new PreservedOrcFactory(spark, file)
 
   override def columns: Map[Seq[String], Seq[String]] = Map.empty
 }
 
-private final class KeptOrcFactory(spark: OutputWriterFactory, file: OrcFileSettings) extends OutputWriterFactory {
+private final class PreservedOrcFactory(spark: OutputWriterFactory, file: OrcFileSettings) extends OutputWriterFactory {
 
   override def getFileExtension(context: TaskAttemptContext): String = spark.getFileExtension(context)
 
@@ -121,7 +121,7 @@ private[sparkzorder] object KnownEncodings {
 
   private val Split = Set(FLOAT -> BYTE_STREAM_SPLIT, DOUBLE -> BYTE_STREAM_SPLIT)
 
-  def canBeVersion2(kept: KeptParquet): Boolean = kept.hadAll(OfVersion2)
+  def canBeVersion2(kept: PreservedParquet): Boolean = kept.hadAll(OfVersion2)
 
   /**
    * Spark's vectorized reader misreads bytes that are encoded as differences where pages are not compressed. So pages
@@ -130,7 +130,7 @@ private[sparkzorder] object KnownEncodings {
    * @param conf of a writer of Parquet that Spark has prepared
    * @param kept None when nothing is known of the old files
    */
-  def keepTo(conf: Configuration, kept: Option[KeptParquet]): Unit = {
+  def keepTo(conf: Configuration, kept: Option[PreservedParquet]): Unit = {
     val isCompressed = !"UNCOMPRESSED".equalsIgnoreCase(conf.get(ParquetOutputFormat.COMPRESSION))
     if (!isCompressed || !kept.exists(canBeVersion2)) conf.set(ParquetOutputFormat.WRITER_VERSION, "v1")
     // Not every version of parquet-java has a name for this setting.

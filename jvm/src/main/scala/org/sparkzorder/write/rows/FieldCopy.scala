@@ -33,15 +33,15 @@ private[rows] object FieldCopy {
     case LongType | TimestampType | TimestampNTZType | _: DayTimeIntervalType => Some(new OfLong)
     case d: DecimalType if d.precision <= Decimal.MAX_LONG_DIGITS             =>
       Some(new Fixed((v, i, to, at) => putLong(to, at, v.getDecimal(i, d.precision, d.scale).toUnscaledLong)))
-    case d: DecimalType                                                       => Some(new OfWideDecimal(d))
-    case _: StringType                                                        => Some(new OfBytes(_.getUTF8String(_)))
-    case BinaryType  => Some(new OfBytes((v, i) => UTF8String.fromBytes(v.getBinary(i))))
-    case BooleanType => Some(new Fixed((v, i, to, at) => putBoolean(to, at, v.getBoolean(i))))
-    case ByteType    => Some(new Fixed((v, i, to, at) => putByte(to, at, v.getByte(i))))
-    case ShortType   => Some(new Fixed((v, i, to, at) => putShort(to, at, v.getShort(i))))
-    case FloatType   => Some(new Fixed((v, i, to, at) => putFloat(to, at, v.getFloat(i))))
-    case DoubleType  => Some(new Fixed((v, i, to, at) => putDouble(to, at, v.getDouble(i))))
-    case _           => None
+    case d: DecimalType => Some(new OfWideDecimal(d))
+    case _: StringType  => Some(new OfBytes(_.getUTF8String(_)))
+    case BinaryType     => Some(new OfBytes((v, i) => UTF8String.fromBytes(v.getBinary(i))))
+    case BooleanType    => Some(new Fixed((v, i, to, at) => putBoolean(to, at, v.getBoolean(i))))
+    case ByteType       => Some(new Fixed((v, i, to, at) => putByte(to, at, v.getByte(i))))
+    case ShortType      => Some(new Fixed((v, i, to, at) => putShort(to, at, v.getShort(i))))
+    case FloatType      => Some(new Fixed((v, i, to, at) => putFloat(to, at, v.getFloat(i))))
+    case DoubleType     => Some(new Fixed((v, i, to, at) => putDouble(to, at, v.getDouble(i))))
+    case _              => None
   }
 
   private trait Put { def put(from: ColumnVector, row: Int, to: Array[Byte], at: Long): Unit }

@@ -10,7 +10,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.write.orc.OrcFloats
-import org.sparkzorder.write.preserve.{KeptParquet, KnownEncodings}
+import org.sparkzorder.write.preserve.{KnownEncodings, PreservedParquet}
 
 class WriterLimitsSuite extends AnyFunSuite {
 
@@ -106,8 +106,8 @@ class WriterLimitsSuite extends AnyFunSuite {
     assert(left("s") == null && left("*") == null)
   }
 
-  private def kept(schema: Option[String], encodings: Set[(PrimitiveTypeName, Encoding)]): KeptParquet = {
+  private def kept(schema: Option[String], encodings: Set[(PrimitiveTypeName, Encoding)]): PreservedParquet = {
     val file = schema.map(fields => MessageTypeParser.parseMessageType(s"message m { $fields }"))
-    KeptParquet(file, Map.empty, Map.empty, namesInAnyCase = false, Set.empty, encodings)
+    PreservedParquet(file, Map.empty, Map.empty, namesInAnyCase = false, Set.empty, encodings)
   }
 }

@@ -18,19 +18,19 @@ import org.sparkzorder.compat._
  *
  * @param lost in words, what an input has and the new schema does not
  */
-final case class KeptSchema(schema: MessageType, lost: Seq[String])
+final case class PreservedSchema(schema: MessageType, lost: Seq[String])
 
-object KeptSchema {
+object PreservedSchema {
 
   /**
    * @param spark the schema that Spark would write
    * @param inputs the different schemas of the inputs, at least one
    */
-  def of(spark: MessageType, inputs: Seq[MessageType]): KeptSchema = {
+  def of(spark: MessageType, inputs: Seq[MessageType]): PreservedSchema = {
     val merge = new SchemaMerge
     val fields = merge.fields(spark, inputs, Nil)
     val name = FileSpelling.agreed(inputs.map(_.getName)).getOrElse(spark.getName)
-    KeptSchema(new MessageType(name, fields.asJava), merge.lost.distinct.toVector)
+    PreservedSchema(new MessageType(name, fields.asJava), merge.lost.distinct.toVector)
   }
 
   /**
@@ -47,7 +47,7 @@ object KeptSchema {
   }
 }
 
-/** Builds the fields of a [[KeptSchema]], and notes what the inputs have and the new schema does not. */
+/** Builds the fields of a [[PreservedSchema]], and notes what the inputs have and the new schema does not. */
 private[write] final class SchemaMerge {
   import FileSpelling.agreed
   import SchemaMerge._

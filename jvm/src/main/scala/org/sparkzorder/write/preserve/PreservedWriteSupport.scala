@@ -22,14 +22,14 @@ import org.sparkzorder.compat._
  * ones. The keys that describe Spark and its calendar stay Spark's own, since Spark's code converts
  * the values. Spark creates it by name from a job's settings.
  */
-final class KeptWriteSupport extends ParquetWriteSupport {
+final class PreservedWriteSupport extends ParquetWriteSupport {
 
   private var spark: MessageType = _
   private var kept: Option[MessageType] = None
 
   override def init(conf: Configuration): WriteContext = {
     val own = super.init(conf)
-    val footer = KeptFooter.in(conf)
+    val footer = PreservedFooter.in(conf)
     spark = own.getSchema
     kept = footer.schema
     val metadata = new HashMap[String, String]
@@ -43,8 +43,8 @@ final class KeptWriteSupport extends ParquetWriteSupport {
   }
 
   override def prepareForWrite(consumer: RecordConsumer): Unit = {
-    val changed = kept.map(KeptNode.root(spark, _)).filter(_.isNeeded)
-    super.prepareForWrite(changed.fold(consumer)(new KeptConsumer(consumer, _)))
+    val changed = kept.map(PreservedNode.root(spark, _)).filter(_.isNeeded)
+    super.prepareForWrite(changed.fold(consumer)(new PreservedConsumer(consumer, _)))
   }
 }
 
@@ -79,8 +79,8 @@ private[write] object SparkNames {
  * The schema and the key-value metadata of new Parquet files. They are sent to the executors as a
  * footer without row groups.
  */
-private[write] final case class KeptFooter(schema: Option[MessageType], keyValues: Map[String, String]) {
-  import KeptFooter._
+private[write] final case class PreservedFooter(schema: Option[MessageType], keyValues: Map[String, String]) {
+  import PreservedFooter._
 
   def put(conf: Configuration): Unit = {
     val file = new FileMetaData(schema.getOrElse(NoSchema), keyValues.asJava, "spark-zorder")
@@ -92,17 +92,17 @@ private[write] final case class KeptFooter(schema: Option[MessageType], keyValue
   }
 }
 
-private[write] object KeptFooter {
+private[write] object PreservedFooter {
   private val Footer = "org.sparkzorder.kept.footer"
   private val HasSchema = "org.sparkzorder.kept.schema"
   private val NoSchema = new MessageType("none", Collections.emptyList[org.apache.parquet.schema.Type])
 
-  def in(conf: Configuration): KeptFooter = {
+  def in(conf: Configuration): PreservedFooter = {
     val bytes = Base64.getDecoder.decode(conf.get(Footer))
     val file = new ParquetMetadataConverter()
       .fromParquetMetadata(Util.readFileMetaData(new ByteArrayInputStream(bytes)))
       .getFileMetaData
-    KeptFooter(
+    PreservedFooter(
       Option.when(conf.getBoolean(HasSchema, false))(file.getSchema),
       file.getKeyValueMetaData.asScala.toMap
     )

@@ -26,7 +26,7 @@ import org.sparkzorder.LocalSpark
  * Files of other writers keep their schema and the entries of their footers, and Spark reads the
  * same rows from them.
  */
-class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
+class PreservedFromInputsSuite extends AnyFunSuite with LocalSpark {
 
   override protected def settings: Map[String, String] =
     Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")

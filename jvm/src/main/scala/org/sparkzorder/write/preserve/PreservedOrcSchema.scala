@@ -15,19 +15,19 @@ import org.apache.spark.sql.types._
  * @param lost in words, what the inputs have and the new files have not
  * @param respelled whether a name differs from the table's
  */
-final case class KeptOrcSchema(schema: TypeDescription, lost: Seq[String], respelled: Boolean)
+final case class PreservedOrcSchema(schema: TypeDescription, lost: Seq[String], respelled: Boolean)
 
-object KeptOrcSchema {
+object PreservedOrcSchema {
 
   /**
    * The table's columns, with the names, types and attributes that all files agree on.
    *
    * @param inputs the different schemas of the files
    */
-  def of(table: StructType, inputs: Seq[TypeDescription]): KeptOrcSchema = {
+  def of(table: StructType, inputs: Seq[TypeDescription]): PreservedOrcSchema = {
     val merge = new OrcSchemaMerge
     val schema = merge.struct(table, inputs.filter(_.getCategory == Category.STRUCT), Nil)
-    KeptOrcSchema(schema, merge.lost.toVector.distinct, merge.respelled)
+    PreservedOrcSchema(schema, merge.lost.toVector.distinct, merge.respelled)
   }
 }
 

@@ -15,7 +15,7 @@ import org.sparkzorder.write.preserve.PreservedMetadata
  * @param bloomFilters leaf columns that have a Bloom filter in some input, with the new files' spelling of their names
  * @param lost what cannot be kept, in words
  */
-private[sparkzorder] final case class KeptFromInputs(
+private[sparkzorder] final case class PreservedFromInputs(
     files: Option[PreservedMetadata],
     options: Map[String, String],
     bloomFilters: Seq[Seq[String]],
@@ -43,16 +43,17 @@ private[sparkzorder] final case class KeptFromInputs(
   def history: Map[String, String] = if (lost.isEmpty) Map.empty else Map("notKept" -> text)
 
   private def text: String = {
-    val shown = lost.take(KeptFromInputs.MostShown).mkString("; ")
-    if (lost.size > KeptFromInputs.MostShown) s"$shown; and ${lost.size - KeptFromInputs.MostShown} more" else shown
+    val shown = lost.take(PreservedFromInputs.MostShown).mkString("; ")
+    if (lost.size > PreservedFromInputs.MostShown) s"$shown; and ${lost.size - PreservedFromInputs.MostShown} more"
+    else shown
   }
 }
 
-private[sparkzorder] object KeptFromInputs {
+private[sparkzorder] object PreservedFromInputs {
 
   private val MostShown = 20
 
-  val nothing: KeptFromInputs = KeptFromInputs(None, Map.empty, Nil, Nil)
+  val nothing: PreservedFromInputs = PreservedFromInputs(None, Map.empty, Nil, Nil)
 
   def mixedCodecs(traits: Seq[FileTraits]): Seq[String] = {
     val codecs = traits.flatMap(_.codecs).distinct.sorted
