@@ -107,19 +107,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     }
 
   private def metricsOfNothing(plan: OptimizePlan): OptimizeMetrics =
-    OptimizeMetrics(
-      added = Nil,
-      removed = Nil,
-      considered = plan.considered,
-      partitions = 0,
-      batches = 0,
-      clustered = false,
-      version = plan.version,
-      clustering = Nil,
-      strategy = OptimizeStrategy.nothing(plan),
-      auto = plan.auto,
-      target = plan.options.writtenSize
-    )
+    OptimizeMetrics.of(plan, added = Nil, batches = 0, OptimizeStrategy.nothing(plan))
 
   /**
    * Carries a plan out: in one operation, or with partial progress in several, one after the other.

@@ -4,51 +4,31 @@ import scala.annotation.tailrec
 import scala.collection.mutable.ArrayBuffer
 
 /**
- * Cuts where the curve leaves a cell, so that files are boxes. If a file had one row from behind
- * the border, its bounds would also span the neighbouring cell.
+ * Cuts where the curve leaves a cell, so that files are boxes: see "Cuts" in docs/design/layout.md. A cut is the first
+ * value of the cell behind a border, not the sampled value. In Z-order and on the Hilbert curve, all points whose
+ * values share a prefix form a box, so this works for both.
  *
- * It takes one pass over the sample. A file may have 0.5 to 1.5 times the target size. Of the
- * borders in this window the coarsest is taken, and of equally coarse ones the one nearest to the
- * target. The border between two values of the curve is as coarse as their highest differing bit.
- * The cut is the first value of the cell behind the border, not the sampled value. In Z-order and
- * on the Hilbert curve, all points whose values share a prefix form a box, so this works for both.
- * In a sort, all borders between values of one column are equally coarse.
- *
- * The sample gives the size of a file only roughly. If k rows are sampled for a file of the target
- * size, the size s of a file is estimated with a standard deviation of sqrt(s / k). For 100 files,
- * cells in powers of two have 1.56 times the target, and a fifth of these cells would be estimated
- * at less than 1.5. So the window ends 1.6 deviations before 1.5. It begins only half a deviation
- * after 0.5: a file that ends inside of a cell leaves half of the cell, and so the next file can
- * end at its border again.
- *
- * If all cells are a third smaller or larger than the target, the number of files would be wrong by
- * as much. Then the window becomes narrower on the way, and some files are cut at finer borders.
- *
- * If a single value fills the window, there is no border in it. Its rows are cut by their ties into
- * equal parts.
+ * If k rows are sampled for a file of the target size, the size s of a file is estimated with a standard deviation of
+ * sqrt(s / k). So the window of 0.5 to 1.5 targets ends 1.6 deviations earlier. It begins only half a deviation later:
+ * a file that ends inside of a cell leaves half of the cell, and so the next file can end at its border again.
  */
 object AlignedCuts {
 
   /** The number of files may differ from the number asked for by this share of it. */
   val CountTolerance = 0.25
 
-  /**
-   * One in eighteen files of 1.5 times the target is estimated smaller than 1.5 less this many
-   * deviations.
-   */
+  /** One in eighteen files of 1.5 times the target is estimated smaller than 1.5 less this many deviations. */
   private val Deviations = 1.6
 
   /**
-   * The window is narrowed when the number of files is wrong by this share. With few files one file
-   * is a large share.
+   * The window is narrowed when the number of files is wrong by this share. With few files one file is a large share.
    */
   private def countPressure(n: Int): Double = math.min(0.235, math.max(0.2, CountTolerance - 1.0 / n))
 
   /**
    * @param sample keys in ascending order, equal keys allowed
    * @param n how many files are wanted
-   * @param coarseness how coarse the border between two values is, by their highest differing bit;
-   *   larger is coarser
+   * @param coarseness how coarse the border between two values is, by their highest differing bit; larger is coarser
    * @return cuts for n files within 25 %, or [[Cuts.equal]] when cells do not allow that
    */
   def of(sample: IndexedSeq[(Long, Long)], n: Int, coarseness: Long => Long = identity): Cuts = {
@@ -93,10 +73,7 @@ object AlignedCuts {
       }
     }
 
-    /**
-     * The sizes that the next file may have. They are limited when there are too many or too few
-     * files so far.
-     */
+    /** The sizes that the next file may have. They are limited when there are too many or too few files so far. */
     private def window(left: Int): Window = {
       val files = left / target
       val most = n * (1 + pressure) - keys.length

@@ -1,16 +1,42 @@
 package org.sparkzorder.layout
 
 /**
+ * A space-filling curve over points with one id for each column. All points whose values share a prefix of bits are a
+ * box.
+ *
+ * The value of a point is `value(spread(0, id0) | spread(1, id1) | ..)`. So the part that depends on one column can be
+ * computed once for each of its ids.
+ */
+trait Curve extends Serializable {
+
+  /** The number of columns. A column may have no bits. */
+  def columns: Int
+
+  /** The bits of the curve's value, at most [[BitPlan.MaxTotalBits]]. */
+  def totalBits: Int
+
+  def bits(column: Int): Int
+
+  /**
+   * The part that a column's id contributes. Parts of different columns have no bit in common.
+   *
+   * @param id from 0 until 2^bits(column)
+   */
+  def spread(column: Int, id: Long): Long
+
+  /** The value of the curve, from 0 until 2^totalBits, for the ORed parts of all columns. */
+  def value(spread: Long): Long
+}
+
+/**
  * The column that each bit of the curve's value belongs to, from the most significant bit on.
  *
- * A column starts with the width 1, and each bit halves its width. The next bit goes to the column
- * with the largest weight times width, or to the earlier one of two equal columns. With equal
- * weights the columns take turns, as in plain Z-order. A column with twice the weight gets its bits
- * one turn earlier, not twice as many bits. This minimises the weighted files touched for N files
+ * A column starts with the width 1, and each bit halves its width. The next bit goes to the column with the largest
+ * weight times width, or to the earlier one of two equal columns. This minimises the weighted files touched for N files
  * and D columns: in bits, log2(1/width) = (log2 N)/D + log2 w - mean(log2 w).
  *
- * For example, two columns have the weights 4 and 1. The products are 4 and 1, then 2 and 1, then 1
- * and 1, then 1/2 and 1. So the bits belong to the columns 0, 0, 0, 1, and then to each in turn.
+ * For example, two columns have the weights 4 and 1. The products are 4 and 1, then 2 and 1, then 1 and 1, then 1/2 and
+ * 1. So the bits belong to the columns 0, 0, 0, 1, and then to each in turn.
  *
  * @param owners ordinal of the column that owns each bit
  * @param columns number of columns; one may own no bit at all
@@ -19,7 +45,6 @@ final class BitPlan private (private val owners: Array[Int], override val column
 
   override def totalBits: Int = owners.length
 
-  /** Column ordinals from the most significant bit on. */
   def sequence: IndexedSeq[Int] = owners.toIndexedSeq
 
   private val widths: Array[Int] = Array.tabulate(columns)(c => owners.count(_ == c))
@@ -27,8 +52,7 @@ final class BitPlan private (private val owners: Array[Int], override val column
   override def bits(column: Int): Int = widths(column)
 
   /**
-   * The bits of a column's id, put at the column's bits of the curve's value; other bits are zero.
-   * Monotone in the id.
+   * The bits of a column's id, put at the column's bits of the curve's value; other bits are zero. Monotone in the id.
    *
    * @param id from 0 until 2^bits(column)
    */
@@ -50,7 +74,6 @@ final class BitPlan private (private val owners: Array[Int], override val column
 
   override def value(spread: Long): Long = spread
 
-  /** The column's id in a value of the curve. */
   def extract(column: Int, z: Long): Long = {
     var id = 0L
     var i = 0
@@ -67,10 +90,7 @@ object BitPlan {
   /** The most bits of one of several columns: they give a million steps. */
   val MaxBitsPerColumn = 20
 
-  /**
-   * The most bits of a curve's value: it is a non-negative long, and so is the end behind the last
-   * interval.
-   */
+  /** The most bits of a curve's value: it is a non-negative long, and so is the end behind the last interval. */
   val MaxTotalBits = 62
 
   /**
@@ -107,7 +127,6 @@ object BitPlan {
     new BitPlan(owners, n)
   }
 
-  /** The plan with these columns, from the most significant bit on. */
   def ofSequence(owners: Seq[Int], columns: Int): BitPlan = {
     require(owners.length <= MaxTotalBits, s"${owners.length} bits are over $MaxTotalBits")
     owners.foreach(c => require(c >= 0 && c < columns, s"column $c of $columns"))
@@ -115,9 +134,33 @@ object BitPlan {
   }
 
   /**
-   * The plan for a table's key columns. A single one gets all bits, so that files can be cut
-   * between any two values.
+   * The plan for a table's key columns. A single one gets all bits, so that files can be cut between any two values.
    */
   def forKeys(weights: Seq[Double]): BitPlan =
     apply(weights, if (weights.length == 1) MaxTotalBits else MaxBitsPerColumn)
+}
+
+/** Z-order over ids: the value of the curve takes its bits from the columns' ids in the order of a [[BitPlan]]. */
+object ZCurve {
+
+  /**
+   * The value of a point, from 0 until 2^totalBits, monotone in each id.
+   *
+   * For two columns of 8 bits each, y = 214 and x = 97, leading y: 1011011000101001.
+   *
+   * @param ids one for each column, each from 0 until 2^bits(column)
+   */
+  def value(plan: BitPlan, ids: Array[Long]): Long = {
+    require(ids.length == plan.columns, s"${ids.length} ids for ${plan.columns} columns")
+    var z = 0L
+    var i = 0
+    while (i < ids.length) {
+      z |= plan.spread(i, ids(i))
+      i += 1
+    }
+    z
+  }
+
+  /** The point of a value: one id for each column. */
+  def point(plan: BitPlan, z: Long): Array[Long] = Array.tabulate(plan.columns)(plan.extract(_, z))
 }

@@ -1,15 +1,12 @@
 package org.sparkzorder.layout
 
 /**
- * Shares a curve's bits among the columns, by the distribution of their sampled values.
+ * Shares a curve's bits among the columns, by the distribution of their sampled values: see "Bits" in
+ * docs/design/layout.md.
  *
- * With b bits a column has 2^b cells. Its width is the share of the rows that are in the same cell
- * as a given row, on average over the rows: the sum of the squares of the cells' shares. Without
- * bits the width is 1. While there are many values, evenly spread, each bit halves it. Then the
- * rule is that of [[BitPlan]]: the next bit goes to the column with the largest weight times width.
- * Where values are few or uneven, a bit narrows the column less, or not at all. So the rule is: the
- * next bit goes to the column with the largest weight times twice what the bit takes off the width.
- * The second bit of a boolean takes off nothing, so a boolean has one bit.
+ * With b bits a column has 2^b cells. Its width is the share of the rows that are in the same cell as a given row, on
+ * average over the rows: the sum of the squares of the cells' shares. The next bit goes to the column with the largest
+ * weight times twice what the bit takes off the width. While there are many values, this is the rule of [[BitPlan]].
  */
 object BitShares {
 
@@ -19,7 +16,6 @@ object BitShares {
    */
   private def equalGains(rows: Int): Double = math.max(0.55, 0.8 - 2 / math.sqrt(rows.toDouble))
 
-  /** @param weights one for each column, positive and finite */
   def plan(weights: Seq[Double], distributions: Seq[ValueDistribution]): BitPlan =
     if (weights.length == 1) BitPlan.forKeys(weights)
     else {
@@ -69,9 +65,7 @@ object BitShares {
    */
   private final case class Width(mean: Double, isFinest: Boolean)
 
-  /**
-   * The widths with 0, 1, 2.. bits, up to the number of bits that tells all sampled values apart.
-   */
+  /** The widths with 0, 1, 2.. bits, up to the number of bits that tells all sampled values apart. */
   private def widthsOf(distribution: ValueDistribution): Array[Double] = {
     val counts = (distribution.nulls +: (0 until distribution.distinct).map(distribution.count)).toArray
     val known = counts.indices.filter(counts(_) > 0)

@@ -31,14 +31,12 @@ final case class ClusteringDepth(mean: Double, max: Long, histogram: IndexedSeq[
 object ClusteringDepth {
 
   /**
-   * The length of the axis of all values of a column. Bounds are told apart well, and sums of
-   * doubles are exact enough.
+   * The length of the axis of all values of a column. Bounds are told apart well, and sums of doubles are exact enough.
    */
   private val Span = (1L << 30).toDouble
 
   /**
-   * @param files for each file, the bounds of a column and the number of rows in which it is not
-   *   null
+   * @param files for each file, the bounds of a column and the number of rows in which it is not null
    * @param floating whether longs are encoded floating-point numbers, see [[OrderedValue.ofDouble]]
    */
   def of(files: Seq[(FileBounds, Long)], floating: Boolean = false): ClusteringDepth = {
@@ -64,13 +62,12 @@ object ClusteringDepth {
   }
 
   /**
-   * The least mean that so many files can have for each of some independent columns that queries
-   * ask for equally often. A file's share of the rows is not more than the product of its shares of
-   * the columns. So each column has `files`^(1 / `columns`) slices, and a lookup reads the files of one of them, or of all
-   * that have its value.
+   * The least mean that so many files can have for each of some independent columns that queries ask for equally often.
+   * A file's share of the rows is not more than the product of its shares of the columns. So each column has `files`^(1
+   * / `columns`) slices, and a lookup reads the files of one of them, or of all that have its value.
    *
-   * For example, two columns have four slices each in 16 files, and a lookup reads the four files of a slice. If half of
-   * the rows have one value, it has two slices, so a lookup of it reads eight files.
+   * For example, two columns have four slices each in 16 files, and a lookup reads the four files of a slice. If half
+   * of the rows have one value, it has two slices, so a lookup of it reads eight files.
    *
    * @param shares of the rows that frequent values have; values that have less than a slice do not matter
    */
@@ -95,9 +92,8 @@ object ClusteringDepth {
   }
 
   /**
-   * The values of a column in pieces: the least bound, the values between it and the next bound,
-   * the next bound, and so on, up to the greatest bound. The depth is the same everywhere in a
-   * piece.
+   * The values of a column in pieces: the least bound, the values between it and the next bound, the next bound, and so
+   * on, up to the greatest bound. The depth is the same everywhere in a piece.
    *
    * @param lengths the lengths of the pieces
    * @param ranges for each file that has bounds, the pieces of its lower and its upper bound
@@ -123,8 +119,7 @@ object ClusteringDepth {
         case FileBounds.Bytes(min, max) => Some((2 * placeOf(min), 2 * placeOf(max)))
         case _                          => None
       }
-      // A whole number has a length, as there are only so many between two bounds. A value of
-      // another type has none.
+      // A whole number has a length, as there are only so many between two bounds. A value of another type has none.
       Axis(lengthsOf(places, if (bytes.isEmpty && !floating) 0.25 else 0d), ranges)
     }
 

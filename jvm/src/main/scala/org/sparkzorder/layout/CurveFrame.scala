@@ -8,8 +8,7 @@ import org.sparkzorder.stats.{ColumnKey, Encoding, OrderedValue}
 /**
  * A key column of a frame.
  *
- * @param lasting whether readers always see the same values as the writer did, whatever their
- *   settings
+ * @param lasting whether readers always see the same values as the writer did, whatever their settings
  */
 final case class FrameColumn(key: ColumnKey, lasting: Boolean)
 
@@ -34,21 +33,16 @@ final class CurveFrame(
   def notLasting: CurveFrame = new CurveFrame(id, columns.map(_.copy(lasting = false)), distributions, curve)
 
   /**
-   * Whether the frame has boundaries. Without them it only says that files were placed along a
-   * curve of these columns.
+   * Whether the frame has boundaries. Without them it only says that files were placed along a curve of these columns.
    */
   def hasBoundaries: Boolean = distributions.exists(_.total > 0)
 
-  /** The greatest value of the curve. */
   def last: Long = (1L << curve.totalBits) - 1
 }
 
 object CurveFrame {
 
-  /**
-   * The frame of these columns that has no boundaries. Its curve has no bits, so all its intervals
-   * are equal.
-   */
+  /** The frame of these columns that has no boundaries. Its curve has no bits, so all its intervals are equal. */
   def withoutBoundaries(columns: IndexedSeq[ColumnKey]): CurveFrame = {
     val distributions = columns.map { c =>
       if (OrderedValue.encoding(c.dataType).contains(Encoding.Longs)) ValueDistribution.ofLongs(Array.emptyLongArray, 0)
@@ -65,8 +59,7 @@ object CurveFrame {
 }
 
 /**
- * A file's part of a curve: the values of the curve from `low` to `high`, both included. No row of
- * the file is outside.
+ * A file's part of a curve: the values of the curve from `low` to `high`, both included. No row of the file is outside.
  *
  * @param layer 0 for a cell of the table's layout, 1 for newer rows that are over many cells
  */
@@ -92,8 +85,7 @@ object CurveInterval {
     val last = (1L << curve.totalBits) - 1
     (0 to keys.length).map { i =>
       val from = if (i == 0) 0L else keys(i - 1)._1
-      // A cut with the least tie is in front of all rows of its value, so the file before has none
-      // of them.
+      // A cut with the least tie is in front of all rows of its value, so the file before has none of them.
       val to = if (i == keys.length) last
       else if (keys(i)._2 == Long.MinValue) keys(i)._1 - 1 else keys(i)._1
       (from, math.max(from, to))

@@ -10,7 +10,6 @@ final class Cuts private (private val zs: Array[Long], private val ties: Array[L
   /** The number of files: one more than there are cuts. */
   def slots: Int = zs.length + 1
 
-  /** The cut keys. */
   def keys: IndexedSeq[(Long, Long)] = zs.toIndexedSeq.zip(ties)
 
   /** The file that a row goes to, from 0 until `slots`. It is monotone in (z, tie). */
@@ -31,10 +30,9 @@ object Cuts {
   val none: Cuts = new Cuts(Array.emptyLongArray, Array.emptyLongArray)
 
   /**
-   * Cuts at the sample's quantiles, for `n` files, or for fewer if the sample has fewer different
-   * keys. Every file has at least one sampled row, so none is empty. A cut at the first sampled row
-   * of a value is moved in front of all rows of the value, so that rows that were not sampled are
-   * on the same side.
+   * Cuts at the sample's quantiles, for `n` files, or for fewer if the sample has fewer different keys. Every file has
+   * at least one sampled row, so none is empty. A cut at the first sampled row of a value is moved in front of all rows
+   * of the value, so that rows that were not sampled are on the same side.
    *
    * @param sample keys in ascending order, equal keys allowed
    */
@@ -64,7 +62,6 @@ object Cuts {
     }
   }
 
-  /** Cuts at these keys, which must be strictly increasing. */
   def at(keys: Seq[(Long, Long)]): Cuts = {
     val pairs = keys.toArray
     pairs.indices.drop(1).foreach { i =>

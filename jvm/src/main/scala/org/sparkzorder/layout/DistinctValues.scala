@@ -4,10 +4,9 @@ package org.sparkzorder.layout
 object DistinctValues {
 
   /**
-   * Chao's estimate (Nonparametric estimation of the number of classes in a population, 1984): the
-   * number of sampled values plus f1² / 2 f2, for f1 values that were sampled once and f2 that were
-   * sampled twice. It is never more than the number of rows. If values are not equally frequent, it
-   * is too low rather than too high.
+   * Chao's estimate (Nonparametric estimation of the number of classes in a population, 1984): the number of sampled
+   * values plus f1² / 2 f2, for f1 values that were sampled once and f2 that were sampled twice. It is never more than
+   * the number of rows. If values are not equally frequent, it is too low rather than too high.
    *
    * @param rows how many rows the sample was drawn from, nulls included
    */
@@ -22,9 +21,8 @@ object DistinctValues {
     }
 
   /**
-   * Whether a Bloom filter of the column is worth its bytes. It is if a value has fewer rows than a
-   * lookup of the value reads files at best: then most of these files do not have the value,
-   * although it is within their bounds.
+   * Whether a Bloom filter of the column is worth its bytes. It is if a value has fewer rows than a lookup of the value
+   * reads files at best: then most of these files do not have the value, although it is within their bounds.
    *
    * @param files how many files the rows are cut into
    * @param columns how many columns the layout has

@@ -13,13 +13,11 @@ import org.sparkzorder.compat._
  */
 final case class DistributionDrift(distance: Double, beyond: Double) {
 
-  /** Whether the boundaries tell the rows apart. */
   def fits: Boolean = beyond <= DistributionDrift.MostBeyond
 }
 
 object DistributionDrift {
 
-  /** The share of the new rows that may be beyond all boundaries. */
   val MostBeyond = 0.5
 
   /** @param places for each new row, the places of its values, one for each column */
@@ -34,8 +32,7 @@ object DistributionDrift {
   private def isBeyond(d: ValueDistribution, place: Int): Boolean = place == 1 || (place > 0 && place == d.places - 1)
 
   private def distance(d: ValueDistribution, sorted: IndexedSeq[Int]): Double = {
-    // Compares the shares of rows up to a place, for each place of a new row, and for the place
-    // right before it.
+    // Compares the shares of rows up to a place, for each place of a new row, and for the place right before it.
     def known(place: Int): Double =
       if (d.total == 0 || place < 0) 0d else (d.nulls + d.countBetween(0, place / 2)).toDouble / d.total
     var most = 0d

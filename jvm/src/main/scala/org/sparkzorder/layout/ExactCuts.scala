@@ -3,21 +3,17 @@ package org.sparkzorder.layout
 import org.sparkzorder.compat._
 
 /**
- * [[AlignedCuts]] with exactly as many parts as asked for. If cells give more, pairs of neighbours
- * become one part, the smallest first. If they give fewer, the largest parts are cut once more, at
- * the coarsest border near their middle. So a part has between a quarter and 3 times its share of
- * the sample, if the values allow that.
- *
- * The ties of the sample need not be those of the rows. So a cut at the first sampled row of a
- * value is moved in front of all rows of the value.
+ * [[AlignedCuts]] with exactly as many parts as asked for. If cells give more, pairs of neighbours become one part, the
+ * smallest first. If they give fewer, the largest parts are cut once more, at the coarsest border near their middle.
+ * The ties of the sample need not be those of the rows, so a cut at the first sampled row of a value is moved in front
+ * of all of them.
  */
 object ExactCuts {
 
   /**
    * @param sample keys in ascending order, equal keys allowed
    * @param n how many parts are wanted
-   * @param coarseness how coarse the border between two values is, by their highest differing bit;
-   *   larger is coarser
+   * @param coarseness how coarse the border between two values is, by their highest differing bit; larger is coarser
    * @return cuts for n parts, or for fewer when the sample has fewer different keys
    */
   def of(sample: IndexedSeq[(Long, Long)], n: Int, coarseness: Long => Long = identity): Cuts = {

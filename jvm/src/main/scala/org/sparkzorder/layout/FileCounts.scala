@@ -3,8 +3,7 @@ package org.sparkzorder.layout
 import scala.annotation.tailrec
 
 /**
- * How many files each rewrite unit is written to. A unit is rewritten as a whole: it is a
- * partition, or a part of one.
+ * How many files each rewrite unit is written to. A unit is rewritten as a whole: it is a partition, or a part of one.
  */
 object FileCounts {
 
@@ -18,13 +17,12 @@ object FileCounts {
   }
 
   /**
-   * Shares `numFiles` among the units in proportion to their bytes. Each unit gets at least one
-   * file, also if there are fewer files than units. A unit whose share is less than one file gets
-   * one. The others share the rest by largest remainder, and of two equal remainders the earlier
-   * unit wins.
+   * Shares `numFiles` among the units in proportion to their bytes. Each unit gets at least one file, also if there are
+   * fewer files than units. A unit whose share is less than one file gets one. The others share the rest by largest
+   * remainder, and of two equal remainders the earlier unit wins.
    *
-   * For example, units of 70, 20, 9 and 1 bytes share 10 files. The last two get one file each. The
-   * first two share 8 files as 6.2 to 1.8, so they get 6 and 2.
+   * For example, units of 70, 20, 9 and 1 bytes share 10 files. The last two get one file each. The first two share 8
+   * files as 6.2 to 1.8, so they get 6 and 2.
    */
   def byNumber(bytes: Seq[Long], numFiles: Int): Seq[Int] = {
     require(numFiles > 0, s"number of files must be positive, got $numFiles")

@@ -16,15 +16,13 @@ object FileBounds {
   final case class Bytes(min: Array[Byte], max: Array[Byte]) extends FileBounds
 
   /**
-   * Floating-point numbers, among which there may be NaN: lookups of NaN read the file, too. NaN is
-   * above all bounds.
+   * Floating-point numbers, among which there may be NaN: lookups of NaN read the file, too. NaN is above all bounds.
    *
    * @param numbers bounds of the others; None if there are no others
    * @param share of NaN in the rows that are not null, from 0 to 1; 0 if it is unknown
    */
   final case class LongsOrNaN(numbers: Option[Longs], share: Double) extends FileBounds
 
-  /** The bounds in a file's statistics. */
   def of(stats: ColumnStats, rows: Long): FileBounds = stats match {
     case ColumnStats(_, _, nulls, _) if nulls == rows                => AllNull
     case ColumnStats(min: Long, max: Long, nulls, nans) if nans != 0 =>
@@ -50,8 +48,7 @@ object FilesTouched {
   }
 
   /**
-   * The mean over several samples, weighted by the rows that each stands for, such as those of a
-   * table's rewrite units.
+   * The mean over several samples, weighted by the rows that each stands for, such as those of a table's rewrite units.
    */
   def mean(samples: Iterable[(ValueDistribution, Long)], files: Iterable[FileBounds]): Double = {
     // Only rows that are not null can be drawn.

@@ -1,25 +1,16 @@
 package org.sparkzorder.layout
 
 /**
- * How many bytes the boundaries of a frame may have. They are stored as long as the table has a
- * file of the frame, and each change of the index writes them again. So their size is in proportion
- * to the number of files.
- *
- * A few boundaries for each file are enough: files end at boundaries (see
- * [[ValueDistribution.thinned]]), and a curve over several columns needs fewer boundaries of each
- * column than there are files.
+ * How many bytes the boundaries of a frame may have. They are stored as long as the table has a file of the frame, and
+ * each change of the index writes them again, so their size is in proportion to the number of files. A few boundaries
+ * for each file are enough, since files end at boundaries (see [[ValueDistribution.thinned]]).
  */
 object FrameBudget {
 
-  /**
-   * Bytes for each file, before compression. Compressed, and with the file's interval, they are at
-   * most 100.
-   */
+  /** Bytes for each file, before compression. Compressed, and with the file's interval, they are at most 100. */
   private val BytesOfFile = 96L
 
-  /**
-   * With very few files boundaries are not stored. They only order the rows inside of the files.
-   */
+  /** With very few files boundaries are not stored. They only order the rows inside of the files. */
   private val BytesOfFewFiles = 16L << 10
 
   /**

@@ -6,25 +6,18 @@ import java.util.Arrays
 import org.sparkzorder.compat.ByteArrays
 
 /**
- * A frame's boundaries and curve as bytes. Sorted values are written as differences, in as many
- * bytes as these need. Bytes that are read are not trusted: unless [[write]] could have written
- * them, reading fails.
+ * A frame's boundaries and curve as bytes. Sorted values are written as differences, in as many bytes as these need.
+ * Bytes that are read are not trusted: unless [[write]] could have written them, reading fails.
  */
 object FrameBytes {
   private val Bits = 0
   private val Hilbert = 1
   private val Longs = 0
 
-  /**
-   * Byte strings, each as the number of first bytes that it shares with the one before, and its
-   * other bytes.
-   */
+  /** Byte strings, each as the number of first bytes that it shares with the one before, and its other bytes. */
   private val Strings = 1
 
-  /**
-   * Strings may take so many times the bytes that they are read from, so that no small file can
-   * fill the memory.
-   */
+  /** Strings may take so many times the bytes that they are read from, so that no small file can fill the memory. */
   private val MostExpansion = 16
 
   /** More columns than a table can be clustered by. */

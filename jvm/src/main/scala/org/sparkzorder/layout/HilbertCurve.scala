@@ -1,13 +1,12 @@
 package org.sparkzorder.layout
 
 /**
- * The Hilbert curve over any number of columns, in the orientation of John Skilling, "Programming
- * the Hilbert curve", AIP Conference Proceedings 707 (2004), which is also that of the Python
- * package hilbertcurve.
+ * The Hilbert curve over any number of columns, in the orientation of John Skilling, "Programming the Hilbert curve",
+ * AIP Conference Proceedings 707 (2004), which is also that of the Python package hilbertcurve.
  *
- * A Hilbert curve needs equally many bits of each column. A column may have more bits than others,
- * because of its weight or because the others have few values. These extra bits come first: they
- * cut the space into boxes as Z-order does, and a Hilbert curve runs through each box.
+ * A Hilbert curve needs equally many bits of each column. A column may have more bits than others, because of its
+ * weight or because the others have few values. These extra bits come first: they cut the space into boxes as Z-order
+ * does, and a Hilbert curve runs through each box.
  *
  * @param lead the leading bits, which cut the space into boxes
  * @param members the columns that the curve inside of a box runs over
@@ -61,8 +60,7 @@ object HilbertCurve {
    */
   def value(axes: Array[Long], bits: Int): Long = {
     val n = axes.length
-    // Skilling's "inverse undo": undoes the turns and reflections of the curve, from the highest
-    // bit on.
+    // Skilling's "inverse undo": undoes the turns and reflections of the curve, from the highest bit on.
     var q = 1L << (bits - 1)
     while (q > 1L) {
       val p = q - 1

@@ -3,9 +3,8 @@ package org.sparkzorder.layout
 import java.util.{Arrays, BitSet}
 
 /**
- * Tries ways to divide a budget between cells and files over them, and estimates the files per
- * lookup after each. [[IncrementalPolicy]] describes the parameters. Cells and files over them are
- * known by their index.
+ * Tries ways to divide a budget between cells and files over them, and estimates the files per lookup after each.
+ * [[IncrementalPolicy]] describes the parameters. Cells and files over them are known by their index.
  */
 private[layout] final class IncrementalSearch(
     cells: IndexedSeq[CurvePiece],
@@ -93,10 +92,7 @@ private[layout] final class IncrementalSearch(
 
   private def allowed(t: RewriteCandidate): Double = PerNew.toDouble * newBytes + PerDrained * drained(t)
 
-  /**
-   * With the smallest files over the cells: each at most twice as large as all that it is merged
-   * with.
-   */
+  /** With the smallest files over the cells: each at most twice as large as all that it is merged with. */
   private def withSmallFiles(range: RewriteCandidate, spare: Long): RewriteCandidate = {
     val absorbed = range.absorbed.clone().asInstanceOf[BitSet]
     var bytes = range.bytes
@@ -110,16 +106,13 @@ private[layout] final class IncrementalSearch(
     range.copy(absorbed = absorbed, bytes = bytes, free = free)
   }
 
-  /**
-   * Cells to begin at. With many cells they are others each time, so that every cell gets its turn.
-   */
+  /** Cells to begin at. With many cells they are others each time, so that every cell gets its turn. */
   private def starts(most: Int): Seq[Int] =
     if (n <= most) 0 until n
     else 0 +: (0 until most).map(i => ((n.toLong * i + total % n) / most).toInt).filter(_ > 0)
 
   /**
-   * Cells behind the end of a file over the cells: there are fewer, or more, files over them than
-   * over the cell before.
+   * Cells behind the end of a file over the cells: there are fewer, or more, files over them than over the cell before.
    */
   private def ends: Seq[Int] = {
     val all = end.filter(_ < n).distinct.sorted.toIndexedSeq
@@ -156,8 +149,7 @@ private[layout] final class IncrementalSearch(
   }
 
   /**
-   * With as many files over the cells as can be paid for: those that begin at a cell or later, then
-   * from the first on.
+   * With as many files over the cells as can be paid for: those that begin at a cell or later, then from the first on.
    */
   private def withFilesFrom(range: RewriteCandidate, start: Int, spare: Long): RewriteCandidate = {
     val absorbed = range.absorbed.clone().asInstanceOf[BitSet]
@@ -180,10 +172,7 @@ private[layout] final class IncrementalSearch(
     range.copy(absorbed = absorbed, bytes = bytes)
   }
 
-  /**
-   * Bytes that come into the cells: new ones, and those of absorbed files. Both are taken to be
-   * spread evenly.
-   */
+  /** Bytes that come into the cells: new ones, and those of absorbed files. Both are taken to be spread evenly. */
   private def drained(t: RewriteCandidate): Double = over.indices.filter(i => t.absorbed.get(i)).map { i =>
     weights(i).toDouble * common(i, t) / (end(i) - first(i))
   }.sum + newBytes.toDouble * (t.until - t.from) / n
@@ -198,10 +187,7 @@ private[layout] final class IncrementalSearch(
   /** The share of lookups that read a file over so many cells. */
   private def read(over: Double): Double = math.pow(math.min(1d, over / n), alpha)
 
-  /**
-   * Files per lookup. Rows of new files and of absorbed ones are taken to be spread evenly over
-   * their cells.
-   */
+  /** Files per lookup. Rows of new files and of absorbed ones are taken to be spread evenly over their cells. */
   private def touched(t: RewriteCandidate): Double = {
     val moved = movedInto(t)
     // With one column many candidates differ by rounding only, so the order of the additions matters.
@@ -268,9 +254,7 @@ private[layout] final class IncrementalSearch(
 
 private[layout] object IncrementalSearch {
 
-  /**
-   * Each new byte pays for so many others: with 5 % of new bytes, all of the budget is paid for.
-   */
+  /** Each new byte pays for so many others: with 5 % of new bytes, all of the budget is paid for. */
   val PerNew = 2
 
   /** Each byte that moves from over a cell into it pays for so many. */
@@ -290,16 +274,10 @@ private[layout] object IncrementalSearch {
   /** The cost of having all bytes over the cells; a ratio of 1 in files per lookup costs 1. */
   private val WeightOfRest = 0.3
 
-  /**
-   * The cost of writing all bytes: so small that it only decides against rewriting what is of no
-   * use.
-   */
+  /** The cost of writing all bytes: so small that it only decides against rewriting what is of no use. */
   private val WeightOfBytes = 0.03
 
-  /**
-   * Places where a range of cells, or of files over them, may begin, and parts of the budget for
-   * cells.
-   */
+  /** Places where a range of cells, or of files over them, may begin, and parts of the budget for cells. */
   private val CellStarts = 24
   private val OverStarts = 12
   private val Shares = Seq(1d / 3, 2d / 3, 1d)

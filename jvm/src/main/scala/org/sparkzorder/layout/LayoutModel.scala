@@ -1,16 +1,11 @@
 package org.sparkzorder.layout
 
 /**
- * How the rows of one rewrite unit are assigned to files: the columns' distributions, the curve
- * over their ids, and the keys at which files are cut.
- *
- * Each column contributes a part to a row's value of the curve. The parts are ORed, and the curve
- * turns the result into its value. The parts of all places of a distribution are computed once, so
- * that a row costs one search in each column.
+ * How the rows of one rewrite unit are assigned to files. Each column contributes a part to a row's value of the curve.
+ * The parts of all places of a distribution are computed once, so that a row costs one search in each column.
  *
  * @param distributions of the columns that the curve runs over
- * @param keys distributions of the key columns in the data, which may differ from these; for the
- *   driver only
+ * @param keys distributions of the key columns in the data, which may differ from these; for the driver only
  * @param drift of new rows from boundaries that the table already has; None without such boundaries
  * @param placement defined if rows are placed by boundaries that the table already has
  */
@@ -60,15 +55,10 @@ final class UnitLayout(
   }.toIndexedSeq
 
   /**
-   * The value of the curve for a row's encoded values: a `java.lang.Long`, an `Array[Byte]` or null
-   * for each column.
+   * The value of the curve for a row's encoded values: a `java.lang.Long`, an `Array[Byte]` or null for each column.
    */
-  def z(encoded: Seq[Any]): Long = value(encoded.zipWithIndex.foldLeft(0L) {
-    case (z, (null, c))           => z | partOfNull(c)
-    case (z, (v: Long, c))        => z | part(c, v)
-    case (z, (v: Array[Byte], c)) => z | part(c, v)
-    case (_, (v, c)) => throw new IllegalArgumentException(s"not an encoded value in column $c: ${v.getClass.getName}")
-  })
+  def z(encoded: Seq[Any]): Long =
+    value(places(encoded).zipWithIndex.foldLeft(0L) { case (z, (place, c)) => z | parts(c)(place) })
 }
 
 /**
@@ -93,10 +83,7 @@ final class LayoutModel(val units: Array[UnitLayout], val unitOfFile: Array[Int]
     slotOffsets(unit) + units(unit).cuts.slot(z, tie)
   }
 
-  /**
-   * The unit that a slot belongs to. Every unit has at least one slot, so the offsets strictly
-   * increase.
-   */
+  /** The unit that a slot belongs to. Every unit has at least one slot, so the offsets strictly increase. */
   def unitOfSlot(slot: Int): Int = {
     require(slot >= 0 && slot < slots, s"slot $slot is not in 0 until $slots")
     val found = java.util.Arrays.binarySearch(slotOffsets, slot)

@@ -5,16 +5,12 @@ package org.sparkzorder.layout
  *
  * @param curve one of the curves of [[LayoutSpec]]
  * @param aligned whether files end where the curve leaves a cell; else files have equal sizes
- * @param exact whether there are exactly as many files as asked for; else cells may give a few more
- *   or fewer
+ * @param exact whether there are exactly as many files as asked for; else cells may give a few more or fewer
  */
 final case class LayoutShape(curve: String, aligned: Boolean, exact: Boolean = false) {
   require(Seq(LayoutSpec.ZOrder, LayoutSpec.Hilbert, LayoutSpec.Order).contains(curve), s"no curve '$curve'")
 
-  /**
-   * Whether rows of a file are sorted by the columns themselves. This is so for any curve over a
-   * single column.
-   */
+  /** Whether rows of a file are sorted by the columns themselves. This is so for any curve over a single column. */
   def isSort(columns: Int): Boolean = columns == 1 || curve == LayoutSpec.Order
 
   /**
@@ -54,9 +50,7 @@ final case class LayoutShape(curve: String, aligned: Boolean, exact: Boolean = f
 
 object LayoutShape {
 
-  /**
-   * The shape of packing: rows stay in the order in which they arrive, and files have equal sizes.
-   */
+  /** The shape of packing: rows stay in the order in which they arrive, and files have equal sizes. */
   val Packed: LayoutShape = LayoutShape(LayoutSpec.Order, aligned = false)
 
   def of(spec: LayoutSpec): LayoutShape = LayoutShape(spec.curve, spec.cuts == LayoutSpec.AlignedCuts)

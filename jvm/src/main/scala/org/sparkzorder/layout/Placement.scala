@@ -1,20 +1,18 @@
 package org.sparkzorder.layout
 
 /**
- * Where new rows go in a table that is laid out along a curve. Some cells are written anew and take
- * the rows that belong to them. The other rows go to files over many cells.
+ * Where new rows go in a table that is laid out along a curve: some cells are written anew and take the rows that
+ * belong to them, and the other rows go to files over many cells.
  *
- * @param cells the first value of each cell that is written anew, ascending; these cells are
- *   neighbours
+ * @param cells the first value of each cell that is written anew, ascending; these cells are neighbours
  * @param until the first value behind the last of these cells; 0 if there are none
  * @param files how many files of the target size all rows fill
  */
 final case class Placement(frame: CurveFrame, cells: IndexedSeq[Long], until: Long, files: Double) {
 
   /**
-   * Cells keep their borders. A cell that has grown to more than 1.5 times the target is cut. Other
-   * rows fill files of about five times the target: a lookup reads every file over its cell, so
-   * there should be few of them.
+   * Cells keep their borders. A cell that has grown to more than 1.5 times the target is cut. Other rows fill files of
+   * about five times the target: a lookup reads every file over its cell, so there should be few of them.
    *
    * @param keys keys of sampled rows, ascending
    */

@@ -1,15 +1,14 @@
 package org.sparkzorder.layout
 
 /**
- * The points that a query asks for: in each column the ids from `low` to `high`. It tells whether
- * one of them is in an interval of the Z-order curve.
+ * The points that a query asks for: in each column the ids from `low` to `high`. It tells whether one of them is in an
+ * interval of the Z-order curve.
  *
- * The next point of a box on the curve is BIGMIN of H. Tropf and H. Herzog, "Multidimensional range
- * search in dynamically balanced trees", Angewandte Informatik 2/1981, for any number of bits of
- * each column.
+ * The next point of a box on the curve is BIGMIN of H. Tropf and H. Herzog, "Multidimensional range search in
+ * dynamically balanced trees", Angewandte Informatik 2/1981, for any number of bits of each column.
  *
- * For example, two columns have 3 bits each, y leads, and the box is x from 2 to 3 and y from 2 to
- * 6. It is between 12 and 45, and its first point behind 19 is 36.
+ * For example, two columns have 3 bits each, y leads, and the box is x from 2 to 3 and y from 2 to 6. It is between 12
+ * and 45, and its first point behind 19 is 36.
  *
  * @param low one id for each column, from 0 until 2^bits of the column
  * @param high ids, each at least that of `low`

@@ -1,24 +1,19 @@
 package org.sparkzorder.layout
 
-/**
- * Distributions that give more room on the curve to values that queries often ask for, not only to
- * frequent values.
- */
+/** Distributions that give more room on the curve to values that queries often ask for, not only to frequent values. */
 object QueryDensity {
 
   /** Each sampled row counts as so many parts, so that fractions of a row are not lost. */
   private val Parts = 8
 
   /**
-   * The distribution of the data with the weight 1 - `share`, mixed with that of the queries with
-   * the weight `share`. It has the values of the data, and each value has a count of at least 1.
+   * The distribution of the data with the weight 1 - `share`, mixed with that of the queries with the weight `share`.
+   * It has the values of the data, and each value has a count of at least 1.
    *
-   * For example, four rows have the values 1, 2, 3 and 4, all queries ask for 4, and `share` is
-   * 1/2. Then the values are at 1/16, 3/16, 5/16 and 11/16 instead of 1/8, 3/8, 5/8 and 7/8. The
-   * value 4 has more than half of the curve.
+   * For example, four rows have the values 1, 2, 3 and 4, all queries ask for 4, and `share` is 1/2. Then the values
+   * are at 1/16, 3/16, 5/16 and 11/16 instead of 1/8, 3/8, 5/8 and 7/8. The value 4 has more than half of the curve.
    *
-   * @param queries how often queries ask for each sampled value; only ratios count. All 0 if there
-   *   are no queries.
+   * @param queries how often queries ask for each sampled value; only ratios count. All 0 if there are no queries.
    * @param share from 0 until 1
    */
   def mixed(data: ValueDistribution, queries: Array[Double], share: Double): ValueDistribution = {

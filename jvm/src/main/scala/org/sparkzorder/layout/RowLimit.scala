@@ -1,20 +1,15 @@
 package org.sparkzorder.layout
 
 /**
- * Decides where files of at most so many rows end, while rows come in the order of the curve and
- * their number is not known yet. Files end at coarse borders, so that they are boxes, and a value
- * is in one file if it fits.
+ * Decides where files of at most so many rows end, while rows come in the order of the curve and their number is not
+ * known yet. Files end at coarse borders, so that they are boxes, and a value is in one file if it fits.
  *
- * In the first half of a file's rows the coarsest border is noted. If cells have similar sizes, a
- * coarser border comes before the file is full, and the file ends there. Else it ends at a border
- * between two values of the curve if the next value might not fit. The largest value so far tells
- * how many rows a value may have. A value with more rows is cut where the file is full.
- *
- * Not safe for use by several threads.
+ * In the first half of a file's rows the coarsest border is noted. The file ends at a coarser one before it is full,
+ * else at a border between two values if the next value might not fit, by the largest value so far. A value with more
+ * rows is cut where the file is full. Not safe for use by several threads.
  *
  * @param most the most rows of a file
- * @param coarseness how coarse the border between two values is, by their highest differing bit;
- *   larger is coarser
+ * @param coarseness how coarse the border between two values is, by their highest differing bit; larger is coarser
  */
 final class RowLimit(most: Long, coarseness: Long => Long) {
   require(most >= 1, s"a file has a row at least, got $most")

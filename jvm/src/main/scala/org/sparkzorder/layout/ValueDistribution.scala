@@ -22,12 +22,10 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
   /** How many different values the sample has, without null. */
   final def distinct: Int = below.length - 1
 
-  /** The size of the sample in rows. */
   final def total: Int = below(distinct)
 
   final def places: Int = 2 * distinct + 2
 
-  /** How many sampled rows have sampled value i. */
   final def count(i: Int): Int = below(i + 1) - below(i)
 
   /** The share that each sampled value has in the rows that are not null. */
@@ -58,18 +56,16 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
     math.min((midCdf(place) * (1L << bits).toDouble).toLong, (1L << bits) - 1)
 
   /**
-   * The same distribution with at most `most` values, so that it takes fewer bytes. Neighbouring
-   * values form groups of about equally many rows. The least and the greatest value stay single,
-   * and so does a value that many rows have. No group crosses the end of one of the equal shares
-   * that `files` files have, so that files can end there exactly.
+   * The same distribution with at most `most` values, so that it takes fewer bytes. Neighbouring values form groups of
+   * about equally many rows. The least and the greatest value stay single, and so does a value that many rows have. No
+   * group crosses the end of one of the equal shares that `files` files have, so that files can end there exactly.
    *
-   * A group of several values becomes one boundary in front of them: the shortest value between
-   * them and the group before. It takes fewer bytes than a value of the data. The rows of the group
-   * are in the gap behind this boundary, and the share at this gap is that of the middle of the
-   * group.
+   * A group of several values becomes one boundary in front of them: the shortest value between them and the group
+   * before. It takes fewer bytes than a value of the data. The rows of the group are in the gap behind this boundary,
+   * and the share at this gap is that of the middle of the group.
    *
-   * For example, 8 rows have the values 1 to 8, and there is room for four boundaries. These are
-   * 1, 2, 5 and 8. Then 3 and 4 are in the gap behind 2.
+   * For example, 8 rows have the values 1 to 8, and there is room for four boundaries. These are 1, 2, 5 and 8. Then 3
+   * and 4 are in the gap behind 2.
    *
    * @param most 3 or more
    * @param files into how many files of equal size the rows are cut; ignored if `most` is less
@@ -108,10 +104,7 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
     starts.result()
   }
 
-  /**
-   * The part that a row is in, by its number in order. Each part begins at the row nearest to its
-   * exact share.
-   */
+  /** The part that a row is in, by its number in order. Each part begins at the row nearest to its exact share. */
   private def quantile(row: Int, parts: Int): Long = Math.floorDiv((2L * row + 1) * parts - 1, 2L * total)
 }
 
@@ -132,11 +125,9 @@ private[layout] final class ValueGroups(starts: Array[Int], val below: Array[Int
     }
 }
 
-/** For a column with the encoding `Longs`. */
 final class LongDistribution private[layout] (val values: Array[Long], nulls: Int, below: Array[Int])
     extends ValueDistribution(nulls, below) {
 
-  /** The place of a value that is not null. */
   def place(v: Long): Int = ValueDistribution.placeOf(Arrays.binarySearch(values, v))
 
   override def thinned(most: Int, files: Int = 1): LongDistribution =
@@ -151,7 +142,6 @@ final class LongDistribution private[layout] (val values: Array[Long], nulls: In
 final class BytesDistribution private[layout] (val values: Array[Array[Byte]], nulls: Int, below: Array[Int])
     extends ValueDistribution(nulls, below) {
 
-  /** The place of a value that is not null. */
   def place(v: Array[Byte]): Int =
     ValueDistribution.placeOf(Arrays.binarySearch(values, v, ValueDistribution.unsigned))
 
@@ -167,10 +157,7 @@ object ValueDistribution {
   private[layout] val unsigned: Comparator[Array[Byte]] =
     (a: Array[Byte], b: Array[Byte]) => ByteArrays.compareUnsigned(a, b)
 
-  /**
-   * Of the numbers above `low` and not above `high`, the one that is divisible by the highest power
-   * of two.
-   */
+  /** Of the numbers above `low` and not above `high`, the one that is divisible by the highest power of two. */
   private[layout] def between(low: Long, high: Long): Long =
     if (low < 0 && high >= 0) 0L else high & -java.lang.Long.highestOneBit(low ^ high)
 
@@ -179,6 +166,14 @@ object ValueDistribution {
     Arrays.copyOf(high, math.min(high.length, ByteArrays.mismatch(low, high) + 1))
 
   private[layout] def placeOf(found: Int): Int = if (found >= 0) 2 * found + 2 else -2 * found - 1
+
+  /** The distribution of encoded values in any order; null for null. */
+  def ofEncoded(values: Seq[Any], isLong: Boolean): ValueDistribution = {
+    val known = values.filter(_ != null)
+    val nulls = values.length - known.length
+    if (isLong) ofLongs(known.map(_.asInstanceOf[Long]).toArray, nulls)
+    else ofBytes(known.map(_.asInstanceOf[Array[Byte]]).toArray, nulls)
+  }
 
   /** The distribution of sampled values in any order. The array is not changed. */
   def ofLongs(values: Array[Long], nulls: Int): LongDistribution = {

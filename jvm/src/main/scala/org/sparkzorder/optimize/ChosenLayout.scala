@@ -4,6 +4,8 @@ import java.util.Locale
 
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
 
+import org.sparkzorder.commit.Record
+import org.sparkzorder.compat._
 import org.sparkzorder.layout.{JoinSpec, LayoutSpec}
 import org.sparkzorder.optimize.join.DimensionJoin
 import org.sparkzorder.stats.ColumnKey
@@ -28,10 +30,8 @@ private[sparkzorder] object ChosenLayout {
   def columnsOf(keys: Seq[KeyColumn]): IndexedSeq[ColumnKey] =
     keys.map(k => ColumnKey(k.path, k.dataType)).toIndexedSeq
 
-  /** Those of the key columns that the files have. */
   def ofFiles(keys: Seq[KeyColumn]): IndexedSeq[ColumnKey] = columnsOf(keys.filter(_.isOfFiles))
 
-  /** A layout as the clauses of a statement. */
   def sql(spec: LayoutSpec): String = {
     val columns = spec.columns.map { case (path, w) =>
       name(path) + (if (w == 1) "" else s" WEIGHT ${number(w)}")
@@ -42,8 +42,21 @@ private[sparkzorder] object ChosenLayout {
 
   def join(spec: JoinSpec): String = s"JOIN ${name(spec.dimension)} ON ${name(spec.column)} = ${name(spec.key)}"
 
-  /** A column as it is written in SQL. */
   def name(path: Seq[String]): String = JoinSpec.shown(path).map(quoteIfNeeded).mkString(".")
 
   private def number(w: Double): String = if (w == math.rint(w)) w.toLong.toString else w.toString
+}
+
+/** The layout of the last OPTIMIZE of the whole table. One with a predicate says nothing of other partitions. */
+private[sparkzorder] object LastLayout {
+
+  /**
+   * An OPTIMIZE takes the last layout unless it names another. So there is none before one that has none,
+   * and the history need not be read further.
+   *
+   * @param history newest first
+   */
+  def of(history: Iterator[Record]): Option[LayoutSpec] =
+    history.filter(_.isOfWholeTable).map(_.layout).takeWhile(_.isDefined).flatten.flatMap(LayoutSpec.parse)
+      .nextOption()
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{BinaryType, DataType}
 
 import org.sparkzorder.layout.LayoutShape
 import org.sparkzorder.stats.KeyEncoding
-import org.sparkzorder.write.job.RewriteJob
+import org.sparkzorder.write.job.LayoutSample
 import org.sparkzorder.write.rows.RowPlan
 import org.sparkzorder.write.sample.UnitLayouts
 
@@ -32,7 +32,7 @@ final case class CurveLayout(
   override def prettyName: String = "curve_layout"
 
   private def wanted: Int = math.min(
-    math.max(RewriteJob.SampleOfFile.toLong * partitions, RewriteJob.MinSample.toLong),
+    math.max(LayoutSample.SampleOfFile.toLong * partitions, LayoutSample.MinSample.toLong),
     CurveLayout.MostRows
   ).toInt
 
@@ -54,7 +54,7 @@ final case class CurveLayout(
     val sample = buffer.sample(wanted, encodings.map(_.isLong).toSeq)
     val shape = LayoutShape(curve, aligned = true, exact = true)
     val weights = encodings.toSeq.map(_ => 1d)
-    val model = UnitLayouts.of(Seq(sample), Array(0), IndexedSeq(partitions), encodings.toSeq, weights, shape)
+    val model = UnitLayouts(Array(0), IndexedSeq(partitions), encodings.toSeq, weights, shape).of(Seq(sample))
     PlanBytes.of(new RowPlan(model, partitions))
   }
 

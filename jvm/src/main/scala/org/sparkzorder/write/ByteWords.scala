@@ -5,8 +5,8 @@ import java.lang.Long.rotateLeft
 import org.apache.spark.unsafe.Platform.{getByte, getInt, getLong, BYTE_ARRAY_OFFSET}
 
 /**
- * Compares and hashes parts of arrays by words. Where bytes are left over, the last word overlaps the one before. Spark's
- * functions take them one by one, and most values of a dictionary are so short that this is the greater part.
+ * Compares and hashes parts of arrays by words. Where bytes are left over, the last word overlaps the one before.
+ * Spark's functions take them one by one, and most values of a dictionary are so short that this is the greater part.
  */
 private[write] object ByteWords {
 
@@ -25,7 +25,6 @@ private[write] object ByteWords {
     }
   }
 
-  /** A hash of 32 bits. */
   def hash(a: Array[Byte], from: Int, length: Int): Int = hash(a, BYTE_ARRAY_OFFSET.toLong + from, length).toInt
 
   /** A hash of 64 bits, by steps and the last mixing of xxHash64. */

@@ -16,8 +16,8 @@ import org.apache.spark.sql.execution.datasources.{
 import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
 
 /**
- * Exactly the given files, never listed again and never pruned: a rewrite must read the very files
- * that it replaces, and an index those that it tells of. Each file is a partition of its own whose only value is the file's ordinal, so
+ * Exactly the given files, never listed again and never pruned: a rewrite must read the very files that it replaces,
+ * and an index those that it tells of. Each file is a partition of its own whose only value is the file's ordinal, so
  * each row knows its file.
  *
  * @param files in the order in which they arrived

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.sparkzorder.layout.{LayoutShape, LayoutSpec}
 import org.sparkzorder.stats.{IndexableColumns, IndexedColumns}
 import org.sparkzorder.write.check.RowHash
-import org.sparkzorder.write.job.{RewriteJob, RewriteResult}
+import org.sparkzorder.write.job.{RewriteJob, RewriteResult, RewriteSpec}
 
 /**
  * Measures the cost of hashing every row in a rewrite and of reading new files back: the same rewrite
@@ -93,18 +93,20 @@ object RowHashBench {
       fs.delete(new Path(staging), true)
       try new RewriteJob(
           spark,
-          new ParquetFileFormat,
-          table.schema,
-          Map.empty,
-          _ => Map.empty,
-          Map.empty,
-          Seq(FileGroup(counted, files)),
-          columns,
-          new Path(staging),
-          IndexedColumns(IndexableColumns.of(table.schema)),
-          "OPTIMIZE bench",
-          LayoutShape(LayoutSpec.ZOrder, aligned = true),
-          hashed = hashed
+          RewriteSpec(
+            new ParquetFileFormat,
+            table.schema,
+            Map.empty,
+            _ => Map.empty,
+            Map.empty,
+            Seq(FileGroup(counted, files)),
+            columns,
+            new Path(staging),
+            IndexedColumns(IndexableColumns.of(table.schema)),
+            "OPTIMIZE bench",
+            LayoutShape(LayoutSpec.ZOrder, aligned = true),
+            hashed = hashed
+          )
         ).run()
       finally {
         fs.delete(new Path(staging), true)

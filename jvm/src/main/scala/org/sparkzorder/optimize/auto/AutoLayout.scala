@@ -31,7 +31,6 @@ private[sparkzorder] object AutoLayout {
 
   private val MostColumns = 8
 
-  /** How many columns AUTO tries. */
   val MostCandidates = 12
   private val SampleRows = 20000
 
@@ -45,9 +44,7 @@ private[sparkzorder] object AutoLayout {
    */
   private final case class Candidates(sketch: WorkloadSketch, columns: Seq[KeyColumn], dimensions: AutoDimensions)
 
-  /**
-   * Throws an error if there are no recorded queries, or none that ask for a column that can be a key. No job runs.
-   */
+  /** Throws an error if there are no recorded queries, or none that ask for a column that can be a key. No job runs. */
   def check(table: PlainTable): Unit = {
     recorded(table, Nil)
     ()
@@ -98,7 +95,7 @@ private[sparkzorder] object AutoLayout {
       members: Set[Seq[String]],
       history: Seq[Record]
   ): AutoChoice = {
-    val template: LayoutSpec = LayoutSpec(
+    val template = LayoutSpec(
       curve = LayoutSpec.ZOrder,
       mapping = LayoutSpec.RangeMapping,
       cuts = if (options.alignedCuts.getOrElse(true)) LayoutSpec.AlignedCuts else LayoutSpec.EqualCuts,
@@ -108,23 +105,13 @@ private[sparkzorder] object AutoLayout {
     val before = LastLayout.of(history.iterator).filter { last =>
       last.cuts == template.cuts && last.queryShare == template.queryShare && last.mapping == template.mapping
     }
-    val opened = AutoLayout.recorded(table, before.toSeq.flatMap(_.joins))
-    def ofLast(dimensions: AutoDimensions): Option[Seq[KeyColumn]] = before.flatMap { last =>
-      val key = keyOf(table, dimensions)
-      val found = last.columns.map { case (path, _) => key(path) }
-      Option.when(found.forall(_.isDefined))(found.flatten)
-    }
-    val (rows, readable) = opened.dimensions.read(opened.columns ++ ofLast(opened.dimensions).toSeq.flatten)
-    val stillThere = opened.columns.filter(k => k.isOfFiles || readable.joins.exists(_.spec.has(k.path)))
-    val recorded = candidates(table, opened.sketch, stillThere, readable)
-    val last = ofLast(readable)
-    val keys = recorded.columns ++
-      last.toSeq.flatten.filterNot(k => recorded.columns.exists(_.path == k.path))
+    val (recorded, last, rows) = readable(table, before)
+    val joined = recorded.dimensions
+    val keys = recorded.columns ++ last.toSeq.flatten.filterNot(k => recorded.columns.exists(_.path == k.path))
     val filesOfFolder = meanFiles(folders, options)
-    val columns = sampled(table, folders.flatMap(_.files), keys, "sample for AUTO", rows, readable.joins)
+    val columns = sampled(table, folders.flatMap(_.files), keys, "sample for AUTO", rows, joined.joins)
       .map(c => if (members(c.path)) answered(table, c, filesOfFolder * folders.size) else c)
     val byPath = columns.map(c => c.path -> c).toMap
-
     val comparedFiles =
       math.max(2L, math.min(filesOfFolder, (columns.head.ofRow.length / MinSampleRowsPerFile).toLong)).toInt
     val isAligned = template.cuts == LayoutSpec.AlignedCuts
@@ -132,33 +119,35 @@ private[sparkzorder] object AutoLayout {
     val current = before.filter(_ => last.isDefined)
       .map(l => Trial(l.curve, l.columns.map { case (path, w) => byPath(path) -> w }))
     val choice = LayoutChooser.choose(estimate, recorded.columns.map(c => byPath(c.path)), MostColumns, current)
-
-    // Layouts differ from two files on, so they are compared for two where a folder gets one.
-    def ofFolder(share: Double): Double = if (filesOfFolder == 1) 1d else share
     def specOf(trial: Trial): LayoutSpec = {
       val paths = trial.columns.map { case (c, w) => c.path -> w }
-      val used = readable.joins.map(_.spec).filter(spec => paths.exists { case (path, _) => spec.has(path) })
+      val used = joined.joins.map(_.spec).filter(spec => paths.exists { case (path, _) => spec.has(path) })
       template.copy(curve = trial.curve, columns = paths, joins = used)
     }
     // The same text as before, by which files know that they are in this layout.
     val spec = before.filter(_ => choice.kept).getOrElse(specOf(choice.trial))
-    val types = keys.map(k => k.path -> k.dataType).toMap
-    val report = AutoReport(
-      layout = ChosenLayout.sql(spec),
-      reason = AutoReason.of(
-        choice,
-        recorded.sketch.only(u => byPath.contains(u.path)),
-        template.queryShare,
-        Option.when(comparedFiles != filesOfFolder)(comparedFiles)
-      ) + readable.told,
-      queries = estimate.queries.toLong,
-      touched = ofFolder(choice.touched),
-      equalWeights = ofFolder(choice.naive),
-      runnerUp = choice.runnerUp.map(r => ChosenLayout.sql(specOf(r.trial)) -> ofFolder(r.touched))
-    )
-    val joins = readable.joins.filter(j => spec.columns.exists { case (path, _) => j.spec.has(path) })
-    val chosen = ChosenLayout(spec, spec.columns.map { case (path, w) => KeyColumn(path, types(path), w) }, joins)
-    AutoChoice(chosen, report, rows.filter(d => spec.columns.exists { case (path, _) => d.attributes.contains(path) }))
+    val report = new AutoReason(recorded.sketch.only(u => byPath.contains(u.path)), filesOfFolder, comparedFiles)
+      .report(choice, estimate.queries.toLong, spec, specOf, joined.told)
+    val joins = joined.joins.filter(j => spec.columns.exists { case (path, _) => j.spec.has(path) })
+    val weighted = spec.columns.map { case (path, w) => keys.find(_.path == path).get.copy(weight = w) }
+    val used = rows.filter(_.attributes.exists(path => weighted.exists(_.path == path)))
+    AutoChoice(ChosenLayout(spec, weighted, joins), report, used)
+  }
+
+  /** The recorded queries, the key columns of the last layout, and the rows of the dimensions that can be read. */
+  private def readable(
+      table: PlainTable,
+      before: Option[LayoutSpec]
+  ): (Candidates, Option[Seq[KeyColumn]], Seq[Dimension]) = {
+    def ofLast(dimensions: AutoDimensions): Option[Seq[KeyColumn]] = before.flatMap { last =>
+      val key = keyOf(table, dimensions)
+      val found = last.columns.map { case (path, _) => key(path) }
+      Option.when(found.forall(_.isDefined))(found.flatten)
+    }
+    val opened = recorded(table, before.toSeq.flatMap(_.joins))
+    val (rows, readable) = opened.dimensions.read(opened.columns ++ ofLast(opened.dimensions).toSeq.flatten)
+    val stillThere = opened.columns.filter(k => k.isOfFiles || readable.joins.exists(_.spec.has(k.path)))
+    (candidates(table, opened.sketch, stillThere, readable), ofLast(readable), rows)
   }
 
   /** The column, if the index has its values: the mean rows of a value are in no more files. */
@@ -213,23 +202,15 @@ private[sparkzorder] object AutoLayout {
     )
     val axes = new KeyAxes(table, joins)
     keys.indices.map { k =>
-      val distribution = distributionOf(values(k), new KeyEncoding(keys(k).dataType))
+      val distribution = ValueDistribution.ofEncoded(values(k).toSeq, new KeyEncoding(keys(k).dataType).isLong)
       val ofRow = values(k).map(v => if (v == null) -1 else ConstrainedColumn.placeOf(distribution, v) / 2 - 1)
       new ConstrainedColumn(keys(k).path, distribution, ofRow, axes.ranks(keys(k), distribution))
     }
   }
 
-  private def distributionOf(values: Array[Any], encoding: KeyEncoding): ValueDistribution = {
-    val known = values.filter(_ != null)
-    val nulls = values.length - known.length
-    if (encoding.isLong) ValueDistribution.ofLongs(known.map(_.asInstanceOf[Long]), nulls)
-    else ValueDistribution.ofBytes(known.map(_.asInstanceOf[Array[Byte]]), nulls)
-  }
-
   /**
-   * For a layout that gives a share of the curve to what queries ask for: a function that adds the
-   * recorded queries to the distributions of the columns. Columns without recorded queries keep the
-   * distribution of the data.
+   * For a layout that gives a share of the curve to what queries ask for: a function that adds the recorded queries to
+   * the distributions of the columns. Columns without recorded queries keep the distribution of the data.
    */
   def density(table: PlainTable, layout: ChosenLayout): Option[UnitLayouts.Density] =
     Option.when(layout.spec.queryShare > 0) {

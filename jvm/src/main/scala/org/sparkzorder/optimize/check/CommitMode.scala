@@ -76,8 +76,7 @@ private[sparkzorder] object CommitMode {
   /**
    * What the folders that a statement is about are in the catalog.
    *
-   * @throws org.apache.spark.sql.AnalysisException when a folder is none of them, or is not ours to
-   *   leave
+   * @throws org.apache.spark.sql.AnalysisException when a folder is none of them, or is not ours to leave
    */
   def partitions(table: PlainTable, folders: Seq[DataFolder]): Map[Path, CatalogPartition] = {
     val all = new SessionCatalogLocations(table).all().map(_.swap)

@@ -10,15 +10,11 @@ import org.sparkzorder.stats.FileStats
 import org.sparkzorder.table.PlainTable
 
 /**
- * Makes sure that encrypted data is not written in plain, and that the index, which is not
- * encrypted, does not show it.
+ * Makes sure that encrypted data is not written in plain, and that the index, which is not encrypted, does not show it.
  */
 private[sparkzorder] object EncryptedFiles {
 
-  /**
-   * Refuses encrypted inputs before anything is written, if the writer is not configured to encrypt
-   * at all.
-   */
+  /** Refuses encrypted inputs before anything is written, if the writer is not configured to encrypt at all. */
   def refuseBefore(table: PlainTable, writeOptions: Map[String, String], inputs: Seq[Input]): Unit =
     inputs.find(!_.footer.encryption.isNone).foreach { i =>
       val conf = table.session.sessionState.newHadoopConfWithOptions(writeOptions)
@@ -41,10 +37,7 @@ private[sparkzorder] object EncryptedFiles {
         throw ZOrderErrors.keyMaterialOutside(table.name, KeyToolkit.KEY_MATERIAL_INTERNAL_PROPERTY_NAME)
     }
 
-  /**
-   * Refuses after writing and before publishing, if the new files are less encrypted than the
-   * inputs.
-   */
+  /** Refuses after writing and before publishing, if the new files are less encrypted than the inputs. */
   def refuseAfter(inputs: Seq[Input], written: Seq[FileFooter]): Unit =
     for (i <- inputs if !i.footer.encryption.isNone; w <- written) refuse(i.footer, w.encryption)
 
@@ -55,7 +48,6 @@ private[sparkzorder] object EncryptedFiles {
   private def refuse(input: FileFooter, now: Encryption): Unit =
     input.encryption.beyond(now).foreach(what => throw ZOrderErrors.encryptedFiles(input.path, what))
 
-  /** The statistics without those of encrypted columns. */
   def shown(stats: FileStats, encryption: Encryption): FileStats =
     if (encryption.isNone) stats
     else stats.copy(columns = stats.columns.filterNot { case (key, _) => encryption.hides(key.path) })

@@ -9,10 +9,7 @@ import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.PlainTable
 
-/**
- * Checks that a second copy of the files fits beside the first, if the file system tells how much
- * space is left.
- */
+/** Checks that a second copy of the files fits beside the first, if the file system tells how much space is left. */
 private[sparkzorder] object FreeSpace {
 
   /**
@@ -25,8 +22,7 @@ private[sparkzorder] object FreeSpace {
   }
 
   /**
-   * @param inputs for each folder the bytes of the files to rewrite; the new files take about as
-   * much
+   * @param inputs for each folder the bytes of the files to rewrite; the new files take about as much
    */
   def refuse(table: PlainTable, inputs: Seq[(Path, Long)]): Unit =
     of(table.fileSystem, table.root, inputs).find(!_.isEnough).foreach { room =>
@@ -47,10 +43,7 @@ private[sparkzorder] object FreeSpace {
           Room(s"the disk of ${all.head._1.toUri.getPath}", all.map(_._3).sum, disk.getUsableSpace)
       }
 
-  /**
-   * Free space and quotas count every replica of a block, so they are divided by the number of
-   * replicas.
-   */
+  /** Free space and quotas count every replica of a block, so they are divided by the number of replicas. */
   private def shared(fs: FileSystem, root: Path, bytes: Long): Seq[Room] = {
     val copies = math.max(1L, fs.getDefaultReplication(root).toLong)
     def room(where: String, left: Long) = Room(where, bytes, math.max(0L, left) / copies)

@@ -7,9 +7,7 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.{DataFormat, FileFooter}
 import org.sparkzorder.table._
 
-/**
- * Refuses tables in which an exchange of files could lose or double rows, before any work is done.
- */
+/** Refuses tables in which an exchange of files could lose or double rows, before any work is done. */
 private[sparkzorder] object UnsafeTables {
 
   /**
@@ -53,9 +51,8 @@ private[sparkzorder] object UnsafeTables {
   }
 
   /**
-   * Refuses a table of which two partitions share a folder. This holds for partitions that the
-   * statement is not about, too: a query that reads one partition would not see that files of the
-   * other are being exchanged.
+   * Refuses a table of which two partitions share a folder. This holds for partitions that the statement is not about,
+   * too: a query that reads one partition would not see that files of the other are being exchanged.
    */
   def refuseShared(table: PlainTable, all: Seq[DataFolder]): Unit =
     DataFolders.shared(Targets.fileSystems(table.session), all).foreach { shared =>

@@ -3,9 +3,12 @@ package org.sparkzorder.optimize.join
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.Resolver
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, EqualTo, Expression}
+import org.apache.spark.sql.catalyst.plans.LeftOuter
+import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LocalRelation, LogicalPlan, SubqueryAlias}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
@@ -14,8 +17,10 @@ import org.apache.spark.sql.types.StructField
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
+import org.sparkzorder.layout.JoinSpec
 import org.sparkzorder.scan.CurrentFiles
 import org.sparkzorder.table.{ExcludedNames, KeyColumns, PlainTable}
+import org.sparkzorder.write.ColumnOf
 
 /**
  * A table or view that a statement joins with, whatever its format.
@@ -25,11 +30,9 @@ import org.sparkzorder.table.{ExcludedNames, KeyColumns, PlainTable}
  */
 private[optimize] final class DimensionTable(val parts: Seq[String], val plan: LogicalPlan) {
 
-  /** Bytes of all that a query reads, by Spark's estimate. */
   def sizeInBytes(session: SparkSession): BigInt =
     session.sessionState.executePlan(plan).optimizedPlan.stats.sizeInBytes
 
-  /** Whether the index of the table must not contain a column. */
   def isExcluded(column: Seq[String]): Boolean = plan.collect {
     case l: LogicalRelation   => l.catalogTable
     case h: HiveTableRelation => Some(h.tableMeta)
@@ -95,5 +98,59 @@ private[join] object DimensionTable {
   private def isIn(path: Path, fact: PlainTable): Boolean = {
     def text(folder: Path) = folder.toString.stripSuffix("/") + "/"
     Seq(fact.root, fact.location).exists(own => text(own).startsWith(text(path)) || text(path).startsWith(text(own)))
+  }
+}
+
+/**
+ * The join of a table with a dimension, by an equality as Spark understands it.
+ *
+ * @param input stands for the table's column
+ * @param compared this column, cast to a type that both sides have
+ * @param key the dimension's column, cast to the same type
+ */
+private[sparkzorder] final class DimensionJoin private (
+    val spec: JoinSpec,
+    private[optimize] val dimension: DimensionTable,
+    private[join] val input: Attribute,
+    private[join] val compared: Expression,
+    private[join] val key: Expression
+) {
+
+  lazy val statistics: Option[IndexSnapshot] = dimension.statistics
+}
+
+private[join] object DimensionJoin {
+
+  /**
+   * @param column fields from a column of the table down to the field of a struct
+   * @param key the same of the dimension
+   * @throws org.apache.spark.sql.AnalysisException when their values cannot be compared
+   */
+  def of(
+      fact: PlainTable,
+      dimension: DimensionTable,
+      column: Seq[StructField],
+      key: Seq[StructField]
+  ): DimensionJoin = {
+    val spec = JoinSpec(dimension.parts, column.map(_.name), key.map(_.name))
+    val field = column.last
+    val input = AttributeReference(field.name, field.dataType, nullable = true, field.metadata)()
+    val equal = EqualTo(input, ColumnOf(dimension.plan.output, spec.key).get)
+    val join = Join(LocalRelation(input), dimension.plan, LeftOuter, Some(equal), JoinHint.NONE)
+    def incomparable = ZOrderErrors.joinCondition(
+      dimension.parts,
+      s"The column ${quoteNameParts(spec.column)} of type ${field.dataType.sql} cannot be compared with " +
+        s"${quoteNameParts(spec.key)} of type ${key.last.dataType.sql}"
+    )
+    val analyzed =
+      try {
+        val query = fact.session.sessionState.executePlan(join)
+        query.assertAnalyzed()
+        query.analyzed
+      } catch { case _: AnalysisException => throw incomparable }
+    analyzed match {
+      case Join(_, _, _, Some(EqualTo(compared, k)), _) => new DimensionJoin(spec, dimension, input, compared, k)
+      case _                                            => throw incomparable
+    }
   }
 }

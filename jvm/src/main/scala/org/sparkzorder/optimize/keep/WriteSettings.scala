@@ -11,13 +11,9 @@ import org.sparkzorder.footer.{FileFooter, TimestampKind}
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.table.PlainTable
 
-/**
- * Settings that make the new files as similar to the old ones as possible, since other readers can
- * read those.
- */
+/** Settings that make the new files as similar to the old ones as possible, since other readers can read those. */
 private[sparkzorder] object WriteSettings {
 
-  /** Session settings to write with. */
   def conf(table: PlainTable, options: OptimizeOptions, footers: Seq[FileFooter]): Map[String, String] = {
     val codec = options.compression.orElse(mostly(footers.flatMap(_.codec))).map { c =>
       s"spark.sql.${table.formatName}.compression.codec" -> (if (c == "none") "uncompressed" else c)
@@ -38,15 +34,15 @@ private[sparkzorder] object WriteSettings {
 
   /**
    * Spark's vectorized reader takes texts, binaries and decimals that are encoded as differences from a wrong place, if
-   * their page is not compressed, and the file system checks sums. Its reader of rows does not. A chunk with a codec may
-   * have pages without it, which the footer does not tell. So the codec does not matter here. See [[org.sparkzorder.write.preserve.KnownEncodings]], too.
+   * their page is not compressed, and the file system checks sums. Its reader of rows does not. A chunk with a codec
+   * may have pages without it, which the footer does not tell. So the codec does not matter here. See
+   * [[org.sparkzorder.write.preserve.KnownEncodings]], too.
    */
   private def readByRow = Map(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key -> "false")
 
   /**
-   * Spark's row reader for ORC makes a sorted map of every map, so it loses their order, and all
-   * but one of the values of a key that a map has twice. Its vectorized reader does not, but by
-   * default it reads no table with many columns.
+   * Spark's row reader for ORC makes a sorted map of every map, so it loses their order, and all but one of the values
+   * of a key that a map has twice. Its vectorized reader does not, but by default it reads no table with many columns.
    */
   private def readMapsOfOrc(schema: StructType): Map[String, String] =
     if (!hasMap(schema)) Map.empty
@@ -65,10 +61,7 @@ private[sparkzorder] object WriteSettings {
     case _                     => false
   }
 
-  /**
-   * Options for the file writer: the table's own for this format, such as encryption, and those of
-   * the statement.
-   */
+  /** Options for the file writer: the table's own for this format, such as encryption, and those of the statement. */
   def options(table: PlainTable, options: OptimizeOptions): Map[String, String] = {
     val ofTable = table.relation.options match {
       // Some keys contain names of columns, so their case matters.
@@ -85,7 +78,7 @@ private[sparkzorder] object WriteSettings {
       }
   }
 
-  /** How many rows a file may have at most, as for INSERT: the table's option comes before the session's; 0 for any number. */
+  /** How many rows a file may have, as for INSERT: the table's option comes before the session's; 0 for any number. */
   def maxRecords(table: PlainTable): Long = {
     val ofTable = CaseInsensitiveMap(table.relation.options).get("maxRecordsPerFile").flatMap(_.trim.toLongOption)
     math.max(0L, ofTable.getOrElse(table.session.sessionState.conf.maxRecordsPerFile))

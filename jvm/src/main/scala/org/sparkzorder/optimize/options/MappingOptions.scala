@@ -4,12 +4,10 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.{BytesMapping, JoinSpec, LayoutSpec}
 
 /**
- * What a statement's options say about how values get their places on the curve. None where they
- * say nothing.
+ * What a statement's options say about how values get their places on the curve. None where they say nothing.
  *
  * @param mapping `range` or `bytes`
- * @param varLengthContribution only for the bytes mapping: how many bytes of a string or binary
- *   value count
+ * @param varLengthContribution only for the bytes mapping: how many bytes of a string or binary value count
  * @param maxOutputSize only for the bytes mapping: how many bytes of the combined key count
  */
 final case class MappingOptions(
@@ -48,10 +46,7 @@ final case class MappingOptions(
 
 object MappingOptions {
 
-  /**
-   * What the history says about a layout's mapping. It says nothing about the range mapping, the
-   * usual one.
-   */
+  /** What the history says about a layout's mapping. It says nothing about the range mapping, the usual one. */
   def parameters(spec: LayoutSpec): Map[String, String] = spec.bytes.toSeq.flatMap { b =>
     Seq(
       OptionTable.mapping.key -> LayoutSpec.BytesMapping,

@@ -56,8 +56,7 @@ final case class OptimizeOptions(
       .map(_.key).find(asGiven.contains)
 
   /**
-   * These options with a size that an earlier statement set. The history will show it as if this
-   * statement had set it.
+   * These options with a size that an earlier statement set. The history will show it as if this statement had set it.
    */
   def ofRememberedSize(bytes: Long): OptimizeOptions = remembered(bytes, OptionTable.targetFileSize.key, bytes)
 
@@ -75,9 +74,8 @@ final case class OptimizeOptions(
   }
 
   /**
-   * These options with a number of files that an earlier statement set, turned into a size. It is
-   * not set as `numFiles`, since another number of files alone would then be a reason to rewrite
-   * them.
+   * These options with a number of files that an earlier statement set, turned into a size. It is not set as
+   * `numFiles`, since another number of files alone would then be a reason to rewrite them.
    *
    * @param bytes of all files that the statement is about
    */
@@ -88,31 +86,22 @@ final case class OptimizeOptions(
 object OptimizeOptions {
   private val Remembered = "an earlier statement with this layout said so"
 
-  /**
-   * How long an operation's retired files are kept, in hours, by the parameters that its record
-   * has.
-   */
+  /** How long an operation's retired files are kept, in hours, by the parameters that its record has. */
   def retainHours(parameters: Map[String, String]): Long =
     parameters.get(OptionTable.retainHours.key).flatMap(_.toLongOption).getOrElse(OptionTable.retainHours.defaultValue)
 
-  /**
-   * The number of files that an operation's statement set, by the parameters that its record has.
-   */
+  /** The number of files that an operation's statement set, by the parameters that its record has. */
   private[sparkzorder] def numFiles(parameters: Map[String, String]): Option[Int] =
     parameters.get(OptionTable.numFiles.key).flatMap(_.trim.toIntOption)
 
-  /**
-   * The size of files in bytes that an operation's statement set, by the parameters that its record
-   * has.
-   */
+  /** The size of files in bytes that an operation's statement set, by the parameters that its record has. */
   private[sparkzorder] def targetFileSize(parameters: Map[String, String]): Option[Long] =
     parameters.get(OptionTable.targetFileSize.key).flatMap(ByteSizes.parse).filter(_ > 0)
 
   /**
    * @param formatName format of the table, `parquet` or `orc`: each has its own codecs
    * @param folderBytes of the data files in each folder of the table, on which the size of new files depends
-   * @throws org.apache.spark.sql.AnalysisException when a key is unknown or given twice, or a value
-   *   is not allowed
+   * @throws org.apache.spark.sql.AnalysisException when a key is unknown or given twice, or a value is not allowed
    */
   def parse(asWritten: Seq[(String, String)], formatName: String, folderBytes: => Seq[Long]): OptimizeOptions = {
     val values = OptionValues.of(asWritten, formatName)

@@ -25,69 +25,48 @@ private[sparkzorder] object OptionTable {
   val InPlace = "in-place"
   val NewLocation = "new-location"
 
-  val targetFileSize = new OptionWithoutDefault(
-    key = "target-file-size-bytes",
-    group = Sizes,
-    valueType = ByteSize(1, Long.MaxValue),
+  val targetFileSize = new OptionWithoutDefault("target-file-size-bytes", Sizes, ByteSize(1, Long.MaxValue))(
     default = "by the size of the table: about 64 files, and at least 8 of a partition, of 8 to 256 MiB",
     description = "The size that new files should have. Later statements with the same layout keep it until one sets " +
       "another size or number.",
     example = "128MB"
   )
 
-  val numFiles = new OptionWithoutDefault(
-    key = "num-files",
-    group = Sizes,
-    valueType = int(1, LayoutSpec.MostFiles),
+  val numFiles = new OptionWithoutDefault("num-files", Sizes, int(1, LayoutSpec.MostFiles))(
     default = "by the target size",
     description = "The number of files that the statement should write in all, at least one for each partition. It " +
       "overrides the target size. With aligned cuts the number may differ by a quarter.",
     example = "64"
   )
 
-  val minFileSize = new OptionWithoutDefault(
-    key = "min-file-size-bytes",
-    group = Sizes,
-    valueType = ByteSize(0, Long.MaxValue),
+  val minFileSize = new OptionWithoutDefault("min-file-size-bytes", Sizes, ByteSize(0, Long.MaxValue))(
     default = "0.75 of the target size",
     description = "Only for packing, that is, without a layout: smaller files are packed together. It must be less " +
       "than `max-file-size-bytes`.",
     example = "64MB"
   )
 
-  val maxFileSize = new OptionWithoutDefault(
-    key = "max-file-size-bytes",
-    group = Sizes,
-    valueType = ByteSize(1, Long.MaxValue),
+  val maxFileSize = new OptionWithoutDefault("max-file-size-bytes", Sizes, ByteSize(1, Long.MaxValue))(
     default = "1.8 times the target size",
     description = "Only for packing: larger files are split.",
     example = "1GB"
   )
 
-  val minInputFiles = new OptionWithDefault(
-    key = "min-input-files",
-    group = Sizes,
-    valueType = int(1, Int.MaxValue),
+  val minInputFiles = new OptionWithDefault("min-input-files", Sizes, int(1, Int.MaxValue))(
     defaultValue = 2,
     description = "Only for packing: a group of fewer files is left as it is. A file that is too large is split " +
       "even if it is alone.",
     example = "5"
   )
 
-  val rewriteAll = new OptionWithDefault(
-    key = "rewrite-all",
-    group = Sizes,
-    valueType = TrueOrFalse,
+  val rewriteAll = new OptionWithDefault("rewrite-all", Sizes, TrueOrFalse)(
     defaultValue = false,
     description = "Whether to rewrite all files, also those that have the layout and the size already. `FULL` in the " +
       "statement does the same.",
     example = "true"
   )
 
-  val mapping = new OptionWithoutDefault(
-    key = "mapping",
-    group = Layout,
-    valueType = OneOf(LayoutSpec.RangeMapping, LayoutSpec.BytesMapping),
+  val mapping = new OptionWithoutDefault("mapping", Layout, OneOf(LayoutSpec.RangeMapping, LayoutSpec.BytesMapping))(
     default = "`range`, or that of the last layout if the statement names no layout",
     description = "How values get their places on the curve. `range` goes by how the values are distributed. `bytes` " +
       "takes the bits of the values in turns, which is the classic Z-order.",
@@ -95,158 +74,122 @@ private[sparkzorder] object OptionTable {
   )
 
   val varLengthContribution = new OptionWithoutDefault(
-    key = "var-length-contribution",
-    group = Layout,
-    valueType = int(1, BytesKeyInputs.MostOfVarLength),
+    "var-length-contribution",
+    Layout,
+    int(1, BytesKeyInputs.MostOfVarLength)
+  )(
     default = s"${BytesMapping.Default.varLengthContribution}, or that of the last layout",
     description = "Only with `'mapping' = 'bytes'`: how many bytes of a string or binary value count. Longer values " +
       "are cut, shorter ones are filled up with zeros.",
     example = "16"
   )
 
-  val maxOutputSize = new OptionWithoutDefault(
-    key = "max-output-size",
-    group = Layout,
-    valueType = int(1, Int.MaxValue),
+  val maxOutputSize = new OptionWithoutDefault("max-output-size", Layout, int(1, Int.MaxValue))(
     default = "no limit, or that of the last layout",
     description = "Only with `'mapping' = 'bytes'`: how many bytes of the combined key count. Rows that differ only " +
       "in later bytes are in no particular order.",
     example = "32"
   )
 
-  val cuts = new OptionWithoutDefault(
-    key = "cuts",
-    group = Layout,
-    valueType = OneOf(LayoutSpec.AlignedCuts, LayoutSpec.EqualCuts),
+  val cuts = new OptionWithoutDefault("cuts", Layout, OneOf(LayoutSpec.AlignedCuts, LayoutSpec.EqualCuts))(
     default = "`aligned`, or that of the last layout if the statement names no layout",
     description = "Where files end. `aligned` ends them at borders of the curve's cells, so queries read fewer " +
       "files. The files then have about 0.5 to 1.5 times the target size. `equal` makes files of equal size.",
     example = "equal"
   )
 
-  val hotRanges = new OptionWithDefault(
-    key = "hot-ranges",
-    group = Layout,
-    valueType = TrueOrFalse,
+  val hotRanges = new OptionWithDefault("hot-ranges", Layout, TrueOrFalse)(
     defaultValue = false,
     description = "Only with `ZORDER BY AUTO`: whether values that queries often ask for go to smaller files.",
     example = "true"
   )
 
-  val sampleRows = new OptionWithoutDefault(
-    key = "sample-rows",
-    group = Layout,
-    valueType = long(1, 100000000L),
+  val sampleRows = new OptionWithoutDefault("sample-rows", Layout, long(1, 100000000L))(
     default = "at least 100 rows for each new file",
     description = "How many rows to sample in all. A larger sample makes files more equal in size, and takes longer.",
     example = "1000000"
   )
 
-  val compression = new OptionWithoutDefault(
-    key = "compression",
-    group = Files,
-    valueType = WordOfFormat(
-      Seq(
-        "parquet" -> Seq("none", "uncompressed", "snappy", "gzip", "lzo", "brotli", "lz4", "lz4_raw", "zstd"),
-        "orc" -> Seq("none", "uncompressed", "snappy", "zlib", "lzo", "zstd", "lz4", "brotli")
-      )
-    ),
+  private val codecs = WordOfFormat(
+    Seq(
+      "parquet" -> Seq("none", "uncompressed", "snappy", "gzip", "lzo", "brotli", "lz4", "lz4_raw", "zstd"),
+      "orc" -> Seq("none", "uncompressed", "snappy", "zlib", "lzo", "zstd", "lz4", "brotli")
+    )
+  )
+
+  val compression = new OptionWithoutDefault("compression", Files, codecs)(
     default = "the codec of most rewritten files",
     description = "The compression codec of the new files. Some codecs need a library that Spark does not bring along.",
     example = "zstd"
   )
 
-  val rowGroupSize = new OptionWithoutDefault(
-    key = "row-group-size-bytes",
-    group = Files,
-    valueType = ByteSize(1024, Int.MaxValue),
+  val rowGroupSize = new OptionWithoutDefault("row-group-size-bytes", Files, ByteSize(1024, Int.MaxValue))(
     default = "as the table's options or Spark's settings say",
     description = "The size of a row group (Parquet) or of a stripe (ORC) in the new files.",
     example = "64MB"
   )
 
+  private val names = "column names separated by commas"
+
   val bloomFilterColumns = new OptionWithoutDefault(
-    key = "bloom-filter-columns",
-    group = Files,
-    valueType = ColumnNames("column names separated by commas, `auto` or `none`"),
+    "bloom-filter-columns",
+    Files,
+    ColumnNames(s"$names, `auto` or `none`")
+  )(
     default = "the columns that have one in the rewritten files",
     description = "The columns that get Bloom filters in the new files. `auto` chooses those key columns whose " +
       "values have fewer rows than there are files that may contain them.",
     example = "user_id, address.city"
   )
 
-  val membershipColumns = new OptionWithoutDefault(
-    key = "membership-columns",
-    group = Files,
-    valueType = ColumnNames("column names separated by commas, or `none`"),
+  val membershipColumns = new OptionWithoutDefault("membership-columns", Files, ColumnNames(s"$names, or `none`"))(
     default = "the columns whose values the index keeps already, and those that `JOIN` compares",
     description = "The columns whose values the index keeps for each new file. `CREATE SKIPPING INDEX` with " +
       "`VALUES` does the same for files as they are. A query for a value then skips files that do not have it, also within their bounds.",
     example = "user_id, session_id"
   )
 
-  val allowNanosecondLoss = new OptionWithDefault(
-    key = "allow-nanosecond-loss",
-    group = Files,
-    valueType = TrueOrFalse,
+  val allowNanosecondLoss = new OptionWithDefault("allow-nanosecond-loss", Files, TrueOrFalse)(
     defaultValue = false,
     description = "Whether timestamps may lose their digits below the microsecond, which Spark cannot keep. Without " +
       "it, a statement that would lose such digits fails.",
     example = "true"
   )
 
-  val maxConcurrentRewrites = new OptionWithDefault(
-    key = "max-concurrent-file-group-rewrites",
-    group = Groups,
-    valueType = int(1, 1000),
+  val maxConcurrentRewrites = new OptionWithDefault("max-concurrent-file-group-rewrites", Groups, int(1, 1000))(
     defaultValue = FileGroupOptions.DefaultMaxConcurrentRewrites,
     description = "How many file groups are rewritten at the same time. Each group is a Spark job.",
     example = "2"
   )
 
-  val maxGroupSize = new OptionWithoutDefault(
-    key = "max-file-group-size-bytes",
-    group = Groups,
-    valueType = ByteSize(1, Long.MaxValue),
+  val maxGroupSize = new OptionWithoutDefault("max-file-group-size-bytes", Groups, ByteSize(1, Long.MaxValue))(
     default = s"${ByteSizes.show(FileGroupOptions.DefaultMaxGroupSize)}, and no partition is split",
     description = "The size of a file group. If you set it, larger partitions are split into groups, each laid out " +
       "by itself, so a query may read a file of each group.",
     example = "20GB"
   )
 
-  val partialProgress = new OptionWithDefault(
-    key = "partial-progress.enabled",
-    group = Groups,
-    valueType = TrueOrFalse,
+  val partialProgress = new OptionWithDefault("partial-progress.enabled", Groups, TrueOrFalse)(
     defaultValue = false,
     description = "Whether finished file groups are committed before the others are done. Each commit is a version " +
       "of the table. If a later group fails, what was committed stays.",
     example = "true"
   )
 
-  val maxCommits = new OptionWithDefault(
-    key = "partial-progress.max-commits",
-    group = Groups,
-    valueType = int(1, Int.MaxValue),
+  val maxCommits = new OptionWithDefault("partial-progress.max-commits", Groups, int(1, Int.MaxValue))(
     defaultValue = FileGroupOptions.DefaultMaxCommits,
     description = "Only with partial progress: the largest number of commits of the statement.",
     example = "4"
   )
 
-  val retainHours = new OptionWithDefault(
-    key = "retain-hours",
-    group = Retention,
-    valueType = long(0, 24L * 36500),
+  val retainHours = new OptionWithDefault("retain-hours", Retention, long(0, 24L * 36500))(
     defaultValue = 168L,
     description = "How many hours `VACUUM` keeps the files that this statement replaces. As long as they are there, " +
       "`RESTORE` can bring them back.",
     example = "24"
   )
 
-  val commitMode = new OptionWithoutDefault(
-    key = "commit.mode",
-    group = Publishing,
-    valueType = OneOf(InPlace, NewLocation),
+  val commitMode = new OptionWithoutDefault("commit.mode", Publishing, OneOf(InPlace, NewLocation))(
     default = "as for the table before, else `in-place`",
     description = "How the new files come into the table. `in-place` exchanges the files in the table's folders. " +
       "`new-location` writes a new folder and changes the location in the catalog, so that no reader of the table " +
@@ -255,10 +198,7 @@ private[sparkzorder] object OptionTable {
   )
 
   /** The option of RESTORE. */
-  val lostFiles = new OptionWithoutDefault(
-    key = "lost-files",
-    group = "RESTORE",
-    valueType = OneOf("restore"),
+  val lostFiles = new OptionWithoutDefault("lost-files", "RESTORE", OneOf("restore"))(
     default = "the statement refuses, and names the files",
     description = "Whether to go back although other programs have deleted files that would go to the trash. All " +
       "rows of the version come back, also those of the deleted files.",

@@ -12,16 +12,10 @@ import org.sparkzorder.errors.ZOrderErrors
  */
 private[sparkzorder] final class OptionValues private (val asGiven: Map[String, String], formatName: String) {
 
-  /**
-   * @throws org.apache.spark.sql.AnalysisException when the statement sets a value that is not
-   * allowed
-   */
+  /** @throws org.apache.spark.sql.AnalysisException when the statement sets a value that is not allowed */
   def apply[T](option: OptionWithoutDefault[T]): Option[T] = valueOf(option)
 
-  /**
-   * @throws org.apache.spark.sql.AnalysisException when the statement sets a value that is not
-   * allowed
-   */
+  /** The same, or the default. */
   def apply[T](option: OptionWithDefault[T]): T = valueOf(option).getOrElse(option.defaultValue)
 
   private def valueOf[T](option: OptimizeOption[T]): Option[T] = asGiven.get(option.key).map { text =>

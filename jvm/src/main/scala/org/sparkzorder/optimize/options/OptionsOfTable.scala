@@ -49,7 +49,7 @@ private[sparkzorder] object OptionsOfTable {
   private val weighted = """(?is)(.+?)\s+weight\s+(\S+)""".r
 
   /** Commas that are not in backquotes. */
-  private val comma = ",(?=(?:[^`]*`[^`]*`)*[^`]*$)"
+  val comma = ",(?=(?:[^`]*`[^`]*`)*[^`]*$)"
 
   /**
    * The layout that the table property names, such as `a, b WEIGHT 2` or `HILBERT BY (a, s.b)`.

@@ -23,15 +23,13 @@ object TargetFileSize {
   val FilesOfPartition = 8
 
   /**
-   * The size for a table of which none was said: a power of two, so that about 64 files come of
-   * it, from 45 to 91, and at least 8 of a partition. More files let queries skip more, but each costs
-   * time to open, so none is smaller than 8 MiB. No file is larger than 256 MiB. A power of two stays
-   * the same while the table grows by a little, so later statements find files of about the size that
-   * they would write. The partition that counts is that of a byte chosen at random: small ones do not
-   * make the files of large ones small.
+   * The size for a table of which none was said: a power of two, so that about 64 files come of it, and at least 8 of a
+   * partition, but from 8 to 256 MiB. A power of two stays the same while the table grows by a little, so later
+   * statements find files of about the size that they would write. The partition that counts is that of a byte chosen
+   * at random: small ones do not make the files of large ones small.
    *
-   * For example, a table of 1 GiB gets files of 16 MiB, one of 100 MiB of 8 MiB, and one of 1 TiB of
-   * 256 MiB. If the latter has partitions of 1 GiB, it gets files of 128 MiB.
+   * For example, a table of 1 GiB gets files of 16 MiB, and one of 1 TiB of 256 MiB, or of 128 MiB if its partitions
+   * have 1 GiB.
    *
    * @param folderBytes of the data files in each folder
    */

@@ -2,12 +2,16 @@ package org.sparkzorder.optimize.plan
 
 import scala.collection.mutable
 
+import org.apache.hadoop.fs.FileStatus
+
 import org.sparkzorder.commit.Record
 import org.sparkzorder.commit.log.{HistoryEntry, HistorySettings}
 import org.sparkzorder.compat._
+import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.stats.FileId
+import org.sparkzorder.table.{DataFolder, RelativePath}
 
 /**
  * What an operation was to do with the files that it wrote. The index keeps it for each file, so that a later OPTIMIZE
@@ -79,8 +83,7 @@ private[sparkzorder] object FileOrigin {
       history: Iterator[HistoryEntry],
       most: Int = HistorySettings.Whole
   ): Map[FileId, String] = {
-    // Each file under the name that it was written under: a RESTORE may have brought it back under
-    // another.
+    // Each file under the name that it was written under: a RESTORE may have brought it back under another.
     val sought = mutable.HashMap.from(files.map(id => id -> id))
     val found = Map.newBuilder[FileId, String]
     val whole = history.take(most)
@@ -95,5 +98,47 @@ private[sparkzorder] object FileOrigin {
         }
     }
     found.result()
+  }
+}
+
+/**
+ * Tells what the operations that wrote files were to do. The index says it. Of files that it does not have,
+ * the newest records may.
+ *
+ * @param history newest first; read only as far as it is needed
+ */
+private[sparkzorder] final class FileWriters(
+    names: RelativePath,
+    snapshot: => Option[IndexSnapshot],
+    history: => Iterator[HistoryEntry]
+) {
+  private lazy val index = snapshot
+
+  def idOf(file: FileStatus): FileId = FileId(names.of(file.getPath), file.getLen, file.getModificationTime)
+
+  /** The [[FileOrigin]] of each file that OPTIMIZE wrote, as far as it is known. */
+  def originsOf(files: Seq[FileStatus]): Map[FileId, FileOrigin] = {
+    val ids = files.map(idOf)
+    val (known, others) =
+      ids.partition(id => index.exists(_.ordinalOf(id.path, id.length, id.modificationTime) >= 0))
+    (index.fold(Map.empty[FileId, String])(_.origins(known)) ++ FileOrigin.ofRecords(others, history))
+      .flatMap { case (id, text) => FileOrigin.parse(text).map(id -> _) }
+  }
+
+  /** What the last operation that was to do the same left as it was, see [[FileSelection.left]]. */
+  def leftBy(asked: FileOrigin): Option[String] =
+    history.take(HistorySettings.Whole).map(_.record).find(FileOrigin.of(_) == asked)
+      .flatMap(_.metrics.get(FileOrigin.LeftFilesHash))
+
+  /**
+   * The layout that all of some folders keep, since statements with a predicate gave it to them; None without any, or
+   * if they keep several.
+   */
+  def layoutOf(folders: Seq[DataFolder]): Option[LayoutSpec] = {
+    val some = folders.filter(_.files.nonEmpty)
+    val origins = originsOf(some.flatMap(_.files))
+    val kept = some.map(_.files.flatMap(f => origins.get(idOf(f))).filter(_.keepsFrom(None)).map(_.layout).toSet)
+    Option.when(kept.nonEmpty && kept.forall(_ == kept.head) && kept.head.size == 1)(kept.head.head)
+      .flatMap(LayoutSpec.parse)
   }
 }

@@ -11,8 +11,7 @@ import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.table.DataFolder
 
 /**
- * Chooses the files that an OPTIMIZE rewrites, and the number of files that each rewrite makes of
- * them.
+ * Chooses the files that an OPTIMIZE rewrites, and the number of files that each rewrite makes of them.
  *
  * @param folders of the partitions that the statement is about
  * @param full whether the statement says FULL
@@ -65,8 +64,8 @@ private[sparkzorder] final class FileSelection(
   private def askedOf(layout: Option[LayoutSpec]) = FileOrigin.of(layout, where, options, maxRecords)
 
   /**
-   * A hash of the files that the statement leaves as they are, though they were not made by its words: a folder may have
-   * its share of a number of files. The same statement said again finds other shares, once the rest was rewritten.
+   * A hash of the files that the statement leaves as they are, though they were not made by its words: a folder may
+   * have its share of a number of files. The same statement said again finds other shares, once the rest was rewritten.
    */
   def left(layout: Option[LayoutSpec], isRewritten: Path => Boolean = _ => false): Option[String] = {
     val asked = askedOf(layout)
@@ -139,9 +138,8 @@ private[sparkzorder] final class FileSelection(
   }
 
   /**
-   * The rewrites of [[packed]] by size with no more files than rows, and without those that could
-   * not change the number of files as they should. A file may have only so many rows, and one row
-   * is not split.
+   * The rewrites of [[packed]] by size with no more files than rows, and without those that could not change the number
+   * of files as they should. A file may have only so many rows, and one row is not split.
    *
    * @param rowsOf rows of each file
    */

@@ -15,18 +15,15 @@ import org.sparkzorder.write.UnitPlacement
 import IncrementalSelection._
 
 /**
- * Chooses what to rewrite in a folder where new files came to files that lie along a curve: the new
- * files, some cells, and some of the files over the cells. [[IncrementalPolicy]] decides which. New
- * files whose values are beyond the boundaries of all cells become files of their own. Small files
- * that earlier statements made like that are written again with them, so that they do not pile up.
+ * Chooses what to rewrite in a folder where new files came to files that lie along a curve: the new files, some cells,
+ * and some of the files over the cells, as [[IncrementalPolicy]] decides. New files whose values are beyond the
+ * boundaries of all cells become files of their own, with small files that earlier statements made like that.
  *
  * @param columns the key columns
  * @param snapshot the index, which knows where files lie along the curve
  * @param indexed bounds of the files that the index knows
- * @param limited whether the number of rows in a file is limited, so that rows of one place may be
- *   in several files
- * @param read reads the bounds of the key columns from the footers of files that the index does not
- *   know
+ * @param limited whether the rows in a file are limited, so that rows of one place may be in several files
+ * @param read reads the bounds of the key columns from the footers of files that the index does not know
  */
 private[sparkzorder] final class IncrementalSelection(
     columns: IndexedSeq[ColumnKey],
@@ -52,7 +49,7 @@ private[sparkzorder] final class IncrementalSelection(
     if (placed.isEmpty) Left("it is not known where files lie along the curve")
     else if (withBoundaries.isEmpty) ofFewFiles(folder, placed.map(_.file))
     else {
-      val found = foldersFiles(folder, placed, mainFrame(withBoundaries))
+      val found = foldersFiles(folder, placed, withBoundaries)
       if (2 * found.bytesOfCells < found.totalBytes) Left("the cells along the curve hold less than half of the bytes")
       else if (!areCellsOfSize(found)) Left("the cells along the curve are of another size than the files asked for")
       else alongCells(found)
@@ -60,18 +57,13 @@ private[sparkzorder] final class IncrementalSelection(
   }
 
   /**
-   * The files that were placed by one frame: of all frames, the one whose cells have the most
+   * Sorts a folder's files by what is known about their place. Of all frames, that one counts whose cells have the most
    * bytes.
    */
-  private def mainFrame(placed: Seq[PlacedFile]): Seq[PlacedFile] = {
+  private def foldersFiles(folder: DataFolder, placed: Seq[PlacedFile], framed: Seq[PlacedFile]): FolderFiles = {
     def bytesOfCells(files: Seq[PlacedFile]) = sizeOf(files.filter(_.isCell).map(_.file))
     // The id decides between two frames with equal bytes, since the order of a map must not.
-    val (_, files) = placed.groupBy(_.interval.frame.id).maxBy { case (id, files) => (bytesOfCells(files), id) }
-    files
-  }
-
-  /** Sorts a folder's files by what is known about their place. */
-  private def foldersFiles(folder: DataFolder, placed: Seq[PlacedFile], main: Seq[PlacedFile]): FolderFiles = {
+    val (_, main) = framed.groupBy(_.interval.frame.id).maxBy { case (id, files) => (bytesOfCells(files), id) }
     val isMain = main.map(_.path).toSet
     val isPlaced = placed.map(_.path).toSet
     FolderFiles(
@@ -133,10 +125,7 @@ private[sparkzorder] final class IncrementalSelection(
     merged.map(rewrite => withRest(found.folder, rewrite.toSeq ++ ownFiles))
   }
 
-  /**
-   * Sorts the files that are not along the main curve by whether their values are within its
-   * boundaries.
-   */
+  /** Sorts the files that are not along the main curve by whether their values are within its boundaries. */
   private def arrivalsOf(found: FolderFiles): Arrivals = {
     def isBeyond(f: BoundedFile): Boolean = IncrementalSelection.isBeyond(found.frame, f.bounds)
     val fresh = found.unplaced.zip(read(found.unplaced)).map { case (file, bounds) => BoundedFile(file, bounds) }
@@ -151,10 +140,7 @@ private[sparkzorder] final class IncrementalSelection(
     Arrivals(beyond, within, rest = old.filterNot(f => isRewritten(f.file.getPath)))
   }
 
-  /**
-   * What a lookup reads beside the cells once the files beyond the boundaries are files of their
-   * own.
-   */
+  /** What a lookup reads beside the cells once the files beyond the boundaries are files of their own. */
   private def besideCells(frame: CurveFrame, arrivals: Arrivals): BesideCells = {
     val newBytes = sizeOf(arrivals.beyond.files)
     val readOfRest = arrivals.rest.map(f => shareOfLookups(frame, f.bounds)).sum
@@ -177,20 +163,14 @@ private[sparkzorder] final class IncrementalSelection(
     Rewrite(found.folder, beyond.files, filesFor(sizeOf(beyond.files)), incremental = true, reason = reason)
   }
 
-  /**
-   * Why the whole folder has to be rewritten, although no new rows came to the cells; None if it
-   * need not be.
-   */
+  /** Why the whole folder has to be rewritten, although no new rows came to the cells; None if it need not be. */
   private def reasonAgainstCells(found: FolderFiles, beside: BesideCells): Option[String] = {
     val over = piecesOver(found).map(_.piece)
     val now = IncrementalPolicy.unchanged(found.pieces, over, target, curveColumns(found.frame), beside)
     Option.when(now.isPoor)(f"a lookup would read ${now.ratio}%.2f times the files")
   }
 
-  /**
-   * Merges new files with some cells and some files over them, as the policy chooses; or says why
-   * not.
-   */
+  /** Merges new files with some cells and some files over them, as the policy chooses; or says why not. */
   private def mergedWithCells(
       found: FolderFiles,
       coming: Seq[FileStatus],
@@ -246,17 +226,16 @@ private[sparkzorder] final class IncrementalSelection(
    * The files over the cells. If rows of one place may be several files, these belong together:
    * merging one of them would not help without the others.
    */
-  private def piecesOver(found: FolderFiles): IndexedSeq[PieceOver] =
-    if (!limited) found.over.map(file => PieceOver.of(Seq(file))).toIndexedSeq
-    else
-      found.over.groupBy(o => (o.interval.low, o.interval.high)).toIndexedSeq
-        .sortBy { case (place, _) => place }
-        .map { case (_, files) => PieceOver.of(files) }
+  private def piecesOver(found: FolderFiles): IndexedSeq[PieceOver] = {
+    val ofPlaces =
+      if (limited) found.over.groupBy(o => (o.interval.low, o.interval.high)).toSeq.sortBy(_._1).map(_._2)
+      else found.over.map(Seq(_))
+    ofPlaces.map(PieceOver(_)).toIndexedSeq
+  }
 
   /**
-   * Small files to write again together with new ones. Each has at most twice the bytes of all that
-   * it is merged with, so on its way to a file of the target size a row is written only a few
-   * times.
+   * Small files to write again together with new ones. Each has at most twice the bytes of all that it is merged with,
+   * so on its way to a file of the target size a row is written only a few times.
    *
    * @param freshBytes of the new files
    * @param budget bytes that may be written in all
@@ -289,10 +268,7 @@ private[sparkzorder] final class IncrementalSelection(
 
 private[sparkzorder] object IncrementalSelection {
 
-  /**
-   * Cells whose mean size is not in this range, as a share of the target size, were made for
-   * another target.
-   */
+  /** Cells whose mean size is not in this range, as a share of the target size, were made for another target. */
   private val SmallestMean = 0.4
   private val LargestMean = 2.0
 
@@ -352,17 +328,10 @@ private[sparkzorder] object IncrementalSelection {
    */
   private final case class Arrivals(beyond: Batch, within: Batch, rest: Seq[BoundedFile])
 
-  /** Files over the cells that are merged together or not at all. */
-  private final case class PieceOver(piece: CurvePiece, files: Seq[FileStatus])
-
-  private object PieceOver {
-
-    /** @param ofOnePlace files with the same interval */
-    def of(ofOnePlace: Seq[PlacedFile]): PieceOver = {
-      val files = ofOnePlace.map(_.file)
-      val place = ofOnePlace.head.interval
-      PieceOver(CurvePiece(place.low, place.high, sizeOf(files)), files)
-    }
+  /** Files over the cells with the same interval, that are merged together or not at all. */
+  private final case class PieceOver(placed: Seq[PlacedFile]) {
+    def files: Seq[FileStatus] = placed.map(_.file)
+    val piece: CurvePiece = CurvePiece(placed.head.interval.low, placed.head.interval.high, sizeOf(files))
   }
 
   /**
@@ -379,8 +348,7 @@ private[sparkzorder] object IncrementalSelection {
   private object CellRange {
     def of(found: FolderFiles, choice: IncrementalChoice): CellRange = {
       val pieces = found.pieces
-      // The first cell of all also takes smaller values than it has now, and the last one larger
-      // values.
+      // The first cell of all also takes smaller values than it has now, and the last one larger values.
       val starts = (choice.from until choice.until).map(i => if (i == 0) 0L else pieces(i).low)
       val until =
         if (starts.isEmpty) 0L

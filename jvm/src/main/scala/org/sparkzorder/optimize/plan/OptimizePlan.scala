@@ -8,7 +8,7 @@ import org.sparkzorder.indexing.MemberColumns.Change
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.layout.{FileBounds, LayoutSpec}
 import org.sparkzorder.optimize.auto.AutoReport
-import org.sparkzorder.optimize.keep.{BloomFilters, KeptFromInputs}
+import org.sparkzorder.optimize.keep.{BloomFilters, PreservedFromInputs}
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.optimize.{Input, Rewrite}
 import org.sparkzorder.stats.{FileId, IndexedColumns}
@@ -31,17 +31,14 @@ import org.sparkzorder.write.sample.UnitLayouts
  * @param bloomFilters the columns that get Bloom filters, as the statement says
  * @param members what the statement makes of the columns whose values the index keeps
  * @param kept what the new files take over from the inputs beside the rows
- * @param maxRecords how many rows a file may have at most, by `spark.sql.files.maxRecordsPerFile`;
- *   0 for any number
- * @param untouched bounds of the keys in files that stay in the rewritten folders, as the index
- *   knows them
+ * @param maxRecords how many rows a file may have at most, by `spark.sql.files.maxRecordsPerFile`; 0 for any number
+ * @param untouched bounds of the keys in files that stay in the rewritten folders, as the index knows them
  * @param auto why AUTO chose the layout
  * @param density where the values of the keys are dense, if that does not depend on the data alone
- * @param reappeared files that are back under a name that an operation retired, so their rows are
- *   probably there twice
+ * @param reappeared files that are back under a name that an operation retired, so their rows are probably there twice
  * @param dimensions those that have some of the keys; empty if there is nothing to rewrite
- * @param partitions what the folders are in the catalog, if it is told of new ones; None if files are
- *   exchanged in their folders
+ * @param partitions what the folders are in the catalog, if it is told of new ones; None if files are exchanged in
+ *   their folders
  * @param keeping how many folders keep a layout of their own
  * @param left see [[FileSelection.left]]; for a number of files only
  */
@@ -59,7 +56,7 @@ private[sparkzorder] final case class OptimizePlan(
     writeOptions: Map[String, String],
     bloomFilters: BloomFilters,
     members: Change,
-    kept: KeptFromInputs,
+    kept: PreservedFromInputs,
     maxRecords: Long,
     untouched: Seq[IndexedSeq[FileBounds]],
     auto: Option[AutoReport],

@@ -5,16 +5,12 @@ import org.apache.spark.SparkException
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.footer.SchemaDrift
 import org.sparkzorder.optimize.auto.AutoLayout
-import org.sparkzorder.optimize.keep.{BloomFilters, ColumnLists}
 import org.sparkzorder.statement.LayoutClause
 import org.sparkzorder.table.{FolderColumns, PartitionPredicate, PlainTable, PlainTables}
 
 private[sparkzorder] object OptimizePlanner {
 
-  /**
-   * Throws an error if the statement is wrong, as far as this can be told without a look into the
-   * files.
-   */
+  /** Throws an error if the statement is wrong, as far as this can be told without a look into the files. */
   def check(context: StatementContext): Unit = {
     import context.{options, statement, table}
     statement.where.foreach(PartitionPredicate.check(table, _))
@@ -22,14 +18,11 @@ private[sparkzorder] object OptimizePlanner {
     if (options.hotRanges && !isAuto) throw ZOrderErrors.hotRangesWithoutAuto
     LayoutChoice.check(table, statement.layout, options, statement.joins)
     if (isAuto) AutoLayout.check(table)
-    BloomFilters.parse(table, options.bloomFilters)
-    ColumnLists.members(table, options.members)
-    ()
+    val _ = (context.bloomFilters, context.members)
   }
 
   /**
-   * @throws org.apache.spark.sql.AnalysisException when the statement cannot be carried out on this
-   *   table
+   * @throws org.apache.spark.sql.AnalysisException when the statement cannot be carried out on this table
    */
   def plan(context: StatementContext): OptimizePlan =
     try new PlanningSteps(context).plan

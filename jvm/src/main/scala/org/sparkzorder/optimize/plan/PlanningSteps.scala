@@ -1,8 +1,8 @@
 package org.sparkzorder.optimize.plan
 
-import org.apache.hadoop.fs.FileStatus
+import org.apache.hadoop.fs.{FileStatus, Path}
 
-import org.sparkzorder.commit.Record
+import org.sparkzorder.commit.{CatalogPartition, Record}
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
@@ -12,21 +12,14 @@ import org.sparkzorder.indexing.{IndexedBounds, MemberColumns, TableIndex, Unrea
 import org.sparkzorder.indexing.MemberColumns.Change
 import org.sparkzorder.membership.MembershipKind
 import org.sparkzorder.optimize.auto.{AutoChoice, AutoLayout}
-import org.sparkzorder.optimize.check.{
-  CommitMode,
-  EncryptedFiles,
-  FreeSpace,
-  MissingColumns,
-  PartitionColumns,
-  UnsafeTables
-}
+import org.sparkzorder.optimize.check._
 import org.sparkzorder.optimize.join.{DimensionJoin, DimensionRows}
-import org.sparkzorder.optimize.keep.{BloomFilters, ColumnLists, KeptByFormat, WriteSettings}
+import org.sparkzorder.optimize.keep.{PreservedByFormat, WriteSettings}
 import org.sparkzorder.optimize.options.{OptimizeOptions, OptionTable}
 import org.sparkzorder.optimize.{ChosenLayout, Input, Rewrite}
 import org.sparkzorder.statement.LayoutClause
 import org.sparkzorder.table.{DataFolder, PartitionPredicate, PlainTable, TableSideFolder}
-import org.sparkzorder.write.KeyColumn
+import org.sparkzorder.write.{Dimension, KeyColumn}
 
 import PlanningSteps._
 
@@ -52,27 +45,17 @@ private final class PlanningSteps(context: StatementContext) {
   def plan: OptimizePlan = {
     val scope = scopeOfStatement
     val layout = layoutFor(scope)
-    val partitions =
-      if (context.isByCatalog) Some(CommitMode.partitions(table, scope.folders))
-      else {
-        refusePartitionsOutside(scope)
-        None
-      }
-    if (partitions.isDefined && asked.fileGroups.maxCommits > 1)
-      throw ZOrderErrors.invalidOptionValue(
-        OptionTable.partialProgress.key,
-        "true",
-        s"'false' for a table with 'commit.mode' = 'new-location'"
-      )
+    val partitions = partitionsOf(scope)
     val selection = selectionFor(scope, layout)
     val work = workOf(selection, layout)
     val inputs = work.inputs
     val written = tableToWrite(work, layout)
     val writeConf = WriteSettings.conf(table, layout.options, inputs.map(_.footer))
+    val spec = layout.chosen.map(_.spec)
     OptimizePlan(
       table = written,
       options = layout.options,
-      layout = layout.chosen.map(_.spec),
+      layout = spec,
       keys = layout.keys,
       rewrites = work.rewrites,
       inputs = inputs,
@@ -81,31 +64,42 @@ private final class PlanningSteps(context: StatementContext) {
       version = context.version,
       writeConf = writeConf,
       writeOptions = WriteSettings.options(table, layout.options),
-      bloomFilters = BloomFilters.parse(table, layout.options.bloomFilters),
+      bloomFilters = context.bloomFilters,
       members = members(layout),
-      kept = UnreadableFiles.told(table)(KeptByFormat.of(written, inputs, writeConf)),
+      kept = UnreadableFiles.told(table)(PreservedByFormat.of(written, inputs, writeConf)),
       maxRecords = maxRecords,
       untouched = work.rewrites.flatMap(_.rest).map(f => selection.indexed.of(TableIndex.idOf(table, f))),
       auto = layout.auto.map(_.report),
       density = layout.chosen.flatMap(AutoLayout.density(table, _)),
       reappeared = TableSideFolder.reappeared(table, state, scope.allFiles),
-      dimensions =
-        if (work.rewrites.isEmpty) Nil
-        else layout.auto.map(_.dimensions).getOrElse(
-          layout.joins.map(DimensionRows.read(table, _, ChosenLayout.columnsOf(layout.keys)))
-        ),
+      dimensions = if (work.rewrites.isEmpty) Nil else dimensionsOf(layout),
       partitions = partitions,
-      keeping = scope.folders.count(selection.files.keepsLayout(_, layout.chosen.map(_.spec))),
-      left = selection.files.left(layout.chosen.map(_.spec), inputs.map(_.status.getPath).toSet)
+      keeping = scope.folders.count(selection.files.keepsLayout(_, spec)),
+      left = selection.files.left(spec, inputs.map(_.status.getPath).toSet)
     )
   }
+
+  /** What the folders are in the catalog, if it is told of new ones. */
+  private def partitionsOf(scope: Scope): Option[Map[Path, CatalogPartition]] =
+    if (!context.isByCatalog) {
+      scope.folders.find(f => f.path != table.root && !table.names.isBelow(f.path)).foreach { f =>
+        throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
+      }
+      None
+    } else if (asked.fileGroups.maxCommits > 1) {
+      val allowed = "'false' for a table with 'commit.mode' = 'new-location'"
+      throw ZOrderErrors.invalidOptionValue(OptionTable.partialProgress.key, "true", allowed)
+    } else Some(CommitMode.partitions(table, scope.folders))
+
+  private def dimensionsOf(layout: PlannedLayout): Seq[Dimension] = layout.auto.map(_.dimensions)
+    .getOrElse(layout.joins.map(DimensionRows.read(table, _, ChosenLayout.columnsOf(layout.keys))))
 
   /**
    * Joins ask for values of the columns that a dimension is joined by, and its attributes leave these scattered. So a
    * statement that chooses such a layout keeps them, too.
    */
   private def members(layout: PlannedLayout): Change =
-    ColumnLists.members(table, layout.options.members) match {
+    context.members match {
       case Some(named)                                              => _ => named
       case None if statement.layout.isEmpty || layout.joins.isEmpty => identity
       case None                                                     =>
@@ -115,8 +109,8 @@ private final class PlanningSteps(context: StatementContext) {
     }
 
   /** The columns whose values the index keeps, unless the layout adds some. */
-  private def membersBefore: Set[Seq[String]] = ColumnLists.members(table, asked.members)
-    .orElse(TableIndex.of(table, sideFolder).map(MemberColumns.of)).fold(Set.empty[Seq[String]])(_.keySet)
+  private def membersBefore: Set[Seq[String]] =
+    context.members.orElse(snapshot.map(MemberColumns.of)).fold(Set.empty[Seq[String]])(_.keySet)
 
   private def scopeOfStatement: Scope = {
     val all = table.listed
@@ -129,8 +123,7 @@ private final class PlanningSteps(context: StatementContext) {
   private def layoutFor(scope: Scope): PlannedLayout = {
     val isAuto = scope.folders.nonEmpty && statement.layout.contains(LayoutClause.Auto)
     val auto = Option.when(isAuto) {
-      // AUTO draws a sample, which reads the files with the table's schema. So that has to fit
-      // first.
+      // AUTO draws a sample, which reads the files with the table's schema. So that has to fit first.
       refuseDrift(Input.read(table, scope.files, Nil))
       AutoLayout.choose(table, scope.folders, asked, membersBefore, history)
     }
@@ -140,11 +133,6 @@ private final class PlanningSteps(context: StatementContext) {
     val options = RememberedSize.of(asked, chosen.map(_.spec), predicate, bytes, history.iterator)
     PlannedLayout(chosen, options, auto)
   }
-
-  private def refusePartitionsOutside(scope: Scope): Unit =
-    scope.folders.find(f => f.path != table.root && !table.names.isBelow(f.path)).foreach { f =>
-      throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
-    }
 
   private def selectionFor(scope: Scope, layout: PlannedLayout): Selection = {
     val indexed = new IndexedBounds(snapshot, ChosenLayout.columnsOf(layout.keys))

@@ -6,13 +6,10 @@ import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.optimize.options.OptimizeOptions
 
 /**
- * Remembers the size, or the number, of files that an earlier statement set. A later statement with
- * the same layout, or without one after one without, that sets neither keeps it. Otherwise a nightly `OPTIMIZE t` would write files of
- * the default size into a table whose first statement had set `num-files`.
- *
- * A number stays the same while the table grows. It is meant for the folders of its statement, so
- * it counts only for statements with the same predicate. An operation on some partitions in between
- * does not make it forgotten.
+ * Remembers the size, or the number, of files that an earlier statement with the same layout set, for one that sets
+ * neither. Otherwise a nightly `OPTIMIZE t` would write files of the default size into a table whose first statement
+ * had set `num-files`. A number is meant for the folders of its statement, so it counts only for the same predicate,
+ * whatever came in between.
  */
 private[sparkzorder] object RememberedSize {
 

@@ -1,7 +1,9 @@
 package org.sparkzorder.optimize.plan
 
 import org.sparkzorder.commit.log.TableState
+import org.sparkzorder.indexing.MemberColumns.Members
 import org.sparkzorder.optimize.check.CommitMode
+import org.sparkzorder.optimize.keep.{BloomFilters, ColumnLists}
 import org.sparkzorder.optimize.options.{OptimizeOptions, OptionsOfTable}
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation}
@@ -28,6 +30,12 @@ private[sparkzorder] final case class StatementContext(
    * @throws org.apache.spark.sql.AnalysisException when the table cannot be published in the way that is asked for
    */
   lazy val isByCatalog: Boolean = CommitMode.isCatalog(table, state, options.commitMode)
+
+  /** @throws org.apache.spark.sql.AnalysisException when the option names what cannot have a filter */
+  lazy val bloomFilters: BloomFilters = BloomFilters.parse(table, options.bloomFilters)
+
+  /** @throws org.apache.spark.sql.AnalysisException when the option names what cannot be kept */
+  lazy val members: Option[Members] = ColumnLists.members(table, options.members)
 }
 
 private[sparkzorder] object StatementContext {

@@ -47,8 +47,7 @@ private[sparkzorder] object ClusteringStatus {
   /**
    * Looks at the listing, the history, the index and the trash. It reads no footer and no data.
    *
-   * @throws org.apache.spark.sql.AnalysisException when a table property, or a column of the
-   *   layout, is wrong
+   * @throws org.apache.spark.sql.AnalysisException when a table property, or a column of the layout, is wrong
    */
   def of(table: PlainTable): ClusteringStatus = new Survey(table).status
 

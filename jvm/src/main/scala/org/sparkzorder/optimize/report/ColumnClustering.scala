@@ -7,11 +7,11 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats}
 import org.sparkzorder.write.job.RewriteResult
 
 /**
- * How many files a point lookup on a column touches on average, that is, how many have bounds that
- * include a value drawn from the data. None if no value was sampled.
+ * How many files a point lookup on a column touches on average, that is, how many have bounds that include a value
+ * drawn from the data. None if no value was sampled.
  *
- * @param bound the least mean that so many files can have for all key columns alike, with as many rows of a value as this
- *   column has
+ * @param bound the least mean that so many files can have for all key columns alike, with as many rows of a value as
+ *   this column has
  * @param meanFilesOfHalf if it is a prediction: the mean after, if new files had half the size
  */
 final case class ColumnClustering(

@@ -5,6 +5,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.optimize.auto.AutoReport
 import org.sparkzorder.optimize.options.TargetFileSize
+import org.sparkzorder.optimize.plan.OptimizePlan
 
 /** Sizes of some files, in bytes. */
 final case class FileSizes(sizes: Seq[Long]) {
@@ -119,6 +120,29 @@ final case class ReadBackCost(files: Int, millis: Long) {
 }
 
 object OptimizeMetrics {
+
+  /** What all statements with this plan have in common. */
+  private[sparkzorder] def of(
+      plan: OptimizePlan,
+      added: Seq[Long],
+      batches: Int,
+      strategy: OptimizeStrategy,
+      clustering: Seq[ColumnClustering] = Nil
+  ): OptimizeMetrics = OptimizeMetrics(
+    added,
+    removed = plan.inputs.map(_.status.getLen),
+    considered = plan.considered,
+    partitions = plan.rewrites.map(_.folder.path).distinct.size.toLong,
+    batches = batches.toLong,
+    clustered = plan.keys.nonEmpty && plan.rewrites.nonEmpty,
+    version = plan.version,
+    clustering,
+    strategy,
+    auto = plan.auto,
+    target = plan.options.writtenSize,
+    untouched = plan.filesBeside,
+    elsewhere = if (plan.rewrites.isEmpty) 0L else plan.filesElsewhere
+  )
 
   private val fileSizes = new StructType()
     .add("min", LongType)

@@ -25,23 +25,15 @@ private[sparkzorder] object OptimizePrediction {
       history: Iterator[Record]
   ): OptimizeMetrics = {
     val whole = merged(predictions)
-    val removed = plan.inputs.map(_.status.getLen)
     val bytesOfUnit = plan.rewrites.map(_.files.map(_.getLen).sum)
-    OptimizeMetrics(
+    OptimizeMetrics.of(
+      plan,
       added = whole.files.map(f => (bytesOfUnit(f.unit) * f.share).round),
-      removed = removed,
-      considered = plan.considered,
-      partitions = plan.rewrites.map(_.folder.path).distinct.size.toLong,
-      batches = groups.toLong,
-      clustered = plan.keys.nonEmpty,
-      version = plan.version,
-      clustering = clustering(plan, whole),
-      strategy = OptimizeStrategy.of(plan, whole.samples, whole.drifts),
-      auto = plan.auto,
-      target = plan.options.writtenSize,
-      untouched = plan.filesBeside,
-      elsewhere = plan.filesElsewhere,
-      millis = rate(history).map(r => JobMillis + (removed.sum / r).round),
+      batches = groups,
+      OptimizeStrategy.of(plan, whole.samples, whole.drifts),
+      clustering(plan, whole)
+    ).copy(
+      millis = rate(history).map(r => JobMillis + (bytesOfUnit.sum / r).round),
       workload = WorkloadShares.of(plan, whole.files),
       dryRun = true
     )
@@ -85,7 +77,7 @@ private[sparkzorder] object OptimizePrediction {
   private def beyondSample(half: Double, all: Double, files: Int): Double =
     math.min(files.toDouble, all + math.max(0d, all - half))
 
-  /** Bytes in a millisecond, by the newest rewrite of the history that is large enough to tell. Other tables do not tell. */
+  /** Bytes in a millisecond, by the newest rewrite of this table that is large enough to tell. */
   private def rate(history: Iterator[Record]): Option[Double] = {
     def number(record: Record, key: String) = record.metrics.get(key).flatMap(_.toLongOption).filter(_ > 0)
     history.flatMap { record =>

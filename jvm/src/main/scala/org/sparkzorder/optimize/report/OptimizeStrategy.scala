@@ -74,10 +74,7 @@ object OptimizeStrategy {
   private def some(all: Seq[String], separator: String): String =
     all.take(Most).mkString(separator) + (if (all.size > Most) s"${separator}and ${all.size - Most} more" else "")
 
-  /**
-   * Warns about key columns whose values all begin with the same bytes, so that the layout cannot
-   * tell them apart.
-   */
+  /** Warns about key columns whose values all begin with the same bytes, so that the layout cannot tell them apart. */
   private def alike(plan: OptimizePlan, samples: Samples): String = {
     val columns = plan.keys.indices.filter { c =>
       val seen = samples.flatMap(_.lift(c)).filter(_.distinct > 0)

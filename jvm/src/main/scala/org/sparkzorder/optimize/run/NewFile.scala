@@ -11,7 +11,7 @@ import org.sparkzorder.optimize.plan.{FileOrigin, OptimizePlan}
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.ExcludedNames
-import org.sparkzorder.write.job.StagedFile
+import org.sparkzorder.write.job.{RewriteResult, StagedFile}
 
 /**
  * A file that is written but not yet published.
@@ -32,7 +32,6 @@ private[optimize] final case class NewFile(staged: StagedFile, name: String, pub
 
 private[optimize] object NewFile {
 
-  /** The name without its folder. */
   def nameOf(staged: StagedFile): String = staged.path.getName.stripSuffix(FileNames.StagedSuffix)
 
   /** A file that goes to the folder whose rows it has. */
@@ -85,3 +84,11 @@ private[optimize] object NewFile {
     )
   }
 }
+
+/**
+ * A committed operation of an OPTIMIZE.
+ *
+ * @param version of the table that it made
+ * @param written the files that it added
+ */
+private[sparkzorder] final case class CommittedRewrite(version: Long, result: RewriteResult, written: Seq[FileId])

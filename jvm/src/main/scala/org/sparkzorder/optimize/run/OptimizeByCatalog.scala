@@ -2,19 +2,19 @@ package org.sparkzorder.optimize.run
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
-import org.sparkzorder.commit.{CatalogPartition, FileMeta, LocationUpdate, OpenUpload, TableFolder, VersionDirectory}
+import org.sparkzorder.commit._
 import org.sparkzorder.commit.catalog.{CatalogCommitter, CatalogOutputs, PlacedOutput}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.machine.Operation
 import org.sparkzorder.compat._
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{CompleteFiles, ExcludedColumns, TableIndex}
-import org.sparkzorder.optimize.Rewrite
+import org.sparkzorder.optimize.{Input, Rewrite}
 import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
-import org.sparkzorder.table.{CachedTable, SessionCatalogLocations}
+import org.sparkzorder.table.{CachedTable, DataFolder, PlainTable, SessionCatalogLocations}
 import org.sparkzorder.write.job.RewriteResult
 
 /**
@@ -36,7 +36,6 @@ private[optimize] final class OptimizeByCatalog(
   private val directory = VersionDirectory.of(folder.root, plan.version + 1, lock.operationId)
   private val folders = plan.rewrites.map(_.folder).distinctBy(_.path)
 
-  /** Where the files of each folder go. */
   private val moves = folders.map { f =>
     val partition = partitions(f.path)
     f.path -> LocationUpdate(
@@ -100,4 +99,48 @@ private[optimize] final class OptimizeByCatalog(
   )
 
   private def statusOf(m: FileMeta): FileStatus = new FileStatus(m.length, false, 1, 0L, m.modificationTime, m.path)
+}
+
+/**
+ * What an operation that tells the catalog of new folders does beside the rewrites: files that are not
+ * rewritten are copied as they are.
+ */
+private[optimize] final class CatalogParts(table: PlainTable, committer: CatalogCommitter, plan: OptimizePlan) {
+  private val rewritten = plan.rewrites.flatMap(_.files.map(_.getPath)).toSet
+  private val rowsOfInputs = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
+
+  /** The files that were copied, with their copies. */
+  var copies: Map[FileId, FileId] = Map.empty
+
+  /**
+   * Copies the rest of a folder.
+   *
+   * @param outputs the new files of this folder with their rows
+   */
+  def change(folder: DataFolder, move: LocationUpdate, outputs: Seq[(FileMeta, Long)]): LocationChange = {
+    val (inputs, rest) = folder.files.partition(f => rewritten(f.getPath))
+    val rowsOfRest = Input.read(table, rest, Nil).map(_.footer.rows)
+    val (found, kept) = (inputs.map(atBegin(folder, _)), rest.map(atBegin(folder, _)))
+    val made = committer.copied(kept, move.to)
+    copies ++= rest.zip(made).map { case (f, m) =>
+      TableIndex.idOf(table, f) -> FileId(table.names.of(m.path), m.length, m.modificationTime)
+    }
+    val rows = inputs.map(f => rowsOfInputs(f.getPath)) ++ rowsOfRest
+    LocationChange(
+      move.partition,
+      move.from.toString,
+      move.to.toString,
+      (found ++ kept).zip(rows).map { case (m, n) =>
+        InputFile(m.path.toString, m.length, m.modificationTime, n, m.etag)
+      },
+      (outputs ++ made.zip(rowsOfRest)).map { case (m, n) =>
+        OutputFile(m.path.toString, m.length, m.modificationTime, n, etag = m.etag)
+      }
+    )
+  }
+
+  private def atBegin(folder: DataFolder, file: FileStatus): FileMeta =
+    committer.atBegin(folder.path, file.getPath.getName, file.getLen, file.getModificationTime).getOrElse {
+      throw new CommitConflictException(Seq(file.getPath.toString), "they are gone, or were changed or replaced")
+    }
 }

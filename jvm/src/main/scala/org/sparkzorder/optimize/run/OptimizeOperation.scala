@@ -29,11 +29,9 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
     }
   }
 
-  /** Predicts what the rewrites of a plan would write. Nothing is written. */
   def predict(plan: OptimizePlan, groups: Seq[Seq[Rewrite]]): Seq[RewritePrediction] =
     new PlanJobs(plan, groups).predict()
 
-  /** @param groups how many file groups were rewritten */
   def metrics(plan: OptimizePlan, result: RewriteResult, groups: Int): OptimizeMetrics =
     OptimizeRecord.metrics(plan, result, groups)
 }

@@ -15,7 +15,6 @@ import org.sparkzorder.table.ExcludedNames
 import org.sparkzorder.write.check.RowSum
 import org.sparkzorder.write.job.RewriteResult
 
-/** What the history says of an OPTIMIZE. */
 private[optimize] final class OptimizeRecord(
     statement: OptimizeStatement,
     plan: OptimizePlan,
@@ -36,7 +35,20 @@ private[optimize] final class OptimizeRecord(
       encryption: Encryption
   ): Record = {
     val measured = OptimizeRecord.metrics(plan, result, groups).copy(rowHash = rowHash(result, encryption))
-    recordOf(operationId, newFiles, measured)
+    Record(
+      version = 0,
+      operationId = operationId,
+      operation = "OPTIMIZE",
+      timestamp = System.currentTimeMillis(),
+      userId = UserGroupInformation.getCurrentUser.getShortUserName,
+      parameters = parameters,
+      metrics = measured.history ++ reappeared ++ plan.kept.history ++ plan.left.map(FileOrigin.LeftFilesHash -> _),
+      inputs = plan.inputs.map { i =>
+        InputFile(plan.table.names.of(i.status.getPath), i.status.getLen, i.status.getModificationTime, i.footer.rows)
+      },
+      outputs = newFiles.map(_.output),
+      layout = plan.layout.map(_.json)
+    )
   }
 
   /**
@@ -47,25 +59,6 @@ private[optimize] final class OptimizeRecord(
     Option.when(encryption.isNone && excluded.names.isEmpty)(
       RowSum.of(result.written).hex
     )
-
-  private def recordOf(
-      operationId: String,
-      newFiles: Seq[NewFile],
-      metrics: OptimizeMetrics
-  ): Record = Record(
-    version = 0,
-    operationId = operationId,
-    operation = "OPTIMIZE",
-    timestamp = System.currentTimeMillis(),
-    userId = UserGroupInformation.getCurrentUser.getShortUserName,
-    parameters = parameters,
-    metrics = metrics.history ++ reappeared ++ plan.kept.history ++ plan.left.map(FileOrigin.LeftFilesHash -> _),
-    inputs = plan.inputs.map { i =>
-      InputFile(plan.table.names.of(i.status.getPath), i.status.getLen, i.status.getModificationTime, i.footer.rows)
-    },
-    outputs = newFiles.map(_.output),
-    layout = plan.layout.map(_.json)
-  )
 
   private def reappeared: Map[String, String] =
     if (plan.reappeared.isEmpty) Map.empty else Map("numReappearedFiles" -> plan.reappeared.size.toString)
@@ -92,24 +85,16 @@ private[optimize] final class OptimizeRecord(
 
 private[optimize] object OptimizeRecord {
 
-  /** @param groups how many file groups were rewritten */
-  def metrics(plan: OptimizePlan, result: RewriteResult, groups: Int): OptimizeMetrics = OptimizeMetrics(
-    added = result.outputs.map(_.length),
-    removed = plan.inputs.map(_.status.getLen),
-    considered = plan.considered,
-    partitions = plan.rewrites.map(_.folder.path).distinct.size.toLong,
-    batches = groups.toLong,
-    clustered = plan.keys.nonEmpty,
-    version = 0,
-    clustering = Nil,
-    strategy = OptimizeStrategy.of(plan, result.samples, result.drifts),
-    auto = plan.auto,
-    target = plan.options.writtenSize,
-    untouched = plan.filesBeside,
-    elsewhere = plan.filesElsewhere,
-    millis = Some(result.sampleMillis + result.writeMillis),
-    readBack =
-      Option.when(result.readBack.nonEmpty)(ReadBackCost(result.readBack.size, result.readBack.map(_.millis).sum)),
-    columnwise = Some(result.columnwise)
-  )
+  def metrics(plan: OptimizePlan, result: RewriteResult, groups: Int): OptimizeMetrics =
+    OptimizeMetrics.of(
+      plan,
+      added = result.outputs.map(_.length),
+      batches = groups,
+      OptimizeStrategy.of(plan, result.samples, result.drifts)
+    ).copy(
+      millis = Some(result.sampleMillis + result.writeMillis),
+      readBack =
+        Option.when(result.readBack.nonEmpty)(ReadBackCost(result.readBack.size, result.readBack.map(_.millis).sum)),
+      columnwise = Some(result.columnwise)
+    )
 }

@@ -19,7 +19,7 @@ import org.sparkzorder.stats.IndexedColumns
 import org.sparkzorder.table.TableSideFolder
 import org.sparkzorder.write._
 import org.sparkzorder.write.check.{FileExchangedException, ReadBackException}
-import org.sparkzorder.write.job.{RewriteJob, RewriteJobs, RewriteResult}
+import org.sparkzorder.write.job.{RewriteJob, RewriteJobs, RewriteResult, RewriteSpec}
 import org.sparkzorder.write.sample.RewritePrediction
 import org.sparkzorder.write.task.OpenUploads
 
@@ -68,7 +68,6 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
         throw e
     }
 
-  /** Names a damaged file in an error of ours. */
   private def explain(failure: SparkException): Unit = UnreadableFiles.told(plan.table) {
     val conf = plan.table.session.sessionState.newHadoopConf()
     DataFormat.of(plan.table.formatName).foreach(StripeFooters.explain(conf, _, failure))
@@ -89,8 +88,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
         FileGroup(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
       }
       val shareOfSample = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
-      new RewriteJob(
-        spark = plan.table.session,
+      val spec = RewriteSpec(
         format = plan.table.relation.fileFormat,
         dataSchema = plan.table.dataSchema,
         readOptions = plan.table.relation.options,
@@ -112,14 +110,14 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
         uploads = committer.filter(_.leavesUploadsOpen).map(_ => OpenUploads(operationId, PlanJobs.read)),
         dimensions = plan.dimensions
       )
+      new RewriteJob(plan.table.session, spec)
     }
   }
 
   private def writeOptions(units: Seq[FileGroup], model: LayoutModel): Map[String, String] = {
     val format = plan.table.formatName
     val ofStatement = plan.bloomFilters.writeOptions(format, units, plan.keys)(model)
-    // The Bloom filters of the inputs are kept only if the statement says nothing about Bloom
-    // filters.
+    // The Bloom filters of the inputs are kept only if the statement says nothing about Bloom filters.
     val ofInputs =
       if (plan.options.bloomFilters.isDefined) Map.empty[String, String]
       else BloomFilters.kept(format, plan.kept.bloomFilters)

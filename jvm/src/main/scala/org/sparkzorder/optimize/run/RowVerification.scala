@@ -1,7 +1,12 @@
 package org.sparkzorder.optimize.run
 
+import org.apache.hadoop.fs.FileStatus
+
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer.{DataFormat, Encryption}
+import org.sparkzorder.footer.files.Footers
+import org.sparkzorder.optimize.check.EncryptedFiles
 import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.write.check.{ReadBackRows, RowSum}
 import org.sparkzorder.write.job.{RewriteResult, StagedFile}
@@ -10,13 +15,12 @@ import org.sparkzorder.write.job.{RewriteResult, StagedFile}
 private[sparkzorder] object RowVerification {
 
   /**
-   * Checks each rewrite. Its number of rows must be the same in the footers of the inputs, in the
-   * scan, in the writers, and in the footers of the outputs. A file must have as many rows as its writer got. The hash of
-   * the rows must be the same in the scan and in the files.
+   * Checks each rewrite. Its number of rows must be the same in the footers of the inputs, in the scan, in the writers,
+   * and in the footers of the outputs. A file must have as many rows as its writer got. The hash of the rows must be
+   * the same in the scan and in the files.
    *
    * @param found rows by the footer of each output
-   * @throws org.sparkzorder.errors.ZOrderRuntimeException naming the first folder where something
-   *   differs
+   * @throws org.sparkzorder.errors.ZOrderRuntimeException naming the first folder where something differs
    */
   def check(plan: OptimizePlan, result: RewriteResult, found: Seq[Long]): Unit = {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
@@ -54,4 +58,23 @@ private[sparkzorder] object RowVerification {
       output.path.toString,
       s"${output.rows} rows were written and ${back.found.rows} read"
     )
+}
+
+/** Looks at the files of a rewrite before they are visible. */
+private[optimize] object WrittenFiles {
+
+  /**
+   * Checks that the new files have the rows of the inputs, and that what was encrypted still is.
+   *
+   * @param files the new files, in the order of the outputs
+   * @return what is encrypted in the new files
+   */
+  def check(plan: OptimizePlan, result: RewriteResult, files: Seq[FileStatus]): Encryption = {
+    val table = plan.table
+    val (format, options) = (DataFormat.of(table.formatName).get, table.relation.options)
+    val footers = Footers.readAll(table.session, files, format, table.dataSchema, Nil, options = options)
+    RowVerification.check(plan, result, footers.map(_.rows))
+    EncryptedFiles.refuseAfter(plan.inputs, footers)
+    footers.map(_.encryption).foldLeft(Encryption.none)(_ ++ _)
+  }
 }

@@ -1,16 +1,18 @@
 package org.sparkzorder.write.check
 
+import scala.reflect.ClassTag
+
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
-import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy, UnaryExecNode}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.sql.zorder.SparkOwn
 import org.apache.spark.unsafe.types.UTF8String
 
-import org.sparkzorder.write.PassesBatches
+import org.sparkzorder.write.RewriteStep
 
 /**
  * Returns the rows of the child unchanged, and counts and hashes them for each file that they come
@@ -20,19 +22,6 @@ import org.sparkzorder.write.PassesBatches
  * @param read gets the result of each partition that was read to its end
  * @param listed tells whether a file is the one that was listed
  */
-private[write] final case class HashedRows(
-    hash: RowHash,
-    file: Attribute,
-    read: ReadRows,
-    listed: ListedInputs,
-    child: LogicalPlan
-) extends UnaryNode with PassesBatches {
-  override def output: Seq[Attribute] = child.output
-  override protected def stringArgs: Iterator[Any] = Iterator(file)
-  override protected def withNewChildInternal(newChild: LogicalPlan): HashedRows = copy(child = newChild)
-}
-
-/** Runs [[HashedRows]]. */
 private[write] final case class HashedRowsExec(
     hash: RowHash,
     file: Attribute,
@@ -53,39 +42,32 @@ private[write] final case class HashedRowsExec(
   }
 
   override protected def doExecute(): RDD[InternalRow] =
-    HashedRowsExec.rows(child.execute(), hash, at, read, listed)
+    HashedRowsExec.rows(child, hash, at, read, listed)
 
   override protected def doExecuteColumnar(): RDD[ColumnarBatch] =
-    HashedRowsExec.batches(child.executeColumnar(), hash, at, read, listed)
+    HashedRowsExec.batches(child, hash, at, read, listed)
 
   override protected def withNewChildInternal(newChild: SparkPlan): HashedRowsExec = copy(child = newChild)
 }
 
-// Made in this object, so that the closures do not contain a plan.
-private object HashedRowsExec {
+private[write] object HashedRowsExec {
 
-  def rows(
-      rows: RDD[InternalRow],
-      hash: RowHash,
-      file: Int,
-      read: ReadRows,
-      listed: ListedInputs
-  ): RDD[InternalRow] = rows.mapPartitionsWithIndex(
-    (partition, rows) => new HashingIterator(rows, hash, file, listed.confirm, sums => read.add(partition -> sums)),
+  def step(rows: LogicalPlan, hash: RowHash, file: Attribute, read: ReadRows, listed: ListedInputs): RewriteStep =
+    RewriteStep(rows.output, rows, HashedRowsExec(hash, file, read, listed, _))
+
+  // Made in this object, so that the closure does not contain a plan.
+  private def hashed[T: ClassTag](parts: RDD[T], read: ReadRows)(
+      of: (Iterator[T], Map[Int, RowSum] => Unit) => Iterator[T]
+  ): RDD[T] = parts.mapPartitionsWithIndex(
+    (partition, parts) => of(parts, sums => read.add(partition -> sums)),
     preservesPartitioning = true
   )
 
-  def batches(
-      batches: RDD[ColumnarBatch],
-      hash: RowHash,
-      file: Int,
-      read: ReadRows,
-      listed: ListedInputs
-  ): RDD[ColumnarBatch] = batches.mapPartitionsWithIndex(
-    (partition, batches) =>
-      new HashingBatches(batches, hash, file, listed.confirm, sums => read.add(partition -> sums)),
-    preservesPartitioning = true
-  )
+  private def rows(child: SparkPlan, hash: RowHash, file: Int, read: ReadRows, listed: ListedInputs) =
+    hashed(child.execute(), read)(new HashingIterator(_, hash, file, listed.confirm, _))
+
+  private def batches(child: SparkPlan, hash: RowHash, file: Int, read: ReadRows, listed: ListedInputs) =
+    hashed(child.executeColumnar(), read)(new HashingBatches(_, hash, file, listed.confirm, _))
 }
 
 /**
@@ -171,13 +153,4 @@ private[write] final class HashingBatches(
   override protected def rowsOf(batch: ColumnarBatch): Int = batch.numRows
   override protected def fileOf(batch: ColumnarBatch): Int = batch.column(file).getInt(0)
   override protected def hashOf(batch: ColumnarBatch): Long = hash.sum(batch).hash
-}
-
-/** Plans [[HashedRows]] in the sessions of rewrites. */
-private[write] object HashedRowsStrategy extends SparkStrategy {
-  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case HashedRows(hash, file, read, listed, child) =>
-      HashedRowsExec(hash, file, read, listed, planLater(child)) :: Nil
-    case _ => Nil
-  }
 }

@@ -23,7 +23,6 @@ import org.sparkzorder.write.RewriteSession
  */
 final case class ReadBackRows(found: RowSum, millis: Long)
 
-/** A new file could not be read back. */
 final class ReadBackException(val path: String, cause: Throwable) extends RuntimeException(path, cause)
 
 /**
@@ -36,7 +35,6 @@ final class ReadBackException(val path: String, cause: Throwable) extends Runtim
 private[write] final class ReadBack(read: PartitionedFile => Iterator[InternalRow], hash: RowHash)
     extends Serializable {
 
-  /** Reads a closed file. */
   def of(path: Path, conf: Configuration): ReadBackRows =
     try {
       val began = System.nanoTime()

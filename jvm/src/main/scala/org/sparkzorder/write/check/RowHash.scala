@@ -19,7 +19,6 @@ import org.sparkzorder.write.ByteWords
 final case class RowSum(rows: Long, hash: Long) {
   def +(other: RowSum): RowSum = RowSum(rows + other.rows, hash + other.hash)
 
-  /** The hash as 16 hexadecimal digits. */
   def hex: String = f"$hash%016x"
 }
 
@@ -30,16 +29,16 @@ object RowSum {
 }
 
 /**
- * A 64-bit hash of the first fields of a row, of their values as they are stored: -0.0 is not 0.0, but each NaN is the same
- * one, see [[ValueHashes]]. Later fields do not matter: a row has the same hash before the shuffle and after its key was
- * taken off.
+ * A 64-bit hash of the first fields of a row, of their values as they are stored: -0.0 is not 0.0, but each NaN is the
+ * same one, see [[ValueHashes]]. Later fields do not matter: a row has the same hash before the shuffle and after its
+ * key was taken off.
  *
- * Each value becomes 64 bits, which are mixed with a number of its column. A null has no bits. The sum of a row's bits is
- * mixed once more. So the hashes of many rows can be made column by column, see [[sum]]. The steps and the last mixing are
- * those of xxHash64 (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md).
+ * Each value becomes 64 bits, which are mixed with a number of its column. A null has no bits. The sum of a row's bits
+ * is mixed once more. So the hashes of many rows can be made column by column, see [[sum]]. The steps and the last
+ * mixing are those of xxHash64 (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md).
  *
- * An unsafe row has a null bit for each field, then a word for each field, then the bytes of all values longer than a word,
- * whose words have their offsets and lengths.
+ * An unsafe row has a null bit for each field, then a word for each field, then the bytes of all values longer than a
+ * word, whose words have their offsets and lengths.
  *
  * @param schema of the fields to hash, with which rows begin
  * @param oneZero whether -0.0 is 0.0
@@ -84,7 +83,6 @@ private[write] final class RowHash(schema: StructType, oneZero: Boolean) extends
     avalanche(h)
   }
 
-  /** The rows of a batch of columns. */
   def sum(batch: ColumnarBatch): RowSum = {
     val ofRows = new Array[Long](batch.numRows)
     var c = 0
@@ -104,7 +102,6 @@ private[write] final class RowHash(schema: StructType, oneZero: Boolean) extends
 
 private[write] object RowHash {
 
-  /** For the rows of a format. */
   def of(format: FileFormat, schema: StructType): RowHash =
     new RowHash(schema, oneZero = format.isInstanceOf[OrcFileFormat])
 

@@ -18,7 +18,6 @@ import org.sparkzorder.write.ByteWords
 /** Makes 64 bits of a value of one type, wherever it is: in a row, in an array, or in a batch of columns. */
 private[check] abstract class ValueHash extends Serializable {
 
-  /** Of a value that is not null. */
   def of(at: SpecializedGetters, i: Int): Long
 
   /** Adds those of a column to the hashes of the rows, mixed with a number of the column. */
@@ -46,11 +45,11 @@ private[check] object ValueHash {
 /**
  * The hash of each type. A number has the bits of its word in an unsafe row.
  *
- * IEEE 754 has many bit patterns for NaN, and processors make several. ORC writes one of them for all, and so do Parquet's
- * dictionaries. No query can tell them apart, so all of them are one value here.
+ * IEEE 754 has many bit patterns for NaN, and processors make several. ORC writes one of them for all, and so do
+ * Parquet's dictionaries. No query can tell them apart, so all of them are one value here.
  *
- * @param oneZero whether -0.0 is 0.0, too. ORC's reader takes a batch of zeros for one repeated value, since it compares
- *   them as numbers. So all of them get the sign of the first one
+ * @param oneZero whether -0.0 is 0.0, too. ORC's reader takes a batch of zeros for one repeated value, since it
+ *   compares them as numbers. So all of them get the sign of the first one
  */
 private[check] final class ValueHashes(oneZero: Boolean) extends Serializable {
   import ValueHashes._

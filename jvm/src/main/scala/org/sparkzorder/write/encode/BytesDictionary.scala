@@ -29,10 +29,6 @@ private[encode] final class BytesDictionary(
   private var ends = new Array[Int](32)
   private var hashes = new Array[Int](32)
 
-  /** A hash table of numbers, plus one. */
-  private var table = new Array[Int](64)
-  private var last = -1
-
   override def writeBytes(v: Binary): Unit = {
     rawBytes += v.length + LengthBytes
     if (isPlain) plain.writeBytes(v)
@@ -44,18 +40,16 @@ private[encode] final class BytesDictionary(
   }
 
   private def write(v: Binary, in: Array[Byte], offset: Int): Unit = {
-    if (!(last >= 0 && isAt(last, in, offset, v.length))) {
-      val hash = ByteWords.hash(in, offset, v.length)
-      var at = hash & (table.length - 1)
-      while (table(at) != 0 && !(hashes(table(at) - 1) == hash && isAt(table(at) - 1, in, offset, v.length)))
-        at = (at + 1) & (table.length - 1)
-      if (table(at) != 0) last = table(at) - 1
-      else if (hasRoomFor(prefix + v.length)) {
-        last = size
-        insert(in, offset, v.length, hash, at)
-      }
-    }
+    if (!(last >= 0 && isAt(last, in, offset, v.length))) find(in, offset, v.length)
     if (isPlain) plain.writeBytes(v) else add(last)
+  }
+
+  private def find(in: Array[Byte], offset: Int, length: Int): Unit = {
+    val hash = ByteWords.hash(in, offset, length)
+    var at = hash & (table.length - 1)
+    while (table(at) != 0 && !(hashes(table(at) - 1) == hash && isAt(table(at) - 1, in, offset, length))) at = next(at)
+    if (table(at) != 0) last = table(at) - 1
+    else if (hasRoomFor(prefix + length)) insert(in, offset, length, hash, at)
   }
 
   private def start(number: Int): Int = if (number == 0) 0 else ends(number - 1)
@@ -77,27 +71,16 @@ private[encode] final class BytesDictionary(
     }
     ends(size) = from + length
     hashes(size) = hash
-    size += 1
-    table(at) = size
-    if (2 * size > table.length) {
-      table = new Array[Int](2 * table.length)
-      var i = 0
-      while (i < size) {
-        var free = hashes(i) & (table.length - 1)
-        while (table(free) != 0) free = (free + 1) & (table.length - 1)
-        table(free) = i + 1
-        i += 1
-      }
-    }
+    enter(at)
   }
 
+  override protected def placeOf(number: Int): Int = hashes(number) & (table.length - 1)
+
   override protected def clear(): Unit = {
-    size = 0
-    last = -1
+    super.clear()
     content = new Array[Byte](256)
     ends = new Array[Int](32)
     hashes = new Array[Int](32)
-    table = new Array[Int](64)
   }
 
   override protected def writePlain(number: Int, to: ValuesWriter): Unit =

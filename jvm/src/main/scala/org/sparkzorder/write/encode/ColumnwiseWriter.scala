@@ -4,16 +4,35 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.datasources.OutputWriter
 
+/** Gives rows to a file, which the caller closes. */
+private[write] trait RowWriter {
+
+  /** The row may change afterwards. */
+  def write(row: InternalRow): Unit
+
+  /** Whether values are written column by column, see [[ColumnwiseWriter]]. */
+  def isColumnwise: Boolean
+
+  /** Gives the last rows to the file. Must be called before it is closed, if all went well. */
+  def end(): Unit
+}
+
+private[write] object RowWriter {
+
+  /** Row by row, as Spark does. */
+  def of(writer: OutputWriter): RowWriter = new RowWriter {
+    override def write(row: InternalRow): Unit = writer.write(row)
+    override def isColumnwise: Boolean = false
+    override def end(): Unit = ()
+  }
+}
+
 /**
- * Writes the rows of a Parquet file column by column.
+ * Writes the rows of a Parquet file column by column, which takes less time (docs/design/write.md), and gives the same
+ * bytes.
  *
- * Row by row, each value finds the state of its column's writer outside of the processor's cache, and Spark describes each
- * row to a consumer of records. Here rows are copied until there are some, and then each column gets its values in one
- * loop, straight from them.
- *
- * What is written is the same, byte by byte. parquet-java looks at the sizes of pages and row groups after certain rows.
- * Rows are gathered only up to the one before such a row. That one goes through Spark's writer, so pages and row groups
- * end where they ended before.
+ * parquet-java looks at the sizes of pages and row groups after certain rows. Rows are gathered only up to the one
+ * before such a row. That one goes through Spark's writer, so pages and row groups end where they ended before.
  *
  * @param fields one for each field
  */

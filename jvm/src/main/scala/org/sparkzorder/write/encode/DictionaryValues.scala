@@ -10,8 +10,8 @@ import org.apache.parquet.column.values.rle.RunLengthBitPackingHybridEncoder
 
 /**
  * Writes values of a column as their numbers in a dictionary while that makes its pages smaller, and as plain values
- * afterwards. It decides as parquet-java's `FallbackValuesWriter` does, and writes the same bytes. It takes less time: a
- * dictionary is two arrays, bytes are compared by words, and a value that equals the one before is not looked up.
+ * afterwards. It decides as parquet-java's `FallbackValuesWriter` does, and writes the same bytes. It takes less time:
+ * a dictionary is two arrays, bytes are compared by words, and a value that equals the one before is not looked up.
  *
  * A dictionary belongs to one row group.
  *
@@ -27,8 +27,13 @@ private[encode] abstract class DictionaryValues(
   /** Whether pages are plain from this one on. */
   protected final var isPlain = false
 
-  /** How many values the dictionary has. */
   protected final var size = 0
+
+  /** A hash table of the values' numbers, plus one. */
+  protected final var table = new Array[Int](64)
+
+  /** The number of the last value; -1 before the first one. */
+  protected final var last = -1
 
   /** As many bytes as the values of this page have without a dictionary. */
   protected final var rawBytes = 0L
@@ -52,7 +57,31 @@ private[encode] abstract class DictionaryValues(
   /** A writer of the dictionary's own page. */
   protected def pageWriter(initialBytes: Int, mostBytes: Int): ValuesWriter
 
-  protected def clear(): Unit
+  /** Where the search for the value with this number begins in the table. */
+  protected def placeOf(number: Int): Int
+
+  protected def clear(): Unit = {
+    size = 0
+    last = -1
+    table = new Array[Int](64)
+  }
+
+  protected final def next(place: Int): Int = (place + 1) & (table.length - 1)
+
+  /** Gives the next number to a new value, whose search ended at this free place of the table. */
+  protected final def enter(place: Int): Unit = {
+    last = size
+    size += 1
+    table(place) = size
+    if (2 * size > table.length) {
+      table = new Array[Int](2 * table.length)
+      (0 until size).foreach { number =>
+        var free = placeOf(number)
+        while (table(free) != 0) free = next(free)
+        table(free) = number + 1
+      }
+    }
+  }
 
   /** Takes the number of a value. */
   protected final def add(number: Int): Unit = {

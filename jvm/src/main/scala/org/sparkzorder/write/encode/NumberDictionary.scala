@@ -21,30 +21,26 @@ private[encode] sealed abstract class NumberDictionary(
     properties: ParquetProperties
 ) extends DictionaryValues(plain, ofPages, properties) {
 
-  /** The values by their numbers, and a hash table of numbers, plus one. */
   private var values = new Array[Long](32)
-  private var table = new Array[Int](64)
-  private var last = -1
 
   protected final def value(number: Int): Long = values(number)
 
   /** @return whether the value is written. If not, it has to be written plain. */
   protected final def isWritten(bits: Long): Boolean = {
     rawBytes += width
-    if (isPlain) false
-    else if (last >= 0 && values(last) == bits) {
-      add(last)
-      true
-    } else {
-      var at = place(bits)
-      while (table(at) != 0 && values(table(at) - 1) != bits) at = (at + 1) & (table.length - 1)
-      if (table(at) != 0) last = table(at) - 1
-      else if (hasRoomFor(width)) {
-        last = size
-        insert(bits, at)
-      }
-      if (!isPlain) add(last)
-      !isPlain
+    if (!isPlain && !(last >= 0 && values(last) == bits)) find(bits)
+    if (!isPlain) add(last)
+    !isPlain
+  }
+
+  private def find(bits: Long): Unit = {
+    var at = place(bits)
+    while (table(at) != 0 && values(table(at) - 1) != bits) at = next(at)
+    if (table(at) != 0) last = table(at) - 1
+    else if (hasRoomFor(width)) {
+      if (size == values.length) values = Arrays.copyOf(values, DictionaryValues.grown(size, size + 1))
+      values(size) = bits
+      enter(at)
     }
   }
 
@@ -52,28 +48,11 @@ private[encode] sealed abstract class NumberDictionary(
   private def place(bits: Long): Int =
     ((bits * 0x9e3779b97f4a7c15L) >>> (numberOfLeadingZeros(table.length.toLong) + 1)).toInt
 
-  private def insert(bits: Long, at: Int): Unit = {
-    if (size == values.length) values = Arrays.copyOf(values, DictionaryValues.grown(size, size + 1))
-    values(size) = bits
-    size += 1
-    table(at) = size
-    if (2 * size > table.length) {
-      table = new Array[Int](2 * table.length)
-      var i = 0
-      while (i < size) {
-        var free = place(values(i))
-        while (table(free) != 0) free = (free + 1) & (table.length - 1)
-        table(free) = i + 1
-        i += 1
-      }
-    }
-  }
+  override protected def placeOf(number: Int): Int = place(values(number))
 
   override protected def clear(): Unit = {
-    size = 0
-    last = -1
+    super.clear()
     values = new Array[Long](32)
-    table = new Array[Int](64)
   }
 
   override protected def pageWriter(initialBytes: Int, mostBytes: Int): ValuesWriter =

@@ -3,9 +3,8 @@ package org.sparkzorder.write.job
 import org.sparkzorder.progress.{Phase, StatementProgress}
 
 /**
- * Tells the statement's progress how far one rewrite is. A byte of the inputs counts as a tenth done
- * when its rows were sampled. The rest is half for reading and shuffling and half for sorting and
- * writing: so long they take in `make bench`'s tables, more or less.
+ * Tells the statement's progress how far one rewrite is: a tenth for the sample, and the rest half for reading and
+ * shuffling and half for sorting and writing, as they take in `make bench`'s tables, more or less.
  *
  * @param bytes of the input files
  * @param rows of the input files
@@ -21,7 +20,6 @@ private[write] final class RewriteProgress(progress: Option[StatementProgress], 
    */
   def sampled(tasks: Int, isAll: Boolean): Unit = report(0, (if (isAll) 1d else Sample) / tasks)
 
-  /** There is no sample to take. */
   def notSampled(isAll: Boolean): Unit = sampled(tasks = 1, isAll)
 
   /** The sample may lead to more or fewer files than the plan has. */

@@ -38,11 +38,9 @@ final case class StagedFile(
 
 /**
  * @param outputs in the order of their slots; files of the same slot in the order of the curve
- * @param samples for each unit, the sampled distribution of each key column; empty if nothing was
- *   sampled
+ * @param samples for each unit, the sampled distribution of each key column; empty if nothing was sampled
  * @param sampledRows number of rows in the sample
- * @param drifts for each unit whose rows join existing files, how far the new rows differ from
- *   these files' boundaries
+ * @param drifts for each unit whose rows join existing files, how far the new rows differ from these files' boundaries
  * @param read for each unit, the rows that came out of the scan; empty when they were not hashed
  */
 final case class RewriteResult(
@@ -56,10 +54,8 @@ final case class RewriteResult(
 ) {
   def rows: Long = outputs.map(_.rows).sum
 
-  /** What was found in the files that were read back. */
   def readBack: Seq[ReadBackRows] = outputs.flatMap(_.readBack)
 
-  /** How many files were written column by column. */
   def columnwise: Int = outputs.count(_.isColumnwise)
 
   /** For each unit, the rows that the writers got, with the hash of those in the files. */

@@ -11,23 +11,12 @@ import org.apache.spark.sql.types.{BinaryType, LongType, StringType, StructType}
 import org.sparkzorder.layout.{BytesMapping, LayoutShape}
 import org.sparkzorder.stats.KeyEncoding
 import org.sparkzorder.write.{ColumnOf, Dimension, KeyColumn}
-import org.sparkzorder.write.check.{HashedRows, ListedInputs, ReadRows, RowHash}
-import org.sparkzorder.write.rows.{
-  BroadcastPlan,
-  BytesKey,
-  ColumnsToRows,
-  CurveColumns,
-  CurveValue,
-  PackedRows,
-  RowPlacing,
-  RowPlan,
-  SlotKey
-}
+import org.sparkzorder.write.check.{HashedRowsExec, ListedInputs, ReadRows, RowHash}
+import org.sparkzorder.write.rows._
 
 /**
- * The query plans that read the files of a rewrite. Each row comes with the ordinal of its file and
- * with a tie: a number that grows in the order in which rows are read, so that rows with equal keys
- * keep this order.
+ * The query plans that read the files of a rewrite. Each row comes with the ordinal of its file and with a tie: a
+ * number that grows in the order in which rows are read, so that rows with equal keys keep this order.
  *
  * One scan is for one query: its columns have ids of their own.
  *
@@ -53,7 +42,6 @@ private[write] final class RewriteScan(
   /** The key made of the bytes of all columns. No file stores it. */
   private val bytesKey: Option[Alias] = bytes.map(b => Alias(BytesKey(columns, b), "bytes")())
 
-  /** The expressions whose values decide where a row goes. */
   private val placedBy: Seq[Expression] = bytesKey.fold(columns)(key => Seq(key.toAttribute))
 
   /**
@@ -68,11 +56,9 @@ private[write] final class RewriteScan(
     else Project(file +: tie +: sampledKeys.map(_.toAttribute), Project(file +: sampledKeys :+ tieAlias, table))
   }
 
-  /** A row's value of the curve. */
   def curveValue(plan: Broadcast[RowPlan]): Alias =
     Alias(curve(plan, bytesKey.fold(columns)(key => Seq(key.child))), "z")()
 
-  /** All columns, in one struct. */
   def allColumns: Alias = Alias(CreateStruct(data), "columns")()
 
   // Without keys, rows stay in the order of the files, and of the rows in a file: the splits of a
@@ -94,37 +80,27 @@ private[write] final class RewriteScan(
   ): LogicalPlan = {
     // Rows are hashed as soon as they are read, so that a change made by anything after it is noticed.
     def hashed(rows: LogicalPlan) = sums.fold(rows) { case (sums, listed) =>
-      HashedRows(RowHash.of(relation.fileFormat, relation.dataSchema), file, sums, listed, rows)
+      HashedRowsExec.step(rows, RowHash.of(relation.fileFormat, relation.dataSchema), file, sums, listed)
     }
-    val z = Alias(curve(plan, placedBy), "z")()
-    // In a sort one value of the curve stands for many values of the columns, so the columns decide
-    // among them.
+    val z = curveValue(plan)
+    // In a sort one value of the curve stands for many values of the columns, so the columns decide among them.
     val within = if (shape.isSort(placedBy.length)) placedBy else Nil
     val slot = SlotKey(BroadcastPlan(plan), file, z.toAttribute, tie)
     val exchanged =
-      if (dimensions.isEmpty) {
-        val rows = withBytesKey(ColumnsToRows.of(hashed(table)))
-        PackedRows.shuffled(rows, RowPlacing(Some(CurveColumns(tie, z.toAttribute, z.child)), slot), slots)
-      } else {
-        val rows = withBytesKey(joined(hashed(read)))
+      if (dimensions.isEmpty)
+        PackedRows.shuffled(hashed(table), RowPlacing(bytesKey.toSeq ++ Seq(tieAlias, z), slot), slots)
+      else {
         val attributes =
           AttributeSet(within.flatMap(_.references)).intersect(AttributeSet(dimensions.flatMap(_.rows.output)))
-        val placed = Project(data ++ bytesKey.map(_.toAttribute) ++ Seq(file, tie, z) ++ attributes.toSeq, rows)
-        PackedRows.shuffled(placed, RowPlacing(None, slot), slots)
+        val placed = Project(data ++ bytesKey ++ Seq(file, tie, z) ++ attributes.toSeq, joined(hashed(read)))
+        PackedRows.shuffled(placed, RowPlacing(Nil, slot), slots)
       }
     val order = (z.toAttribute +: within :+ tie).map(SortOrder(_, Ascending))
     Sort(order, global = false, exchanged)
   }
 
-  private def withBytesKey(rows: LogicalPlan): LogicalPlan = bytesKey.fold(rows) { key =>
-    val (own, others) = rows.output.splitAt(data.length)
-    Project(own ++ (key +: others), rows)
-  }
-
-  /** The rows of the files, each with its file and its tie. */
   private def read: LogicalPlan = Project(data :+ file :+ tieAlias, table)
 
-  /** The rows with the attributes of the dimensions. */
   private def joined(rows: LogicalPlan): LogicalPlan = dimensions.foldLeft(rows) { (before, dimension) =>
     dimension.joinedTo(before, ColumnOf(data, dimension.column).getOrElse(throw missing(dimension.column)))
   }
@@ -152,8 +128,8 @@ private[write] object RewriteScan {
     bytes.map(_ => new KeyEncoding(BinaryType)).toSeq ++ keys.map(k => new KeyEncoding(k.dataType))
 
   /**
-   * Which field of an ordered row is its value of the curve: behind the data come the bytes key, if
-   * any, the file and the tie.
+   * Which field of an ordered row is its value of the curve: behind the data come the file, the bytes
+   * key, if any, and the tie.
    */
   def curveField(schema: StructType, bytes: Option[BytesMapping]): Int = schema.length + bytes.size + 2
 }

@@ -7,9 +7,9 @@ import org.apache.orc.{OrcConf, OrcUtils, TypeDescription}
 import org.apache.orc.TypeDescription.Category
 
 /**
- * Keeps readers from losing FLOAT and DOUBLE values of ORC files. In SQL -0.0 equals 0.0, but their bits differ, and ORC's
- * reader looks for the bits of one of them. So these columns get no Bloom filter, whatever the table and the session say.
- * The bounds of row groups hold for both, see [[OrcStatisticsWriter]].
+ * Keeps readers from losing FLOAT and DOUBLE values of ORC files. In SQL -0.0 equals 0.0, but their bits differ, and
+ * ORC's reader looks for the bits of one of them. So these columns get no Bloom filter, whatever the table and the
+ * session say. The bounds of row groups hold for both, see [[OrcStatisticsWriter]].
  */
 private[sparkzorder] object OrcFloats {
 
@@ -28,8 +28,11 @@ private[sparkzorder] object OrcFloats {
     if (left.isEmpty) conf.unset(Filters) else conf.set(Filters, left.mkString(","))
   }
 
-  def areIn(t: TypeDescription): Boolean =
-    Floats(t.getCategory) || Option(t.getChildren).exists(_.asScala.exists(areIn))
+  def areIn(t: TypeDescription): Boolean = has(t, Floats)
+
+  /** Whether a type, or one inside of it, is in one of these categories. */
+  def has(t: TypeDescription, some: Category => Boolean): Boolean =
+    some(t.getCategory) || Option(t.getChildren).exists(_.asScala.exists(has(_, some)))
 
   private val Filters = OrcConf.BLOOM_FILTER_COLUMNS.getAttribute
   private val Floats = Set(Category.FLOAT, Category.DOUBLE)

@@ -8,7 +8,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch
 import org.apache.hadoop.mapreduce.TaskAttemptContext
-import org.apache.orc.{OrcConf, OrcFile, PhysicalWriter, Writer}
+import org.apache.orc.{OrcConf, OrcFile, PhysicalWriter, TypeDescription, Writer}
 import org.apache.orc.mapred.OrcOutputFormat
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.OutputWriter
@@ -16,11 +16,25 @@ import org.apache.spark.sql.execution.datasources.orc.OrcUtils
 import org.apache.spark.sql.types.StructType
 
 /**
- * Writes rows to an ORC file through the batches of ORC's own library, with a schema that may say
- * more than Spark's.
+ * How an ORC file is written.
  *
- * Spark's own writer makes a sorted map of every map, so it loses their order, and all but one of
- * the values of a key that a map has twice.
+ * @param proleptic whether dates and times are in the proleptic Gregorian calendar; None for what
+ *   the writer's settings say
+ * @param userMetadata values with one character for each byte
+ * @param batchSize number of rows that the writer takes at once
+ */
+final case class OrcFileSettings(
+    schema: TypeDescription,
+    proleptic: Option[Boolean],
+    userMetadata: Map[String, String],
+    batchSize: Int
+)
+
+/**
+ * Writes rows to an ORC file through the batches of ORC's own library, with a schema that may say more than Spark's.
+ *
+ * Spark's own writer makes a sorted map of every map, so it loses their order, and all but one of the values of a key
+ * that a map has twice.
  *
  * @param ofRows Spark's types of the rows, column by column those of the schema to write
  */
@@ -33,7 +47,7 @@ private[write] final class OrcRowWriter(
 
   private val (writer, proleptic) = open()
   private val batch: VectorizedRowBatch = settings.schema.createRowBatch(settings.batchSize)
-  private val columns = OrcColumns.ofRows(ofRows, settings.schema, batch, proleptic)
+  private val columns = new OrcColumns(proleptic).of(ofRows, settings.schema, batch.cols)
   private val children = new OrcChildren(batch)
   private val mostChildren = OrcConf.ROW_BATCH_CHILD_LIMIT.getInt(context.getConfiguration)
 
@@ -79,8 +93,8 @@ private[write] final class OrcRowWriter(
   }
 
   /**
-   * Only ORC's own code can write encrypted columns. Such a file gets no index if it has structs or floating-point columns,
-   * whose index would be wrong.
+   * Only ORC's own code can write encrypted columns. Such a file gets no index if it has structs or floating-point
+   * columns, whose index would be wrong.
    */
   private def withStatistics(file: Path, options: OrcFile.WriterOptions): Option[PhysicalWriter] =
     if (!OrcStatisticsWriter.concern(settings.schema)) None

@@ -10,13 +10,12 @@ import org.apache.orc.impl.{PhysicalFsWriter, StreamName}
 /**
  * Writes an ORC file whose statistics let each reader find all rows.
  *
- *   - A field of a struct counts as null where the struct is null. ORC's Java library leaves such rows
- *     out of the field's statistics. They then say that the field is never null, and readers skip the
- *     row groups that `s.f IS NULL` would find. ORC's C++ library counts these rows. ORC hands on the
- *     statistics of a struct before those of its fields, so each column can take over the nulls of its
- *     parent.
- *   - A bound that is zero holds for both zeros. ORC's reader compares by bits, so to it 0.0 is above a
- *     maximum of -0.0, and it skips the row group that `x = 0.0` would find.
+ *   - A field of a struct counts as null where the struct is null. ORC's Java library leaves such rows out of the
+ *     field's statistics. They then say that the field is never null, and readers skip the row groups that `s.f IS
+ *     NULL` would find. ORC's C++ library counts these rows. ORC hands on the statistics of a struct before those of
+ *     its fields, so each column can take over the nulls of its parent.
+ *   - A bound that is zero holds for both zeros. ORC's reader compares by bits, so to it 0.0 is above a maximum of
+ *     -0.0, and it skips the row group that `x = 0.0` would find.
  *   - Bounds of strings hold in both orders that ORC uses, see [[OrcTextBounds]].
  *
  * The statistics of the whole file stay, since no reader skips by them, and some answer `min` and `max` by them.
@@ -73,10 +72,7 @@ private[write] object OrcStatisticsWriter {
   def hasStructs(schema: TypeDescription): Boolean = parents(schema).exists(_ >= 0)
 
   /** Whether ORC's own statistics may be wrong for a reader. */
-  def concern(schema: TypeDescription): Boolean = hasStructs(schema) || hasBounds(schema)
-
-  private def hasBounds(t: TypeDescription): Boolean =
-    Bounded(t.getCategory) || Option(t.getChildren).exists(_.asScala.exists(hasBounds))
+  def concern(schema: TypeDescription): Boolean = hasStructs(schema) || OrcFloats.has(schema, Bounded)
 
   private val Bounded =
     Set(Category.FLOAT, Category.DOUBLE, Category.STRING, Category.CHAR, Category.VARCHAR)
@@ -91,4 +87,50 @@ private[write] object OrcStatisticsWriter {
     visit(schema)
     found
   }
+}
+
+/**
+ * Bounds of strings that hold in two orders.
+ *
+ * ORC's writer finds the least and the greatest string by the bytes of UTF-8. Its reader compares them with a literal
+ * as Java does, by the units of UTF-16. A character above U+FFFF has units from U+D800 to U+DFFF there, and comes
+ * before those from U+E000 to U+FFFF. So with a maximum of U+1F600, the reader skips the row group that `x = U+FFEE`
+ * would find. Both orders agree on characters below U+D800.
+ */
+private[write] object OrcTextBounds {
+
+  /**
+   * Makes bounds wider that may not hold in both orders. A minimum stays a minimum, since old readers take a row group
+   * without one for empty.
+   */
+  def widen(statistics: OrcProto.StringStatistics.Builder): Unit = {
+    if (statistics.hasMinimum) statistics.setMinimum(low(statistics.getMinimum))
+    if (statistics.hasLowerBound) statistics.setLowerBound(low(statistics.getLowerBound))
+    if (statistics.hasMaximum) high(statistics.getMaximum) match {
+      case Some(bound) => statistics.setMaximum(bound)
+      case None        => statistics.clearMaximum().setUpperBound(HighestUtf16)
+    }
+    if (statistics.hasUpperBound) statistics.setUpperBound(high(statistics.getUpperBound).getOrElse(HighestUtf16))
+  }
+
+  /** A string that is not above any string from `min` on, in either order: its part that both orders treat alike. */
+  def low(min: String): String = cut(min, _ > Character.MAX_SURROGATE)
+
+  /** A string that is not below any string up to `max`, in either order; None if there is none. */
+  def high(max: String): Option[String] = {
+    val before = cut(max, Character.isSurrogate(_))
+    if (before.length == max.length) Some(max)
+    else {
+      val at = before.lastIndexWhere(_ < '\ud7ff')
+      if (at < 0) None else Some(before.substring(0, at) + (before(at) + 1).toChar)
+    }
+  }
+
+  private def cut(s: String, at: Char => Boolean): String = s.indexWhere(at) match {
+    case -1 => s
+    case i  => s.substring(0, i)
+  }
+
+  /** U+FFFF is no character, and no text has it so often. Readers by bytes do not use ORC's upper bounds. */
+  val HighestUtf16: String = "\uffff" * 64
 }

@@ -13,8 +13,9 @@ import org.sparkzorder.compat._
 /**
  * How a Parquet file stores a list or a map. The rules are those of Spark's reader.
  *
- * @param levels 3 for `group f (LIST) { repeated group list { optional T element } }`, whatever the inner names, and for
- *   maps; 2 for `group f (LIST) { repeated T array }` of Avro, Thrift and Hive; 1 for `repeated T f` of Protocol Buffers
+ * @param levels 3 for `group f (LIST) { repeated group list { optional T element } }`, whatever the inner names, and
+ *   for maps; 2 for `group f (LIST) { repeated T array }` of Avro, Thrift and Hive; 1 for `repeated T f` of Protocol
+ *   Buffers
  * @param parts the element, or key and value. An element that is itself repeated is never null
  * @param repeated the group around the parts; only with three levels
  */
@@ -50,7 +51,6 @@ private[write] object EntryShape {
 
   private def once(repeated: Type): Type = as(repeated, REQUIRED, repeated.getName, id(repeated))
 
-  /** The same type with another repetition, name and id. */
   def as(t: Type, repetition: Repetition, name: String, id: Option[Int]): Type =
     if (t.isPrimitive) {
       val p = t.asPrimitiveType

@@ -2,10 +2,7 @@ package org.sparkzorder.write.preserve
 
 import java.util.Locale
 
-/**
- * Finds the file's field for each of the table's fields, so that new files can spell names as the
- * old ones do.
- */
+/** Finds the file's field for each of the table's fields, so that new files can spell names as the old ones do. */
 private[sparkzorder] object FileSpelling {
 
   /**
@@ -28,14 +25,13 @@ private[sparkzorder] object FileSpelling {
       val folded = fold(wanted)
       fields.getOrElse(folded, Nil) match {
         case Seq(one) if spellings(folded).size == 1 => Some(one)
-        case several                                 => several.filter(f => name(f) == wanted) match {
-            case Seq(one) => Some(one)
-            case _        => None
-          }
+        case several => Some(several.filter(f => name(f) == wanted)).collect { case Seq(one) => one }
       }
     }
   }
 
-  /** The spelling by which names are compared. */
   private[write] def fold(name: String): String = name.toLowerCase(Locale.ROOT)
+
+  /** The value that all have; None when they differ, or there is none. */
+  private[write] def agreed[T](all: Seq[T]): Option[T] = Some(all.distinct).collect { case Seq(one) => one }
 }

@@ -72,7 +72,6 @@ private[write] object BatchRows {
 
   private val MostRows = 256
 
-  /** Whether all types are covered. */
   def canMake(schema: StructType): Boolean =
     schema.nonEmpty && schema.forall(f => FieldCopy.of(f.dataType).isDefined)
 

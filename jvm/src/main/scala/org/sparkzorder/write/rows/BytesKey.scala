@@ -71,7 +71,6 @@ final class BytesKeyInputs(types: Array[DataType], mapping: BytesMapping) {
       if (value != 0) inputs(i)(0) = 0x81.toByte
     } else OrderedBytes.putLong(value, inputs(i))
 
-  /** Sets a value that is encoded as bytes. */
   def set(i: Int, value: Array[Byte]): Unit = {
     val own = inputs(i)
     val n = math.min(value.length, own.length)

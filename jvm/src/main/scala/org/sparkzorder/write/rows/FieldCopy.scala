@@ -6,8 +6,8 @@ import org.apache.spark.unsafe.Platform._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Writes the values of a column into the rows of a block, as Spark's `UnsafeRowWriter` writes them. The usual types have
- * loops of their own, in which the compiler knows what is called.
+ * Writes the values of a column into the rows of a block, as Spark's `UnsafeRowWriter` writes them. The usual types
+ * have loops of their own, in which the compiler knows what is called.
  */
 private[rows] abstract class FieldCopy {
 
@@ -28,20 +28,20 @@ private[rows] abstract class FieldCopy {
 
 private[rows] object FieldCopy {
 
-  /** None if the type is not covered. */
   def of(dataType: DataType): Option[FieldCopy] = dataType match {
     case IntegerType | DateType | _: YearMonthIntervalType                    => Some(new OfInt)
     case LongType | TimestampType | TimestampNTZType | _: DayTimeIntervalType => Some(new OfLong)
-    case d: DecimalType if d.precision <= Decimal.MAX_LONG_DIGITS             => Some(new OfDecimal(d))
-    case d: DecimalType                                                       => Some(new OfWideDecimal(d))
-    case _: StringType                                                        => Some(new OfBytes(_.getUTF8String(_)))
-    case BinaryType  => Some(new OfBytes((v, i) => UTF8String.fromBytes(v.getBinary(i))))
-    case BooleanType => Some(new Fixed((v, i, to, at) => putBoolean(to, at, v.getBoolean(i))))
-    case ByteType    => Some(new Fixed((v, i, to, at) => putByte(to, at, v.getByte(i))))
-    case ShortType   => Some(new Fixed((v, i, to, at) => putShort(to, at, v.getShort(i))))
-    case FloatType   => Some(new Fixed((v, i, to, at) => putFloat(to, at, v.getFloat(i))))
-    case DoubleType  => Some(new Fixed((v, i, to, at) => putDouble(to, at, v.getDouble(i))))
-    case _           => None
+    case d: DecimalType if d.precision <= Decimal.MAX_LONG_DIGITS             =>
+      Some(new Fixed((v, i, to, at) => putLong(to, at, v.getDecimal(i, d.precision, d.scale).toUnscaledLong)))
+    case d: DecimalType => Some(new OfWideDecimal(d))
+    case _: StringType  => Some(new OfBytes(_.getUTF8String(_)))
+    case BinaryType     => Some(new OfBytes((v, i) => UTF8String.fromBytes(v.getBinary(i))))
+    case BooleanType    => Some(new Fixed((v, i, to, at) => putBoolean(to, at, v.getBoolean(i))))
+    case ByteType       => Some(new Fixed((v, i, to, at) => putByte(to, at, v.getByte(i))))
+    case ShortType      => Some(new Fixed((v, i, to, at) => putShort(to, at, v.getShort(i))))
+    case FloatType      => Some(new Fixed((v, i, to, at) => putFloat(to, at, v.getFloat(i))))
+    case DoubleType     => Some(new Fixed((v, i, to, at) => putDouble(to, at, v.getDouble(i))))
+    case _              => None
   }
 
   private trait Put { def put(from: ColumnVector, row: Int, to: Array[Byte], at: Long): Unit }
@@ -77,21 +77,6 @@ private[rows] object FieldCopy {
       while (i < size) {
         if (from.isNullAt(first + i)) rows.setNull(i, field)
         else putLong(rows.bytes, word + rows.starts(i), from.getLong(first + i))
-        i += 1
-      }
-    }
-  }
-
-  private final class OfDecimal(of: DecimalType) extends FieldCopy {
-    override def write(from: ColumnVector, first: Int, size: Int, rows: RowBlock, field: Int): Unit = {
-      val word = rows.word(field)
-      var i = 0
-      while (i < size) {
-        if (from.isNullAt(first + i)) rows.setNull(i, field)
-        else {
-          val v = from.getDecimal(first + i, of.precision, of.scale)
-          putLong(rows.bytes, word + rows.starts(i), v.toUnscaledLong)
-        }
         i += 1
       }
     }

@@ -4,71 +4,43 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RepartitionByExpression, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RepartitionByExpression}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.fromAttributes
-import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy, UnaryExecNode}
-import org.apache.spark.sql.types.{BinaryType, IntegerType}
+import org.apache.spark.sql.execution.{ColumnarToRowExec, SparkPlan, UnaryExecNode, WholeStageCodegenExec}
+import org.apache.spark.sql.types.{BinaryType, IntegerType, StructType}
+import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.unsafe.Platform.{putInt, putLong, BYTE_ARRAY_OFFSET}
 
-/**
- * Columns to add to rows.
- *
- * @param tie numbers the rows in the order in which they are read
- * @param z has the value of `curve`
- */
-private[write] final case class CurveColumns(tie: Attribute, z: Attribute, curve: Expression)
+import org.sparkzorder.write.RewriteStep
 
 /**
  * Where rows go.
  *
- * @param added None if the rows have these columns
+ * @param added columns that rows get before, with expressions over those that they have
  * @param slot the integer to partition a row by, which may depend on them
  */
-private[write] final case class RowPlacing(added: Option[CurveColumns], slot: Expression) {
-  def attributes: Seq[Attribute] = added.toSeq.flatMap(a => Seq(a.tie, a.z))
-}
-
-/**
- * The rows of the child with the columns of the placement, packed, see [[RowPacking]].
- *
- * @param columns all those of the child
- * @param output two columns: the integer to partition by, and the packed row
- */
-private[write] final case class PackedRows(
-    columns: Seq[Attribute],
-    placement: RowPlacing,
-    output: Seq[Attribute],
-    child: LogicalPlan
-) extends UnaryNode {
-  override def producedAttributes: AttributeSet = outputSet
-  override protected def withNewChildInternal(newChild: LogicalPlan): PackedRows = copy(child = newChild)
-}
-
-/**
- * The rows that [[PackedRows]] has packed, as they were.
- *
- * @param output the columns of these rows
- * @param packed the columns of the child
- */
-private[write] final case class UnpackedRows(output: Seq[Attribute], packed: Seq[Attribute], child: LogicalPlan)
-    extends UnaryNode {
-  override def producedAttributes: AttributeSet = outputSet
-  override protected def withNewChildInternal(newChild: LogicalPlan): UnpackedRows = copy(child = newChild)
+private[write] final case class RowPlacing(added: Seq[Alias], slot: Expression) {
+  def attributes: Seq[Attribute] = added.map(_.toAttribute)
 }
 
 private[write] object PackedRows {
 
-  /** Shuffles rows packed. They have the columns of the placement then. */
+  /** Shuffles rows packed, see [[RowPacking]]. They have the columns of the placement then. */
   def shuffled(rows: LogicalPlan, placement: RowPlacing, partitions: Int): LogicalPlan = {
     val number = AttributeReference("slot", IntegerType, nullable = false)()
-    val shuffled = Seq(number, AttributeReference("row", BinaryType, nullable = false)())
-    val exchanged =
-      RepartitionByExpression(Seq(number), PackedRows(rows.output, placement, shuffled, rows), partitions)
-    UnpackedRows((rows.output ++ placement.attributes).map(_.withNullability(true)), shuffled, exchanged)
+    val output = Seq(number, AttributeReference("row", BinaryType, nullable = false)())
+    val packed = RewriteStep(output, rows, PackedRowsExec(rows.output, placement, output, _))
+    val columns = (rows.output ++ placement.attributes).map(_.withNullability(true))
+    RewriteStep(columns, RepartitionByExpression(Seq(number), packed, partitions), UnpackedRowsExec(columns, _))
   }
 }
 
-/** Runs [[PackedRows]]. */
+/**
+ * The rows of the child with the columns of the placement, packed.
+ *
+ * @param columns all those of the child
+ * @param output two columns: the integer to partition by, and the packed row
+ */
 private[write] final case class PackedRowsExec(
     columns: Seq[Attribute],
     placement: RowPlacing,
@@ -82,7 +54,7 @@ private[write] final case class PackedRowsExec(
       child.output.map(_.exprId) == columns.map(_.exprId),
       s"${child.output.mkString("[", ", ", "]")} is not ${columns.mkString("[", ", ", "]")}"
     )
-    PackedRowsExec.packed(child.execute(), columns, placement)
+    PackedRowsExec.packed(PackedRowsExec.rowsOf(child), columns, placement)
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): PackedRowsExec = copy(child = newChild)
@@ -96,7 +68,25 @@ private object PackedRowsExec {
   /** Null bits, the slot, and place and length of the packed row. */
   private val Head = 3 * 8
 
-  // Made in this object, so that the closure does not contain a plan.
+  /** If the plan's rows are made of batches, and of nothing that takes rows before, [[BatchRows]] makes them. */
+  private def rowsOf(plan: SparkPlan): RDD[InternalRow] = batchesOf(plan) match {
+    case Some(batches) if BatchRows.canMake(plan.schema) => fromBatches(batches.executeColumnar(), plan.schema)
+    case _                                               => plan.execute()
+  }
+
+  private def batchesOf(plan: SparkPlan): Option[SparkPlan] = plan match {
+    case w: WholeStageCodegenExec => batchesOf(w.child)
+    case c: ColumnarToRowExec     => Some(c.child)
+    case _                        => None
+  }
+
+  // These are made in this object, so that the closures do not contain a plan.
+  private def fromBatches(batches: RDD[ColumnarBatch], schema: StructType): RDD[InternalRow] =
+    batches.mapPartitions { batches =>
+      val rows = BatchRows.of(schema)
+      batches.flatMap(rows.of)
+    }
+
   private def packed(rows: RDD[InternalRow], columns: Seq[Attribute], placement: RowPlacing): RDD[InternalRow] = {
     val packing = new RowPacking(fromAttributes(columns ++ placement.attributes))
     rows.mapPartitionsWithIndex { (partition, rows) =>
@@ -121,11 +111,9 @@ private object PackedRowsExec {
   }
 }
 
-/** Adds the columns of a placement to rows. */
 private final class PlacedRows(partition: Int, columns: Seq[Attribute], placement: RowPlacing) {
   private val added = placement.attributes
-  private val addedOf =
-    UnsafeProjection.create(placement.added.toSeq.flatMap(a => Seq(MonotonicallyIncreasingID(), a.curve)), columns)
+  private val addedOf = UnsafeProjection.create(placement.added.map(_.child), columns)
   private lazy val joiner = GenerateUnsafeRowJoiner.create(fromAttributes(columns), fromAttributes(added))
   private val slotOf = UnsafeProjection.create(Seq(placement.slot), columns ++ added)
   Seq(addedOf, slotOf).foreach(_.initialize(partition))
@@ -138,11 +126,10 @@ private final class PlacedRows(partition: Int, columns: Seq[Attribute], placemen
     joined
   }
 
-  /** Of the last row. */
   def slot: Int = slotOf(joined).getInt(0)
 }
 
-/** Runs [[UnpackedRows]]. */
+/** The rows that [[PackedRowsExec]] has packed, as they were. */
 private[write] final case class UnpackedRowsExec(output: Seq[Attribute], child: SparkPlan) extends UnaryExecNode {
   override def producedAttributes: AttributeSet = outputSet
   override protected def doExecute(): RDD[InternalRow] = UnpackedRowsExec.unpacked(child.execute(), output)
@@ -161,15 +148,5 @@ private object UnpackedRowsExec {
         packing.unpack(row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt, into)
       }
     }
-  }
-}
-
-/** Plans [[PackedRows]] and [[UnpackedRows]] in the sessions of rewrites. */
-private[write] object PackedRowsStrategy extends SparkStrategy {
-  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case PackedRows(columns, placement, output, child) =>
-      PackedRowsExec(columns, placement, output, planLater(child)) :: Nil
-    case UnpackedRows(output, _, child) => UnpackedRowsExec(output, planLater(child)) :: Nil
-    case _                              => Nil
   }
 }

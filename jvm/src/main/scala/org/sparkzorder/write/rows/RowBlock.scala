@@ -80,6 +80,5 @@ private[rows] final class RowBlock(fields: Int, most: Int) {
 
 private object RowBlock {
 
-  /** Of several rows. */
   val MostBytes: Int = 1 << 20
 }

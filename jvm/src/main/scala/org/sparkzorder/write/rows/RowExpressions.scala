@@ -66,8 +66,7 @@ final case class CurveValue(plan: Expression, file: Expression, keys: Seq[Expres
 }
 
 /**
- * The value to partition a row by, so that the row gets to its file's partition; see
- * [[RowPlan.slotKey]]. Never null.
+ * The value to partition a row by, so that the row gets to its file's partition; see [[RowPlan.slotKey]]. Never null.
  *
  * @param plan a [[RowPlan]]
  */
@@ -103,10 +102,7 @@ final case class BroadcastPlan(plan: Broadcast[RowPlan]) extends LeafExpression 
 
   override def eval(input: InternalRow): Any = plan.value
 
-  /**
-   * A field of the generated class holds the plan, so it is fetched once a task instead of once a
-   * row.
-   */
+  /** A field of the generated class holds the plan, so it is fetched once a task instead of once a row. */
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val broadcast = ctx.addReferenceObj("rowPlan", plan, classOf[Broadcast[_]].getName)
     val planClass = classOf[RowPlan].getName

@@ -9,20 +9,20 @@ import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET
 
 /**
- * Packs unsafe rows for a shuffle. Such a row is made of words of 8 bytes, and most of them begin with zeros: numbers are
- * small, and a field that is longer than a word has its offset and its length there. A packed row is about half as long,
- * and takes less time to compress.
+ * Packs unsafe rows for a shuffle. Such a row is made of words of 8 bytes, and most of them begin with zeros: numbers
+ * are small, and a field that is longer than a word has its offset and its length there. A packed row is about half as
+ * long, and takes less time to compress.
  *
  * A packed row has the number of its words (4 bytes), half a byte for each word with the number of its significant
  * bytes, these bytes, and [[RowPacking.Spare]] zeros more, so that the last one can be read as a whole word. As most
  * offsets follow from the lengths before them, the packed ones are xored with those that follow. Any words come back as
  * they were, whatever they mean.
  *
- * Example: the row (3, null, 'ab') has five words: null bits, 3, 0, offset 32 and length 2, 'ab'. They pack into 1, 1, 0, 1
- * and 2 bytes.
+ * Example: the row (3, null, 'ab') has five words: null bits, 3, 0, offset 32 and length 2, 'ab'. They pack into 1, 1,
+ * 0, 1 and 2 bytes.
  *
- * The same idea is in Cap'n Proto's packing (https://capnproto.org/encoding.html#packing), which drops zero bytes anywhere
- * in a word.
+ * The same idea is in Cap'n Proto's packing (https://capnproto.org/encoding.html#packing), which drops zero bytes
+ * anywhere in a word.
  *
  * @param schema of the rows
  */
@@ -129,13 +129,11 @@ private[write] final class RowPacking(schema: StructType) extends Serializable {
 
   private def damaged = new IllegalStateException("a packed row is damaged")
 
-  /** A row to unpack into. */
   def unpacked(): Unpacked = new Unpacked(fields)
 }
 
 private[write] object RowPacking {
 
-  /** Of the number of words. */
   private val CountBytes = 4
 
   /** Zeros after the last byte. */
@@ -151,7 +149,6 @@ private[write] object RowPacking {
 
   private def littleEndian(word: Long): Long = if (isLittleEndian) word else reverseBytes(word)
 
-  /** A row, and the array that it points to. */
   final class Unpacked(fields: Int) {
     private[RowPacking] val row = new UnsafeRow(fields)
     private var bytes = new Array[Byte](1024)

@@ -24,9 +24,8 @@ final class RowPlan(val layout: LayoutModel, partitions: Int) extends Serializab
 object RowPlan {
 
   /**
-   * For each partition number, an integer that Spark's hash partitioning sends there. Spark 4.0
-   * cannot partition by a given number. Hash partitioning is documented to give the same results in
-   * all versions.
+   * For each partition number, an integer that Spark's hash partitioning sends there. Spark 4.0 cannot partition by a
+   * given number. Hash partitioning is documented to give the same results in all versions.
    */
   def slotKeys(partitions: Int): Array[Int] = {
     val input = BoundReference(0, IntegerType, nullable = false)

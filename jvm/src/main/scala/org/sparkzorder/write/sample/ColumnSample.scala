@@ -99,8 +99,7 @@ object ColumnSample {
     val share =
       (rows.toDouble / math.max(1L, some.map(_.seen).sum) +: some.map(d => d.rows.length.toDouble / d.seen)).min
     val taken = some.flatMap { d =>
-      // The sample begins with the task's first rows in their order, so rows are taken from all
-      // parts of it.
+      // The sample begins with the task's first rows in their order, so rows are taken from all parts of it.
       val n = math.max(1, math.min(d.rows.length.toLong, math.round(share * d.seen)).toInt)
       (0 until n).map(i => d.rows((i.toLong * d.rows.length / n).toInt))
     }

@@ -8,7 +8,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 
-import org.sparkzorder.layout.RowWidths
+import org.sparkzorder.layout.{RowWidths, UnitLayout, ValueDistribution}
 import org.sparkzorder.stats.KeyEncoding
 
 /** One key column of the sampled rows, encoded by [[KeyEncoding]]. */
@@ -38,12 +38,11 @@ object KeySample {
   private val Seed = 0x5a6f726465724b65L
 
   /**
-   * Samples rows (file, tie, key, ..), each with its file's probability. A task that runs again
-   * samples the same rows.
+   * Samples rows (file, tie, key, ..), each with its file's probability. A task that runs again samples the same rows.
    *
    * @param partition number of the task's partition
-   * @param widths for each file, how much likelier a row is at its place. Rows then end with their
-   *   values of the curve. A row may be drawn several times
+   * @param widths for each file, how much likelier a row is at its place. Rows then end with their values of the curve.
+   *   A row may be drawn several times
    */
   def draw(
       partition: Int,
@@ -69,10 +68,7 @@ object KeySample {
     new KeySample(files.toArray, ties.toArray, columns.map(_.result()))
   }
 
-  /**
-   * Runs [[draw]] in a task of the sample job. Made in this object, so that the closure contains
-   * nothing else.
-   */
+  /** Runs [[draw]] in a task of the sample job. Made in this object, so that the closure contains nothing else. */
   def task(
       probabilities: Broadcast[Array[Double]],
       encodings: Array[KeyEncoding],
@@ -96,5 +92,34 @@ object KeySample {
 
     def result(): KeyValues =
       if (encoding.isLong) new LongKeyValues(longs.toArray, nulls) else new BytesKeyValues(bytes.toArray)
+  }
+}
+
+/** Row number `row` of a sample. */
+private[write] final case class SampledRow(sample: KeySample, row: Int) {
+  def file: Int = sample.files(row)
+  def tie: Long = sample.ties(row)
+
+  /** The encoded values that rows are placed by, then those of the key columns. */
+  def values: Seq[Any] = sample.key(row)
+  def value(c: Int): Any = sample.columns(c)(row)
+
+  /** Its key in a layout, see [[org.sparkzorder.layout.Cuts]]. Without columns, rows keep the order of their files. */
+  def key(layout: UnitLayout): (Long, Long) = {
+    val columns = layout.distributions.length
+    (if (columns == 0) file.toLong else layout.z(values.take(columns)), tie)
+  }
+}
+
+private[write] object SampledRows {
+
+  /** The distribution of each of the sampled values. */
+  def distributions(rows: IndexedSeq[SampledRow], encodings: Seq[KeyEncoding]): IndexedSeq[ValueDistribution] =
+    encodings.indices.map(c => ValueDistribution.ofEncoded(rows.map(_.value(c)), encodings(c).isLong))
+
+  /** The rows of each unit; a unit without rows is not in the map. */
+  def ofUnits(samples: Seq[KeySample], unitOfFile: Array[Int]): Map[Int, IndexedSeq[SampledRow]] = {
+    val all = for { sample <- samples.toIndexedSeq; row <- 0 until sample.rows } yield SampledRow(sample, row)
+    all.groupBy(row => unitOfFile(row.file))
   }
 }

@@ -20,10 +20,8 @@ private[write] final case class ProbedRow(unit: Int, z: Long, tie: Long, width: 
 private[write] object WidthProbe {
   private val Seed = 0x5a6f726465725744L
 
-  /** The share of large inputs that is read. */
   private val Share = 0.05
 
-  /** Inputs of fewer bytes are read whole. */
   private val Whole = 32L << 20
 
   /** So many times the sampled rows are looked at, since wide rows may be few. */
@@ -35,7 +33,6 @@ private[write] object WidthProbe {
   /** How many times as many rows are looked at as were sampled. */
   def times(sampled: Double, columns: Int): Double = math.min(MostTimes, MostValues / columns / math.max(1d, sampled))
 
-  /** @param bytes of the input files */
   def shareOf(bytes: Double): Double = math.min(1d, math.max(Share, Whole / math.max(1d, bytes)))
 
   /** This share of so many things, evenly spaced; at least one. */
@@ -74,8 +71,8 @@ private[write] object WidthProbe {
   private val Dictionary = 1 << 19
 
   /**
-   * A value counts as what a compressor adds for it, divided by the number of rows that have it if there is a dictionary.
-   * A null counts nothing.
+   * A value counts as what a compressor adds for it, divided by the number of rows that have it if there is a
+   * dictionary. A null counts nothing.
    */
   private final class Widths(columns: Seq[DataType]) {
     // A number takes half of its bytes in a file, about.
@@ -109,7 +106,6 @@ private[write] object WidthProbe {
 
     def close(): Unit = deflater.end()
 
-    /** The widths of the rows that were added. */
     def result(rows: Int): Array[Double] = {
       val widths = Array.fill(rows)(1d)
       for ((values, taken) <- hashes.map(_.result()).zip(sizes.map(_.result()))) {

@@ -40,23 +40,18 @@ private[write] final case class WrittenFile(
 )
 
 /**
- * Writes the rows of one slot to one file, or to several when there is a limit, and collects their
- * statistics meanwhile. A slot without rows gets no file.
- *
- * The name of the file contains the attempt, and only files that a task reports to the driver
- * count. So no step mistakes the files of an attempt that was retried or overtaken for outputs.
+ * What the tasks of a rewrite need.
  *
  * @param directories URI of the folder to write to, for each slot
  * @param schema of the file; rows may have more fields after these, see [[LeadingFields]]
  * @param keepEmpty slots that get a file even when they have no rows
  * @param limits set when files have a limit of rows
- * @param uploads set when the folders are such that S3A leaves uploads open there, see
- *   [[StagedUpload$]]
+ * @param uploads set when the folders are such that S3A leaves uploads open there, see [[StagedUpload$]]
  * @param readBack set to read the files back
  * @param zone of the driver, if it matters
  * @param columnwise set to write Parquet files column by column where they can be, with our own dictionaries
  */
-private[write] final class FileTask(
+private[write] final case class FileTaskSpec(
     factory: OutputWriterFactory,
     conf: SerializableConfiguration,
     directories: IndexedSeq[String],
@@ -69,9 +64,18 @@ private[write] final class FileTask(
     readBack: Option[ReadBack],
     zone: Option[String],
     columnwise: Option[FloatDictionaries]
-) extends Serializable {
+)
 
-  /** Returns the files in the order of their rows. */
+/**
+ * Writes the rows of one slot to one file, or to several when there is a limit, and collects their
+ * statistics meanwhile. A slot without rows gets no file.
+ *
+ * The name of the file contains the attempt, and only files that a task reports to the driver
+ * count. So no step mistakes the files of an attempt that was retried or overtaken for outputs.
+ */
+private[write] final class FileTask(spec: FileTaskSpec) extends Serializable {
+  import spec._
+
   def write(task: TaskContext, rows: Iterator[InternalRow]): Seq[WrittenFile] = {
     val slot = task.partitionId()
     zone.foreach(OrcZone.refuseOther)

@@ -5,10 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjecti
 import org.apache.spark.sql.types.StructType
 
 /**
- * Takes the last fields off rows: those that rows were placed and sorted by. An unsafe row begins
- * with a null bit for each field, rounded up to words, and then has a word for each field. If the
- * null bits take as many words without the last fields, the shorter row is a view of the same
- * memory. This avoids a projection, which copies every byte.
+ * Takes the last fields off rows: those that rows were placed and sorted by. An unsafe row begins with a null bit for
+ * each field, rounded up to words. If these take as many words without the last fields, the shorter row is a view of
+ * the same memory, which avoids a projection.
  *
  * @param schema of the fields to keep
  */

@@ -7,8 +7,8 @@ import java.util.TimeZone
 import org.apache.spark.sql.types._
 
 /**
- * The time zone of a JVM, by which ORC's reader and writer turn stored clocks into instants and back. If an executor has
- * another one than the driver, or than another executor, the clocks of a rewrite are not those that were stored.
+ * The time zone of a JVM, by which ORC's reader and writer turn stored clocks into instants and back. If an executor
+ * has another one than the driver, or than another executor, the clocks of a rewrite are not those that were stored.
  */
 private[write] object OrcZone {
 

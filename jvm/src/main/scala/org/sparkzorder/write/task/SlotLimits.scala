@@ -17,10 +17,7 @@ import org.sparkzorder.write.rows.RowPlan
 private[write] final class SlotLimits(most: Long, z: Option[Int], shape: LayoutShape, plan: Broadcast[RowPlan])
     extends Serializable {
 
-  /**
-   * The rows of a slot, file by file. Each file's rows must be read to their end before the next is
-   * asked for.
-   */
+  /** The rows of a slot, file by file. Each file's rows must be read to their end before the next is asked for. */
   def filesOf(slot: Int, rows: Iterator[InternalRow]): Iterator[Iterator[InternalRow]] = {
     val layout = plan.value.layout
     val curve = layout.units(layout.unitOfSlot(slot)).curve

@@ -1,10 +1,13 @@
 package org.sparkzorder.write.task
 
 import java.io.IOException
+import java.util.UUID
 
 import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.JsonNode
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileSystem, LocalDirAllocator, Path}
+import org.apache.hadoop.io.IOUtils
 
 import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.OpenUpload
@@ -40,4 +43,36 @@ object StagedUpload {
     if (node.isTextual) node.asText
     else Seq("etag", "checksumAlgorithm", "checksum").map(node.path(_)).takeWhile(_.isTextual).map(_.asText)
       .mkString(";")
+}
+
+/**
+ * How tasks write files on an object store: as uploads that are left open.
+ *
+ * @param operationId is in the names of the files
+ * @param read all bytes of a small file, or an `IOException`
+ */
+final case class OpenUploads(operationId: String, read: (FileSystem, Path) => Array[Byte])
+
+/**
+ * A file that is written on a local disk first, and then copied to an object store. It is in the
+ * folder in which S3A keeps the parts of a file until they are uploaded.
+ */
+private[write] final class LocalFirst(conf: Configuration) {
+  private val disk = FileSystem.getLocal(conf)
+
+  val path: Path = disk.makeQualified(
+    new LocalDirAllocator(LocalFirst.BufferFolder).getLocalPathForWrite(s"zorder-${UUID.randomUUID()}", conf)
+  )
+
+  def copyTo(target: Path): Unit =
+    IOUtils.copyBytes(disk.open(path), target.getFileSystem(conf).create(target, true), conf, true)
+
+  def delete(): Unit = {
+    disk.delete(path, false)
+    ()
+  }
+}
+
+private object LocalFirst {
+  private val BufferFolder = "fs.s3a.buffer.dir"
 }

@@ -4,13 +4,13 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.orc.TypeDescription
 import org.apache.parquet.column.Encoding
 import org.apache.parquet.column.Encoding._
-import org.apache.parquet.schema.MessageTypeParser
+import org.apache.parquet.schema.{MessageType, MessageTypeParser, Types}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.write.orc.OrcFloats
-import org.sparkzorder.write.preserve.{KeptParquet, KnownEncodings}
+import org.sparkzorder.write.preserve.{KnownEncodings, PreservedParquet}
 
 class WriterLimitsSuite extends AnyFunSuite {
 
@@ -76,6 +76,10 @@ class WriterLimitsSuite extends AnyFunSuite {
     Seq("float", "double").foreach(t => assert(!filters(s"required $t b;").getBoolean(s"$enabled#b", true), t))
     val dotted = filters("required boolean a.b;", enabled -> true, s"$enabled#c" -> true)
     assert(!dotted.getBoolean(enabled, true) && dotted.getBoolean(s"$enabled#c", false))
+    // Hadoop cuts off the blank of a key, so the setting would be that of another column.
+    val blank = new MessageType("m", Types.required(BOOLEAN).named("b "), Types.required(INT32).named("b"))
+    val ofBlank = set(MisleadingFilters.turnOff(_, blank))(enabled -> true)
+    assert(!ofBlank.getBoolean(enabled, true) && ofBlank.get(s"$enabled#b") == null)
   }
 
   test("parquet-java makes no dictionary of floating-point numbers, and what the settings said is known") {
@@ -102,8 +106,8 @@ class WriterLimitsSuite extends AnyFunSuite {
     assert(left("s") == null && left("*") == null)
   }
 
-  private def kept(schema: Option[String], encodings: Set[(PrimitiveTypeName, Encoding)]): KeptParquet = {
+  private def kept(schema: Option[String], encodings: Set[(PrimitiveTypeName, Encoding)]): PreservedParquet = {
     val file = schema.map(fields => MessageTypeParser.parseMessageType(s"message m { $fields }"))
-    KeptParquet(file, Map.empty, Map.empty, namesInAnyCase = false, Set.empty, encodings)
+    PreservedParquet(file, Map.empty, Map.empty, namesInAnyCase = false, Set.empty, encodings)
   }
 }

@@ -67,8 +67,7 @@ trait RewriteJobs extends LocalSpark { this: Suite =>
       by: Option[FileFormat] = None,
       staging: Path = folder()
   ): RewriteResult = {
-    val result = new RewriteJob(
-      spark,
+    val spec = RewriteSpec(
       by.getOrElse(if (source.format == "orc") new OrcFileFormat else new ParquetFileFormat),
       source.schema,
       Map.empty,
@@ -83,7 +82,8 @@ trait RewriteJobs extends LocalSpark { this: Suite =>
       sampleRows,
       maxRecords = maxRecords,
       bytes = bytes
-    ).run()
+    )
+    val result = new RewriteJob(spark, spec).run()
     assert(result.read == result.written && result.read.map(_.rows) == units.map(_.rows))
     result
   }

@@ -17,7 +17,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.{InRest, LocalSpark}
 import org.sparkzorder.stats.RandomValues
-import org.sparkzorder.write.preserve.KeptOrcSchema
+import org.sparkzorder.write.preserve.PreservedOrcSchema
 
 /** Spark's readers read what was written, for each type, nested in each way, with nulls at each level. */
 class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
@@ -93,7 +93,7 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
   }
 
   private def settingsOf(schema: StructType, proleptic: Boolean): OrcFileSettings =
-    OrcFileSettings(KeptOrcSchema.of(schema, Nil).schema, Some(proleptic), Map.empty, batchSize = 7)
+    OrcFileSettings(PreservedOrcSchema.of(schema, Nil).schema, Some(proleptic), Map.empty, batchSize = 7)
 
   private def read(file: File, schema: StructType): DataFrame = spark.read.schema(schema).orc(file.toString)
 
@@ -182,12 +182,12 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
       file(s"struct<A:bigint,s:struct<T:$instant>,c:char(3)>", 1 -> "1", 3 -> "2"),
       file(s"struct<A:bigint,s:struct<T:$instant>>", 1 -> "1", 3 -> "3")
     )
-    val kept = KeptOrcSchema.of(table, same)
+    val kept = PreservedOrcSchema.of(table, same)
     assert(kept.schema.toString == s"struct<A:bigint,s:struct<T:$instant>,c:string>")
     assert(kept.schema.findSubtype(1).getAttributeValue("id") == "1")
     assert(kept.lost == Seq("type attribute `id` of `S`.`t`", "stored type of `c`"))
     assert(kept.respelled)
-    val other = KeptOrcSchema.of(table, Seq(file(s"struct<a:int,S:struct<t:timestamp>,c:varchar(3)>")))
+    val other = PreservedOrcSchema.of(table, Seq(file(s"struct<a:int,S:struct<t:timestamp>,c:varchar(3)>")))
     assert(other.schema.toString == "struct<a:bigint,S:struct<t:timestamp>,c:varchar(3)>")
     assert(other.lost == Seq("stored type of `a`"))
   }

@@ -18,7 +18,7 @@ class UnitLayoutsSuite extends AnyFunSuite {
     val columns = rows.head.indices.map(c => new BytesKeyValues(rows.map(r => text(r(c))).toArray): KeyValues)
     val sample = new KeySample(new Array[Int](rows.size), Array.tabulate(rows.size)(_.toLong), columns.toArray)
     val shape = LayoutShape(curve, aligned = true)
-    UnitLayouts.of(Seq(sample), Array(0), IndexedSeq(files), encodings, Seq(1d, 1d), shape, stored = kept).units(0)
+    UnitLayouts(Array(0), IndexedSeq(files), encodings, Seq(1d, 1d), shape, stored = kept).of(Seq(sample)).units(0)
   }
 
   private def sizeOf(unit: UnitLayout): Long = unit.distributions.map(FrameBytes.size).sum
@@ -70,7 +70,7 @@ class UnitLayoutsSuite extends AnyFunSuite {
       val keys = new KeySample(new Array[Int](sample.size), Array.fill(sample.size)(random.nextLong()), columns.toArray)
       val shape = LayoutShape(LayoutSpec.Order, aligned = false)
       val unit =
-        UnitLayouts.of(Seq(keys), Array(0), IndexedSeq(files), encodings, Seq(1d, 1d), shape, stored = true).units(0)
+        UnitLayouts(Array(0), IndexedSeq(files), encodings, Seq(1d, 1d), shape, stored = true).of(Seq(keys)).units(0)
       assert(unit.distributions.forall(_.distinct < 50 * files) && unit.cuts.slots == files)
       // This holds for rows that were not sampled, too.
       val found = rows.groupBy(r => unit.cuts.slot(unit.z(r.map(text)), random.nextLong())).toSeq.sortBy(_._1).map(_._2)

@@ -3,7 +3,7 @@ package org.sparkzorder.write.preserve
 import scala.collection.mutable.ArrayBuffer
 import scala.jdk.CollectionConverters._
 
-import org.apache.parquet.schema.{GroupType, PrimitiveType, Type}
+import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType, Type}
 import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{BINARY, INT96}
 import org.apache.parquet.schema.Type.Repetition
@@ -13,17 +13,49 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.sparkzorder.compat._
 
 /**
- * Builds the fields of a [[KeptSchema]], and notes what the inputs have and the new schema does
- * not.
+ * The schema of the new Parquet files. It has the columns of Spark's own schema in their order.
+ * Where the input files agree and Spark's values fit, it has their names, ids, types and shapes.
+ *
+ * @param lost in words, what an input has and the new schema does not
  */
+final case class PreservedSchema(schema: MessageType, lost: Seq[String])
+
+object PreservedSchema {
+
+  /**
+   * @param spark the schema that Spark would write
+   * @param inputs the different schemas of the inputs, at least one
+   */
+  def of(spark: MessageType, inputs: Seq[MessageType]): PreservedSchema = {
+    val merge = new SchemaMerge
+    val fields = merge.fields(spark, inputs, Nil)
+    val name = FileSpelling.agreed(inputs.map(_.getName)).getOrElse(spark.getName)
+    PreservedSchema(new MessageType(name, fields.asJava), merge.lost.distinct.toVector)
+  }
+
+  /**
+   * The paths of leaves in the kept schema, by their paths in Spark's schema in lower case. Leaves
+   * whose paths differ only in case are left out.
+   */
+  def leaves(spark: GroupType, kept: GroupType): Map[Seq[String], Seq[String]] =
+    leafPaths(spark).map(_.map(FileSpelling.fold)).zip(leafPaths(kept)).groupMap(_._1)(_._2).collect {
+      case (path, Seq(one)) => path -> one
+    }
+
+  private[write] def leafPaths(group: GroupType): Seq[Seq[String]] = group.getFields.asScala.toVector.flatMap { f =>
+    if (f.isPrimitive) Seq(Seq(f.getName)) else leafPaths(f.asGroupType).map(f.getName +: _)
+  }
+}
+
+/** Builds the fields of a [[PreservedSchema]], and notes what the inputs have and the new schema does not. */
 private[write] final class SchemaMerge {
+  import FileSpelling.agreed
   import SchemaMerge._
 
   val lost = new ArrayBuffer[String]
 
   private def lose(path: Seq[String], what: String): Unit = lost += s"$what of ${quoteNameParts(path)}"
 
-  /** The fields of a struct. */
   def fields(spark: GroupType, inputs: Seq[GroupType], path: Seq[String]): Seq[Type] = {
     val names = spark.getFields.asScala.map(_.getName).toVector
     val found = inputs.map(group => FileSpelling.find(names, group.getFields.asScala.toVector)((f: Type) => f.getName))
@@ -34,8 +66,7 @@ private[write] final class SchemaMerge {
   }
 
   /**
-   * @param everywhere whether every input with the parent has the field, so that Spark never adds a
-   *   null
+   * @param everywhere whether every input with the parent has the field, so that Spark never adds a null
    */
   private def field(spark: Type, inputs: Seq[Type], everywhere: Boolean, path: Seq[String]): Type =
     if (inputs.isEmpty) spark
@@ -64,9 +95,8 @@ private[write] final class SchemaMerge {
     }
 
   private def idOf(spark: Type, inputs: Seq[Type], path: Seq[String]): Option[Int] = {
-    def id(t: Type) = Option(t.getId).map(_.intValue)
-    agreed(inputs.map(id)) match {
-      case Some(one) => one.orElse(id(spark))
+    agreed(inputs.map(EntryShape.id)) match {
+      case Some(one) => one.orElse(EntryShape.id(spark))
       case None      =>
         lose(path, "field id")
         None
@@ -134,10 +164,7 @@ private[write] final class SchemaMerge {
     }
   }
 
-  /**
-   * An element, key or value. Users do not choose its name, so Spark's name is taken where files
-   * differ.
-   */
+  /** An element, key or value. Users do not choose its name, so Spark's name is taken where files differ. */
   private def inner(spark: Type, inputs: Seq[Type], keepsName: Boolean, path: Seq[String]): Type = {
     val alike =
       if (keepsName && agreed(inputs.map(_.getName)).isDefined) inputs
@@ -148,21 +175,14 @@ private[write] final class SchemaMerge {
 
 private object SchemaMerge {
 
-  /** What every field of a Parquet schema has, whatever its type. */
   private final case class FieldHead(repetition: Repetition, name: String, id: Option[Int]) {
     def of(t: Type): Type = EntryShape.as(t, repetition, name, id)
   }
 
   private def group(head: FieldHead, spark: Type, inputs: Seq[GroupType], fields: Seq[Type]): GroupType = {
-    val annotation = agreed(inputs.map(g => Option(g.getLogicalTypeAnnotation)))
+    val annotation = FileSpelling.agreed(inputs.map(g => Option(g.getLogicalTypeAnnotation)))
       .getOrElse(Option(spark.getLogicalTypeAnnotation))
     EntryShape.group(head.repetition, annotation.orNull, fields, head.name, head.id)
-  }
-
-  /** The value that all have; None when they differ. */
-  private def agreed[T](all: Seq[T]): Option[T] = all.distinct match {
-    case Seq(one) => Some(one)
-    case _        => None
   }
 
   private def unit(t: PrimitiveType): Option[String] = t.getLogicalTypeAnnotation match {

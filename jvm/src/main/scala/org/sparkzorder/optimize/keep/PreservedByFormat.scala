@@ -10,32 +10,42 @@ import org.sparkzorder.footer.traits.{FileTraits, KeptKeys}
 import org.sparkzorder.optimize.Input
 import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.orc.{OrcFileSettings, OrcFloats}
-import org.sparkzorder.write.preserve.{KeptOrc, KeptOrcSchema}
+import org.sparkzorder.write.preserve.{PreservedOrc, PreservedOrcSchema}
 
-/** What new ORC files take over from the inputs. */
-private final class KeptOfOrc(table: PlainTable, inputs: IndexedSeq[Input], traits: IndexedSeq[FileTraits]) {
+private[optimize] object PreservedByFormat {
+
+  /** @param writeConf settings for the write, which override those of the session */
+  def of(table: PlainTable, inputs: Seq[Input], writeConf: Map[String, String]): PreservedFromInputs = {
+    val traits = inputs.flatMap(_.footer.traits).toIndexedSeq
+    if (traits.isEmpty || traits.size < inputs.size) PreservedFromInputs.nothing
+    else if (table.formatName == "parquet") new PreservedOfParquet(table, inputs.toIndexedSeq, traits, writeConf).result
+    else new PreservedOfOrc(table, inputs.toIndexedSeq, traits).result
+  }
+}
+
+private final class PreservedOfOrc(table: PlainTable, inputs: IndexedSeq[Input], traits: IndexedSeq[FileTraits]) {
 
   private val conf = table.session.sessionState.newHadoopConf()
 
-  /** One file for each different schema. */
   private val footers: Seq[WholeOrcFooter] =
     traits.map(_.schema).distinct.map(d => read(traits.indexWhere(_.schema == d)))
 
   private def read(i: Int): WholeOrcFooter = WholeOrcFooter.of(conf, inputs(i).status)
 
-  def result: KeptFromInputs = {
+  def result: PreservedFromInputs = {
     val schemas = footers.map(_.schema)
-    val kept = KeptOrcSchema.of(table.dataSchema, schemas)
-    val texts = new KeptOfOrc.Texts(i => read(i).keyValues)
+    val kept = PreservedOrcSchema.of(table.dataSchema, schemas)
+    val texts = new PreservedOfOrc.Texts(i => read(i).keyValues)
     val keys = KeptKeys.of(traits, texts, sameSchema = schemas.forall(_ == kept.schema), sameCalendar = true)
-    val (misleading, blooms) = traits.flatMap(_.bloomFilters).distinct.partition(isFloat(_, kept.schema +: schemas))
+    val (misleading, blooms) = traits.flatMap(_.bloomFilters).distinct
+      .partition(c => isFloat(c, kept.schema +: schemas) || !BloomFilters.canBeNamed("orc", c))
     val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
-    KeptFromInputs(
-      files = Some(KeptOrc(OrcFileSettings(kept.schema, proleptic, keys.values, batch), kept.respelled)),
+    PreservedFromInputs(
+      files = Some(PreservedOrc(OrcFileSettings(kept.schema, proleptic, keys.values, batch), kept.respelled)),
       options = Map.empty,
       bloomFilters = blooms,
       lost = kept.lost ++ calendars ++ keys.lost ++ misleading.map(BloomFilters.lost) ++
-        KeptFromInputs.mixedCodecs(traits)
+        PreservedFromInputs.mixedCodecs(traits)
     )
   }
 
@@ -47,18 +57,16 @@ private final class KeptOfOrc(table: PlainTable, inputs: IndexedSeq[Input], trai
   }
 
   /** Of the files with dates or times: for others it makes no difference. */
-  private lazy val isProleptic: Seq[Boolean] = footers.filter(f => hasTimes(f.schema)).map(_.proleptic).distinct
+  private lazy val isProleptic: Seq[Boolean] =
+    footers.filter(f => OrcFloats.has(f.schema, PreservedOfOrc.Times)).map(_.proleptic).distinct
 
   private def proleptic: Option[Boolean] = if (isProleptic.size == 1) isProleptic.headOption else None
 
   private def calendars: Seq[String] =
     if (isProleptic.size > 1) Seq("calendar of dates before 1582 (the files differ)") else Nil
-
-  private def hasTimes(t: TypeDescription): Boolean =
-    (0 to t.getMaximumId).exists(id => KeptOfOrc.Times(t.findSubtype(id).getCategory))
 }
 
-private object KeptOfOrc {
+private object PreservedOfOrc {
   private val Times = Set(Category.DATE, Category.TIMESTAMP, Category.TIMESTAMP_INSTANT)
 
   /** Reads the key-value metadata of a file when the first text of it is needed, and keeps it. */

@@ -13,9 +13,9 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
  * schema: with other names, value types and shapes of lists. A value that does not fit is an error,
  * and so is a null where the kept schema has none.
  */
-private[write] final class KeptConsumer(out: RecordConsumer, root: KeptNode) extends RecordConsumer {
+private[write] final class PreservedConsumer(out: RecordConsumer, root: PreservedNode) extends RecordConsumer {
 
-  private var stack: List[KeptNode] = List(root)
+  private var stack: List[PreservedNode] = List(root)
 
   override def startMessage(): Unit = {
     stack = List(root)
@@ -99,12 +99,12 @@ private[write] final class KeptConsumer(out: RecordConsumer, root: KeptNode) ext
  * @param silentField whether the kept schema does not have this field as a level of its own
  * @param silentGroup whether the kept schema does not have this group as a level of its own
  */
-private[write] final class KeptNode(
+private[write] final class PreservedNode(
     val name: String,
     val index: Int,
     val required: Boolean,
     val conversion: Conversion,
-    val children: Array[KeptNode],
+    val children: Array[PreservedNode],
     val silentField: Boolean = false,
     val silentGroup: Boolean = false
 ) {
@@ -116,16 +116,15 @@ private[write] final class KeptNode(
   var seen = 0
   private val wanted = children.count(_.required)
 
-  def checkComplete(): Unit = if (seen != wanted) refuse(KeptNode.NullInRequired)
+  def checkComplete(): Unit = if (seen != wanted) refuse(PreservedNode.NullInRequired)
 
-  def refuse(what: String): Unit = throw KeptNode.refused(name, what)
+  def refuse(what: String): Unit = throw PreservedNode.refused(name, what)
 
-  /** Whether records have to be changed or checked. */
   def isNeeded: Boolean =
     silentField || silentGroup || conversion != Conversion.Same || wanted > 0 || children.exists(_.isNeeded)
 }
 
-private[write] object KeptNode {
+private[write] object PreservedNode {
 
   val NullInRequired = "a null, but all of the files say that there is none"
 
@@ -133,33 +132,33 @@ private[write] object KeptNode {
     new IllegalStateException(s"${quoteIdentifier(name)}: $what")
 
   /** @throws java.lang.IllegalStateException when the schemas do not have the same fields */
-  def root(spark: GroupType, kept: GroupType): KeptNode =
-    new KeptNode(kept.getName, 0, required = false, Conversion.Same, children(spark, kept))
+  def root(spark: GroupType, kept: GroupType): PreservedNode =
+    new PreservedNode(kept.getName, 0, required = false, Conversion.Same, children(spark, kept))
 
-  private def children(spark: GroupType, kept: GroupType): Array[KeptNode] = {
+  private def children(spark: GroupType, kept: GroupType): Array[PreservedNode] = {
     if (spark.getFieldCount != kept.getFieldCount) mismatch(spark, kept)
     Array.tabulate(spark.getFieldCount)(i => node(spark.getType(i), kept.getType(i), i))
   }
 
-  private def node(spark: Type, kept: Type, index: Int): KeptNode = {
+  private def node(spark: Type, kept: Type, index: Int): PreservedNode = {
     val required = kept.isRepetition(REQUIRED)
     if (!spark.isRepetition(REPEATED) && EntryShape.of(kept, 1).exists(_.levels == 2)) {
       val element = spark.asGroupType.getType(0).asGroupType.getType(0)
       val entries = repeated(element, EntryShape.of(kept, 1).get.parts.head)
-      new KeptNode(kept.getName, index, required, Conversion.Same, Array(entries))
+      new PreservedNode(kept.getName, index, required, Conversion.Same, Array(entries))
     } else if (spark.isPrimitive != kept.isPrimitive || spark.isRepetition(REPEATED) != kept.isRepetition(REPEATED))
       mismatch(spark, kept)
     else if (spark.isPrimitive)
-      new KeptNode(kept.getName, index, required, conversion(spark, kept), Array.empty)
+      new PreservedNode(kept.getName, index, required, conversion(spark, kept), Array.empty)
     else
-      new KeptNode(kept.getName, index, required, Conversion.Same, children(spark.asGroupType, kept.asGroupType))
+      new PreservedNode(kept.getName, index, required, Conversion.Same, children(spark.asGroupType, kept.asGroupType))
   }
 
   /** Leaves out Spark's group around each element, since the element itself is repeated. */
-  private def repeated(element: Type, stored: Type): KeptNode = {
+  private def repeated(element: Type, stored: Type): PreservedNode = {
     val value = node(element, stored, 0)
-    val inner = new KeptNode(value.name, 0, required = true, value.conversion, value.children, silentField = true)
-    new KeptNode(stored.getName, 0, required = false, Conversion.Same, Array(inner), silentGroup = true)
+    val inner = new PreservedNode(value.name, 0, required = true, value.conversion, value.children, silentField = true)
+    new PreservedNode(stored.getName, 0, required = false, Conversion.Same, Array(inner), silentGroup = true)
   }
 
   private def conversion(spark: Type, kept: Type): Conversion =

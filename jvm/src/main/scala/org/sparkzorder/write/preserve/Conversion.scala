@@ -18,9 +18,7 @@ private[write] object Conversion {
 
   case object Same extends Conversion
 
-  /**
-   * Stores instants or wall clocks in milliseconds. A finer value is an error; it is not rounded.
-   */
+  /** Stores instants or wall clocks in milliseconds. A finer value is an error; it is not rounded. */
   case object ToMillis extends Conversion
 
   /** Stores no value at all: the type is Parquet's type of columns that are null in every row. */
@@ -58,9 +56,7 @@ private[write] object Conversion {
   /** Some writers (fastparquet) give lengths to types that have none. */
   def lengthOf(t: PrimitiveType): Int = if (t.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY) t.getTypeLength else 0
 
-  /**
-   * Spark's vectorized reader fails for shorter decimals in BINARY that are not in a dictionary.
-   */
+  /** Spark's vectorized reader fails for shorter decimals in BINARY that are not in a dictionary. */
   private def isReadable(file: PrimitiveType, precision: Int): Boolean =
     file.getPrimitiveTypeName != BINARY || precision > Decimal.MAX_LONG_DIGITS
 
@@ -91,7 +87,6 @@ private[write] object Conversion {
     }
   }
 
-  /** The bytes of a decimal or of a whole number. */
   def bytesOf(number: BigInteger, target: PrimitiveType): Binary = {
     val shortest = number.toByteArray
     if (target.getPrimitiveTypeName == BINARY) Binary.fromConstantByteArray(shortest)
@@ -104,7 +99,6 @@ private[write] object Conversion {
     }
   }
 
-  /** Whether the number fits a type of 32 or 64 bits, signed or not. */
   def fits(number: BigInteger, target: PrimitiveType): Boolean = {
     val bits = if (target.getPrimitiveTypeName == INT32) 32 else 64
     target.getLogicalTypeAnnotation match {

@@ -15,23 +15,24 @@ import org.apache.spark.sql.types._
  * @param lost in words, what the inputs have and the new files have not
  * @param respelled whether a name differs from the table's
  */
-final case class KeptOrcSchema(schema: TypeDescription, lost: Seq[String], respelled: Boolean)
+final case class PreservedOrcSchema(schema: TypeDescription, lost: Seq[String], respelled: Boolean)
 
-object KeptOrcSchema {
+object PreservedOrcSchema {
 
   /**
    * The table's columns, with the names, types and attributes that all files agree on.
    *
    * @param inputs the different schemas of the files
    */
-  def of(table: StructType, inputs: Seq[TypeDescription]): KeptOrcSchema = {
+  def of(table: StructType, inputs: Seq[TypeDescription]): PreservedOrcSchema = {
     val merge = new OrcSchemaMerge
     val schema = merge.struct(table, inputs.filter(_.getCategory == Category.STRUCT), Nil)
-    KeptOrcSchema(schema, merge.lost.toVector.distinct, merge.respelled)
+    PreservedOrcSchema(schema, merge.lost.toVector.distinct, merge.respelled)
   }
 }
 
 private final class OrcSchemaMerge {
+  import FileSpelling.agreed
   import OrcSchemaMerge._
 
   val lost = new ArrayBuffer[String]
@@ -87,14 +88,12 @@ private final class OrcSchemaMerge {
     }
     if (kept.isEmpty && inputs.nonEmpty) lose(path, "stored type")
     val result = withAttributes(kept.getOrElse(plain(spark)), inputs, path)
-    // Without this attribute Spark may read another type. Where all files lack it, Spark does not
-    // need it.
+    // Without this attribute Spark may read another type. Where all files lack it, Spark does not need it.
     val ofFiles = if (kept.isEmpty) None else agreed(inputs.map(sparkType))
     ofFiles.getOrElse(sparkType(spark)).foreach(result.setAttribute(SparkType, _))
     result
   }
 
-  /** Adds the attributes that all inputs have. */
   private def withAttributes(to: TypeDescription, inputs: Seq[TypeDescription], path: Seq[String]): TypeDescription = {
     val ofInputs = inputs.flatMap(_.getAttributeNames.asScala).distinct.filterNot(OfWriter).sorted
     val (same, differ) = ofInputs.partition(key => agreed(inputs.map(_.getAttributeValue(key))).isDefined)
@@ -117,7 +116,6 @@ private object OrcSchemaMerge {
 
   private def sparkType(t: TypeDescription): Option[String] = Option(t.getAttributeValue(SparkType))
 
-  /** The type that Spark's own writer gives a column. */
   private def ofSpark(t: DataType): TypeDescription =
     OrcUtils.orcTypeDescription(new StructType().add("c", t)).getChildren.get(0).clone()
 
@@ -135,11 +133,5 @@ private object OrcSchemaMerge {
       case (_: StringType, _: StringType) => true
       case (read, wanted)                 => read == wanted
     }
-  }
-
-  /** The value that all have; None when they differ. */
-  private def agreed[T](all: Seq[T]): Option[T] = all.distinct match {
-    case Seq(one) => Some(one)
-    case _        => None
   }
 }

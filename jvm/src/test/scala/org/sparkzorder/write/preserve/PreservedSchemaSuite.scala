@@ -10,14 +10,14 @@ import org.apache.parquet.schema.{MessageType, MessageTypeParser, Type, Types}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{BOOLEAN, DOUBLE}
 import org.scalatest.funsuite.AnyFunSuite
 
-class KeptSchemaSuite extends AnyFunSuite {
+class PreservedSchemaSuite extends AnyFunSuite {
 
   /** Fields with `?` before their type are optional, those with `!` are required. */
   private def schema(fields: String): MessageType =
     MessageTypeParser.parseMessageType(s"message m { ${fields.replace("?", "optional ").replace("!", "required ")} }")
 
   private def kept(spark: String, inputs: String*): (String, Seq[String]) = {
-    val result = KeptSchema.of(schema(spark), inputs.map(schema))
+    val result = PreservedSchema.of(schema(spark), inputs.map(schema))
     (result.schema.toString, result.lost)
   }
 
@@ -39,7 +39,7 @@ class KeptSchemaSuite extends AnyFunSuite {
     is(table, "?binary cASE (STRING);")(table)
     is(table, "?int32 case;")(table)
     is(s"?group s { $table }", s"?group S { $table }")(s"?group S { $table }")
-    assert(KeptSchema.leaves(schema(table), schema(table)).isEmpty)
+    assert(PreservedSchema.leaves(schema(table), schema(table)).isEmpty)
   }
 
   test("each of the table's fields finds its own field of a file, and no two find the same") {
@@ -64,16 +64,16 @@ class KeptSchemaSuite extends AnyFunSuite {
     is("?int32 n;", nulls, "?int32 n;")("?int32 n;", "stored type of `n`")
     // The executors get the type in a footer, and the writer of statistics compares its values.
     val conf = new Configuration(false)
-    KeptFooter(Some(schema(nulls)), Map.empty).put(conf)
-    val sent = KeptFooter.in(conf).schema.get
+    PreservedFooter(Some(schema(nulls)), Map.empty).put(conf)
+    val sent = PreservedFooter.in(conf).schema.get
     assert(sent.toString == schema(nulls).toString)
     assert(!Statistics.createStats(sent.getType(0)).hasNonNullValue)
   }
 
   test("a value in a column of nulls only is an error") {
-    val node = KeptNode.root(schema("?int32 n;"), schema("?int32 n (UNKNOWN);"))
+    val node = PreservedNode.root(schema("?int32 n;"), schema("?int32 n (UNKNOWN);"))
     assert(node.isNeeded)
-    val consumer = new KeptConsumer(new NoRecords, node)
+    val consumer = new PreservedConsumer(new NoRecords, node)
     consumer.startMessage()
     consumer.startField("n", 0)
     assert(intercept[IllegalStateException](consumer.addInteger(1)).getMessage.contains("`n`"))
@@ -122,7 +122,7 @@ class KeptSchemaSuite extends AnyFunSuite {
       Seq(DOUBLE, BOOLEAN).map(t => Types.optional(t).length(length).named(t.name): Type).asJava
     )
     Seq(Seq(8), Seq(0, 8), Seq(8, 1)).foreach { lengths =>
-      assert(KeptSchema.of(of(0), lengths.map(of)).lost.isEmpty, lengths)
+      assert(PreservedSchema.of(of(0), lengths.map(of)).lost.isEmpty, lengths)
     }
     is("?fixed_len_byte_array(4) a;", "?fixed_len_byte_array(5) a;")(
       "?fixed_len_byte_array(4) a;",
@@ -181,7 +181,7 @@ class KeptSchemaSuite extends AnyFunSuite {
 
   private def through(spark: String, file: String)(records: RecordConsumer => Unit): Seq[String] = {
     val calls = new Calls
-    val consumer = new KeptConsumer(calls, KeptNode.root(schema(spark), schema(file)))
+    val consumer = new PreservedConsumer(calls, PreservedNode.root(schema(spark), schema(file)))
     consumer.startMessage()
     records(consumer)
     consumer.endMessage()

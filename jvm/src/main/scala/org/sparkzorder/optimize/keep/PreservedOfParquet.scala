@@ -18,10 +18,9 @@ import org.sparkzorder.shim.SparkShim.VariantType
 import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.NullableSchema
 import org.sparkzorder.write.encode.MisleadingFilters
-import org.sparkzorder.write.preserve.{KeptParquet, KeptSchema, KnownEncodings}
+import org.sparkzorder.write.preserve.{KnownEncodings, PreservedParquet, PreservedSchema}
 
-/** What new Parquet files take over from the inputs. */
-private final class KeptOfParquet(
+private final class PreservedOfParquet(
     table: PlainTable,
     inputs: IndexedSeq[Input],
     traits: IndexedSeq[FileTraits],
@@ -32,15 +31,15 @@ private final class KeptOfParquet(
   private def footer(i: Int): WholeFooter =
     footers.getOrElseUpdate(i, WholeFooter.of(conf, inputs(i).status))
 
-  def result: KeptFromInputs = {
+  def result: PreservedFromInputs = {
     val bySchema = traits.groupBy(_.schema).toSeq.map { case (digest, same) =>
       footer(traits.indexWhere(_.schema == digest)).schema -> same
     }
     val schemas = bySchema.map(_._1)
-    val schema = Option.when(!hasVariant(table.dataSchema))(KeptSchema.of(sparkSchema, schemas))
+    val schema = Option.when(!hasVariant(table.dataSchema))(PreservedSchema.of(sparkSchema, schemas))
     val same = schema.exists(s => schemas.forall(_.getFields.toString == s.schema.getFields.toString))
     val keys = KeptKeys.of(traits, (i, key) => footer(i).keyValues(key), same, sameCalendar)
-    val kept = KeptParquet(
+    val kept = PreservedParquet(
       sparkSchema,
       schema.map(_.schema),
       keys.values,
@@ -50,11 +49,11 @@ private final class KeptOfParquet(
     val (blooms, lostBlooms) = bloomFilters(schema.map(_.schema).getOrElse(sparkSchema))
     val (pages, lostPages) = pageVersion(kept)
     val lostOfSchema = schema.fold(Seq.empty[String])(_.lost)
-    KeptFromInputs(
+    PreservedFromInputs(
       files = Some(kept),
       options = pages,
       bloomFilters = blooms,
-      lost = lostOfSchema ++ keys.lost ++ lostBlooms ++ lostPages ++ KeptFromInputs.mixedCodecs(traits)
+      lost = lostOfSchema ++ keys.lost ++ lostBlooms ++ lostPages ++ PreservedFromInputs.mixedCodecs(traits)
     )
   }
 
@@ -80,16 +79,16 @@ private final class KeptOfParquet(
 
   private def bloomFilters(schema: MessageType): (Seq[Seq[String]], Seq[String]) = {
     def fold(path: Seq[String]) = path.map(_.toLowerCase(java.util.Locale.ROOT))
-    val leaves = KeptSchema.leaves(schema, schema)
+    val leaves = PreservedSchema.leaves(schema, schema)
     val wanted = traits.flatMap(_.bloomFilters).distinct
     def misleads(leaf: Seq[String]) =
       MisleadingFilters.isOf(schema.getColumnDescription(leaf.toArray).getPrimitiveType.getPrimitiveTypeName)
     val (can, cannot) =
-      wanted.partition(p => leaves.get(fold(p)).exists(leaf => BloomFilters.canBeNamed(p) && !misleads(leaf)))
+      wanted.partition(p => BloomFilters.canBeNamed("parquet", p) && leaves.get(fold(p)).exists(!misleads(_)))
     (can.map(p => leaves(fold(p))).distinct, cannot.map(BloomFilters.lost))
   }
 
-  private def pageVersion(kept: KeptParquet): (Map[String, String], Seq[String]) = {
+  private def pageVersion(kept: PreservedParquet): (Map[String, String], Seq[String]) = {
     val isCompressed = !writeConf.get(SQLConf.PARQUET_COMPRESSION.key).contains("uncompressed")
     val inAll = traits.filter(_.codecs.nonEmpty).forall(_.encodings.nonEmpty)
     // Some readers know differences in pages of version 1 only, where some writers put them.
@@ -115,10 +114,7 @@ private final class KeptOfParquet(
     !ofTable && !modes.exists(_.equalsIgnoreCase("LEGACY"))
   }
 
-  /**
-   * The writer decides from the rows how to shred a variant, so the schema of the inputs cannot be
-   * kept.
-   */
+  /** The writer decides from the rows how to shred a variant, so the schema of the inputs cannot be kept. */
   private def hasVariant(t: DataType): Boolean = t match {
     case s: StructType => s.exists(f => hasVariant(f.dataType))
     case a: ArrayType  => hasVariant(a.elementType)

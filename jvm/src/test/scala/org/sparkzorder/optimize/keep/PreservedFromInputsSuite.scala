@@ -25,7 +25,7 @@ import org.sparkzorder.{InRest, LocalSpark}
  * Files of other writers keep their schema and the entries of their footers, and Spark reads the
  * same rows from them.
  */
-class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
+class PreservedFromInputsSuite extends AnyFunSuite with LocalSpark {
 
   private val conf = new Configuration
 

@@ -7,16 +7,15 @@ import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.preserve.PreservedMetadata
 
 /**
- * What the new files take over from the inputs beside the rows, such as field ids and key-value
- * metadata. It is the same for all files of a statement. See `docs/what-a-rewrite-keeps.md`.
+ * What the new files take over from the inputs beside the rows, such as field ids and key-value metadata. It is the
+ * same for all files of a statement. See `docs/what-a-rewrite-keeps.md`.
  *
  * @param files what the writer of each file needs to know; None if nothing is kept
  * @param options options for the file writer; the table's own options override them
- * @param bloomFilters leaf columns that have a Bloom filter in some input, with the new files'
- *   spelling of their names
+ * @param bloomFilters leaf columns that have a Bloom filter in some input, with the new files' spelling of their names
  * @param lost what cannot be kept, in words
  */
-private[sparkzorder] final case class KeptFromInputs(
+private[sparkzorder] final case class PreservedFromInputs(
     files: Option[PreservedMetadata],
     options: Map[String, String],
     bloomFilters: Seq[Seq[String]],
@@ -36,26 +35,25 @@ private[sparkzorder] final case class KeptFromInputs(
     }
   }
 
-  /** Whether the new files spell a column differently from the table. */
   def namesInAnyCase: Boolean = files.exists(_.namesInAnyCase)
 
   def warn(table: PlainTable): Unit =
     if (lost.nonEmpty) logWarning(s"OPTIMIZE of ${table.name} does not keep: $text")
 
-  /** The entry for the history. */
   def history: Map[String, String] = if (lost.isEmpty) Map.empty else Map("notKept" -> text)
 
   private def text: String = {
-    val shown = lost.take(KeptFromInputs.MostShown).mkString("; ")
-    if (lost.size > KeptFromInputs.MostShown) s"$shown; and ${lost.size - KeptFromInputs.MostShown} more" else shown
+    val shown = lost.take(PreservedFromInputs.MostShown).mkString("; ")
+    if (lost.size > PreservedFromInputs.MostShown) s"$shown; and ${lost.size - PreservedFromInputs.MostShown} more"
+    else shown
   }
 }
 
-private[sparkzorder] object KeptFromInputs {
+private[sparkzorder] object PreservedFromInputs {
 
   private val MostShown = 20
 
-  val nothing: KeptFromInputs = KeptFromInputs(None, Map.empty, Nil, Nil)
+  val nothing: PreservedFromInputs = PreservedFromInputs(None, Map.empty, Nil, Nil)
 
   def mixedCodecs(traits: Seq[FileTraits]): Seq[String] = {
     val codecs = traits.flatMap(_.codecs).distinct.sorted
