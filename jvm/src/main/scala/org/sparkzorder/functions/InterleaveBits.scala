@@ -62,7 +62,8 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
   private def interleaveBytes(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val inputs = ctx.freshName("inputs")
     val known = ctx.freshName("known")
-    val filled = KnownInputs.code(ctx, children, known, Seq("byte[][]" -> inputs))((i, value) => s"$inputs[$i] = $value;")
+    val filled =
+      KnownInputs.code(ctx, children, known, Seq("byte[][]" -> inputs))((i, value) => s"$inputs[$i] = $value;")
     val self = InterleaveBits.getClass.getName.stripSuffix("$")
     ev.copy(code = code"""
       byte[][] $inputs = new byte[${children.length}][];

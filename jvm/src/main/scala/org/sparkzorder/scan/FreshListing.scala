@@ -71,7 +71,9 @@ private[scan] final class FreshListing(
 
   /** Tables in which nothing is half done, with the operations up to which they are looked at. */
   private def quiet(settled: Seq[SettledTable]): Seq[(Path, VerifiedOperations, TableState)] =
-    settled.filter(_.state.around.isEmpty).map(t => (t.folder.root, VerifiedOperations.of(t.state.state), t.state.state))
+    settled.filter(_.state.around.isEmpty).map(t =>
+      (t.folder.root, VerifiedOperations.of(t.state.state), t.state.state)
+    )
       .filter(_._2 != VerifiedOperations.none)
 
   /** What the listing shows, when it is first asked for: by folder if each may be of another time. */

@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.scan.{CheckedFileIndex, ExchangeAwareListing, CurrentFiles}
+import org.sparkzorder.scan.{CheckedFileIndex, CurrentFiles, ExchangeAwareListing}
 import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
 

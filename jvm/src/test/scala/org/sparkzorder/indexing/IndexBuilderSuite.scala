@@ -78,10 +78,13 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     val reasons = mutable.Map.empty[String, String]
     // The third file is changed after its footer was read and before the last check.
     val touched = Paths.get(files(2).getPath.toUri.getPath)
-    val setting = IndexBuilder.Setting(leftOut = (f, why) => reasons.synchronized {
-      if (reasons.isEmpty) Files.setLastModifiedTime(touched, java.nio.file.attribute.FileTime.fromMillis(12345))
-      reasons.put(f.getPath.getName, why)
-    })
+    val setting = IndexBuilder.Setting(leftOut =
+      (f, why) =>
+        reasons.synchronized {
+          if (reasons.isEmpty) Files.setLastModifiedTime(touched, java.nio.file.attribute.FileTime.fromMillis(12345))
+          reasons.put(f.getPath.getName, why)
+        }
+    )
     val made = built(files :+ growing, schema, setting)
     assert(made.map(_._1) == Seq(files(0), files(3)).map(id))
     assert(reasons.keySet == Set(files(1), files(2), growing).map(_.getPath.getName))

@@ -80,7 +80,7 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
       (slot, asked.functions(i)) match {
         case (_: Count, read)                 => Add(read, value)
         case (_, read) if value.value == null => read
-        case (e: MinOrMax, read) if e.isMin    => Least(Seq(read, value))
+        case (e: MinOrMax, read) if e.isMin   => Least(Seq(read, value))
         case (_, read)                        => Greatest(Seq(read, value))
       }
     })
@@ -105,7 +105,7 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
     val named = asked.aggregate.aggregateExpressions.map(replaced(asked, unionGroups, _) { (i, slot) =>
       val column = unionSlots(i)
       slot match {
-        case _: Count   => Coalesce(Seq(new Sum(column).toAggregateExpression(), Literal(0L)))
+        case _: Count    => Coalesce(Seq(new Sum(column).toAggregateExpression(), Literal(0L)))
         case e: MinOrMax => (if (e.isMin) Min(column) else Max(column)).toAggregateExpression()
       }
     })

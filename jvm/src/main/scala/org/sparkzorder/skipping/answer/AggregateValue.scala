@@ -61,7 +61,7 @@ private[answer] object AggregateValue {
       table.column(column.path, column.dataType).fold[Values]((_, _) => Unknown) { c => (i, _) =>
         if (c.nullCounts(i) < 0) Unknown else table.rows(i) - c.nullCounts(i)
       }
-    case Count(where, None)            => counting(where, table, 0L)((i, _) => table.rows(i))
+    case Count(where, None)             => counting(where, table, 0L)((i, _) => table.rows(i))
     case MinOrMax(Left(c), isMin, p, _) => counting(p, table, null)(bound(c, isMin, table))
     case MinOrMax(Right(i), _, p, dt)   => counting(p, table, null)((_, values) => values.get(i, dt))
   }

@@ -83,12 +83,13 @@ private[answer] object AnswerableAggregate {
       case other             => translated(IsNotNull(other))
     }
 
-    private def extreme(e: Expression, isMin: Boolean, where: Option[StatsPredicate]): Option[AggregateValue] = e match {
-      case a: AttributeReference if AggregateValue.hasExactBounds(a.dataType) =>
-        val of = scan.partitionColumn(a).map(scala.Right(_)).orElse(scan.dataColumn(a).map(scala.Left(_)))
-        of.map(MinOrMax(_, isMin, where.getOrElse(Const.True), a.dataType))
-      case _ => None
-    }
+    private def extreme(e: Expression, isMin: Boolean, where: Option[StatsPredicate]): Option[AggregateValue] =
+      e match {
+        case a: AttributeReference if AggregateValue.hasExactBounds(a.dataType) =>
+          val of = scan.partitionColumn(a).map(scala.Right(_)).orElse(scan.dataColumn(a).map(scala.Left(_)))
+          of.map(MinOrMax(_, isMin, where.getOrElse(Const.True), a.dataType))
+        case _ => None
+      }
   }
 
   /** Types whose equal values are equal objects. */

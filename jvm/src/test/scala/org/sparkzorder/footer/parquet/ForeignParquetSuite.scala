@@ -69,7 +69,10 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     assert(found.forall(c => c.hasBounds && c.nanCount == -1 && c.nullCount == 0))
     files.zip(found).foreach { case (file, c) =>
       val truth = scanned(file, DataFormat.Parquet, schema).columns(columns.head)
-      assert(OrderedValue.order.compare(c.min, truth.min) == 0 && OrderedValue.order.compare(c.max, truth.max) == 0, file.getPath)
+      assert(
+        OrderedValue.order.compare(c.min, truth.min) == 0 && OrderedValue.order.compare(c.max, truth.max) == 0,
+        file.getPath
+      )
     }
   }
 
