@@ -46,7 +46,9 @@ object ConditionForms {
     ),
     Group(
       "Texts",
-      "A string with the binary collation. Of `upper`, `lower` and `ILIKE` only a start of ASCII\ncharacters without i and j is used.",
+      """A string with the binary collation. Of `upper`, `lower` and `ILIKE` only a start of ASCII
+        |characters without i and j is used. Of `lower(email) = 'kim@x.org'` it is the k. If queries ask so,
+        |store the column in lower case and compare it itself: then [layout and values](skipping.md) help.""".stripMargin,
       Seq(
         "s LIKE 'k000%'",
         "s LIKE 'k00_7'",
@@ -195,30 +197,24 @@ object ConditionForms {
 
   /** The page of the documentation. */
   def page(used: Seq[(Group, Seq[(String, Long)])]): String = {
-    def code(condition: String) = s"`${condition.replace("|", "\\|")}`"
     val of = used.map { case (group, forms) =>
-      val rows = forms.map { case (condition, files) => s"| ${code(condition)} | $files |" }
-      s"## ${group.title}\n\n${group.needs}\n\n| Condition | Files of 16 |\n|---|---|\n${rows.mkString("\n")}\n"
+      val lines = forms.map { case (condition, files) => if (files == 1) condition else s"$condition   -- $files files" }
+      s"## ${group.title}\n\n${group.needs}\n\n```text\n${lines.mkString("\n")}\n```\n"
     }
-    val not = unused.map { case (condition, why) => s"| ${code(condition)} | $why |" }
-    s"""# Conditions that skip files
-       |
-       |A test asks a table for the rows of each condition here, and writes down how many files were read.
-       |The table has 16 files, and all its columns rise with `id`. Rows were compared with those of Spark
-       |alone.
-       |
-       |Conditions are joined by AND, OR and NOT. A part that is not used leaves the others as they are.
-       |[EXPLAIN SKIPPING](statements/explain-skipping.md) says for each condition of a query what it
-       |skips, or why it skips nothing.
-       |
-       |${of.mkString("\n")}
-       |## Not used
-       |
-       || Condition | Why |
-       ||---|---|
-       |${not.mkString("\n")}
-       |
-       |[Memory](memory.md) skips by these too, when they are asked again.
-       |""".stripMargin
+    val not = unused.map { case (condition, why) => s"| `$condition` | $why |" }
+    (Intro +: of :+ s"## Not used\n\n| Condition | Why |\n|---|---|\n${not.mkString("\n")}\n" :+ End).mkString("\n")
   }
+
+  private val Intro =
+    """# Conditions that skip files
+      |
+      |A test asks a table of 16 files for the rows of each condition here, and compares them with those
+      |of Spark alone. All columns rise with `id`. One file was read, unless a number says otherwise.
+      |
+      |Conditions are joined by AND, OR and NOT. A part that is not used leaves the others as they are.
+      |[EXPLAIN SKIPPING](statements/explain-skipping.md) says for each condition of a query what it
+      |skips, or why it skips nothing. [Types](choosing-columns.md#types) says which columns have bounds.
+      |""".stripMargin
+
+  private val End = "[Memory](skipping.md#memory) skips by these too, when they are asked again.\n"
 }
