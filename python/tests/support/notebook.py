@@ -1,8 +1,8 @@
-"""The cells of a notebook, as docs/running/notebooks.md has them, run by a kernel of its own.
+"""A notebook, docs/getting-started.ipynb, run by a kernel of its own.
 
-    python notebook.py PAGE FOLDER
+    python notebook.py NOTEBOOK FOLDER
 
-Writes `FOLDER/executed.ipynb`, and the pictures of its outputs beside it. A last cell, which the page does not have,
+Writes `FOLDER/executed.ipynb`, and the pictures of its outputs beside it. A last cell, which the notebook lacks,
 takes a few seconds: `FOLDER/bars.json` has the progress bars that it showed. `test_notebook.py` runs it.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -39,10 +38,11 @@ class Watching(NotebookClient):  # type: ignore[misc]
 
 
 def main() -> None:
-    """Run the page's cells in the folder."""
-    page, folder = Path(sys.argv[1]), Path(sys.argv[2])
-    cells = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.M | re.S)
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell.rstrip()) for cell in [*cells, SLOW]])
+    """Run the notebook's cells in the folder."""
+    path, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    notebook.cells.append(nbformat.v4.new_code_cell(SLOW))
     # Kernels that the user's home names are not asked: this environment has its own.
     client = Watching(notebook, timeout=TIMEOUT, kernel_name="python3", resources={"metadata": {"path": folder}})
     client.bars = []
