@@ -198,7 +198,9 @@ object ConditionForms {
   /** The page of the documentation. */
   def page(used: Seq[(Group, Seq[(String, Long)])]): String = {
     val of = used.map { case (group, forms) =>
-      val lines = forms.map { case (condition, files) => if (files == 1) condition else s"$condition   -- $files files" }
+      val lines = forms.map { case (condition, files) =>
+        if (files == 1) condition else s"$condition   -- $files files"
+      }
       s"## ${group.title}\n\n${group.needs}\n\n```text\n${lines.mkString("\n")}\n```\n"
     }
     val not = unused.map { case (condition, why) => s"| `$condition` | $why |" }
