@@ -1,6 +1,6 @@
 """Makes docs/reference/errors.md: `python tools/errors_page.py`.
 
-The messages and SQLSTATEs are those of the JVM code, the causes and remedies those of `tools/error_causes.md`.
+The messages and SQLSTATEs are those of the JVM code. `tools/error_causes.md` has their order, and what they do not say.
 """
 
 from __future__ import annotations
@@ -38,19 +38,18 @@ except PySparkException as error:
 ZORDER_COLUMN_NOT_FOUND 42703 `planet`
 ```
 
-Names in `<..>` stand for what the message says. No error loses a row. [The
-guarantees](../guarantees.md#what-it-promises) name the two that tell of rows which may be visible
-twice.
+Each message says what happened and what to do. Names in `<..>` stand for what it fills in. No error
+loses a row. [The guarantees](../guarantees.md#what-it-promises) name the two that tell of rows
+which may be visible twice.
 """
 
 
 @dataclass(frozen=True)
-class Cause:
-    """A row of the table of causes."""
+class Entry:
+    """A row of the table: a condition, and what its message does not say."""
 
     condition: str
-    cause: str
-    remedy: str
+    more: str
 
 
 @dataclass(frozen=True)
@@ -83,19 +82,19 @@ def names(found: dict[str, Condition]) -> set[str]:
     }
 
 
-def causes(text: str) -> dict[str, list[Cause]]:
-    """The rows of the table of causes, by heading."""
-    groups: dict[str, list[Cause]] = {}
+def causes(text: str) -> dict[str, list[Entry]]:
+    """The rows of the table, by heading."""
+    groups: dict[str, list[Entry]] = {}
     heading = ""
     for line in text.splitlines():
         if line.startswith("## "):
             heading = line[3:]
-        elif row := re.fullmatch(r"\| `(ZORDER_[A-Z0-9_.]+)` \| (.+?) \| (.+?) \|", line):
-            groups.setdefault(heading, []).append(Cause(row[1], row[2], row[3]))
+        elif row := re.fullmatch(r"\| `(ZORDER_[A-Z0-9_.]+)` \|(.*)\|", line):
+            groups.setdefault(heading, []).append(Entry(row[1], row[2].strip()))
     return groups
 
 
-def page(found: dict[str, Condition], groups: dict[str, list[Cause]]) -> str:
+def page(found: dict[str, Condition], groups: dict[str, list[Entry]]) -> str:
     """The text of the page."""
     parts = [HEAD]
     for heading, rows in groups.items():
@@ -107,11 +106,12 @@ def page(found: dict[str, Condition], groups: dict[str, list[Cause]]) -> str:
             if sub and name != named:
                 parts.append(f"\n### {name}\n\nSQLSTATE `{condition.state}`.\n\n{_quoted(condition.message)}")
             named = name
-            state = "" if sub else f"SQLSTATE `{condition.state}`. "
-            cause = textwrap.fill(f"{state}{row.cause}", 100, break_long_words=False, break_on_hyphens=False)
-            remedy = textwrap.fill(f"**Remedy.** {row.remedy}", 100, break_long_words=False, break_on_hyphens=False)
+            state = "" if sub else f"SQLSTATE `{condition.state}`.\n\n"
             message = condition.subs[sub] if sub else condition.message
-            parts.append(f"\n{'####' if sub else '###'} {row.condition}\n\n{cause}\n\n{_quoted(message)}\n{remedy}\n")
+            more = textwrap.fill(row.more, 100, break_long_words=False, break_on_hyphens=False)
+            parts.append(f"\n{'####' if sub else '###'} {row.condition}\n\n{state}{_quoted(message)}")
+            if more:
+                parts.append(f"\n{more}\n")
     return "".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""docs/reference/errors.md is made of the messages in the code and of the table of causes. `WRITE_DOCS=1` writes it."""
+"""docs/reference/errors.md is made of the messages in the code and of what these lack. `WRITE_DOCS=1` writes it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def tool() -> ModuleType:
     return module
 
 
-def test_each_condition_has_one_cause_and_each_cause_a_condition(tool: ModuleType) -> None:
+def test_each_condition_has_one_row_and_each_row_a_condition(tool: ModuleType) -> None:
     rows = [row.condition for group in tool.causes(tool.CAUSES.read_text()).values() for row in group]
     assert sorted(rows) == sorted(tool.names(tool.conditions(tool.CONDITIONS.read_text())))
 
@@ -39,9 +39,15 @@ def test_sub_conditions_have_headings_below_their_condition(tool: ModuleType) ->
         '{"ZORDER_A": {"message": ["No."], "sqlState": "1", "subClass": {"B": {"message": ["As <b>."]}}}}'
     )
     assert tool.names(found) == {"ZORDER_A.B"}
-    groups = tool.causes("## G\n\n| Error | Cause | What to do |\n|---|---|---|\n| `ZORDER_A.B` | Why. | Do. |\n")
+    groups = tool.causes("## G\n\n| Error | More |\n|---|---|\n| `ZORDER_A.B` | Do. |\n")
     text = tool.page(found, groups).removeprefix(tool.HEAD)
     assert text == (
-        "\n## G\n\n### ZORDER_A\n\nSQLSTATE `1`.\n\n```\nNo.\n```\n"
-        "\n#### ZORDER_A.B\n\nWhy.\n\n```\nAs <b>.\n```\n\n**Remedy.** Do.\n"
+        "\n## G\n\n### ZORDER_A\n\nSQLSTATE `1`.\n\n```\nNo.\n```\n\n#### ZORDER_A.B\n\n```\nAs <b>.\n```\n\nDo.\n"
     )
+
+
+def test_a_condition_whose_message_says_all_needs_no_more(tool: ModuleType) -> None:
+    found = tool.conditions('{"ZORDER_A": {"message": ["No. Do."], "sqlState": "1"}}')
+    groups = tool.causes("## G\n\n| Error | More |\n|---|---|\n| `ZORDER_A` | |\n")
+    text = tool.page(found, groups).removeprefix(tool.HEAD)
+    assert text == "\n## G\n\n### ZORDER_A\n\nSQLSTATE `1`.\n\n```\nNo. Do.\n```\n"

@@ -6,7 +6,7 @@ import org.sparkzorder.compat._
 
 /**
  * The requests to an object store that the commit without renames needs, see
- * `docs/design/commit-object-store.md`. A listing and a read show every write that has ended. Every
+ * `docs/design/commit.md`. A listing and a read show every write that has ended. Every
  * method throws `java.io.IOException` when the store does not answer, or answers with an error: the
  * request may then have taken effect, or take effect later.
  */

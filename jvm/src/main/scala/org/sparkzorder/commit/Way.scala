@@ -8,7 +8,7 @@ object Way {
   /** Files are renamed, on a disk or on HDFS, see `docs/design/commit.md`. */
   case object InPlace extends Way("in-place")
 
-  /** Uploads are completed and files deleted, see `docs/design/commit-object-store.md`. */
+  /** Uploads are completed and files deleted, see `docs/design/commit.md`. */
   case object ObjectStore extends Way("object-store")
 
   /** The catalog is told of new folders. */

@@ -25,7 +25,7 @@ private[sparkzorder] final case class LeftOut(folder: Path, files: Seq[FileStatu
  * Looks again at the files that a query is about to leave out. A session may keep a listing as long as it lives, while
  * other programs overwrite files in place. Then listing and index agree with each other, but not with the files.
  *
- * See `docs/design/fresh-look.md` for what this costs.
+ * See `docs/design/index.md#a-fresh-look` for what this costs.
  *
  * @param fileSystem of a folder; must be cheap, since it is called often
  * @param failed is told of a folder whose files cannot be looked at

@@ -13,7 +13,7 @@ import org.sparkzorder.commit.place.{FolderMarker, StorePlaces}
 
 /**
  * Brings one operation's files into a table on an object store, by the steps in
- * `docs/design/commit-object-store.md`.
+ * `docs/design/commit.md`.
  *
  * @param operationId the lock's
  * @param check throws if the lock is not ours any more. It saves work; no row depends on it

@@ -5,7 +5,7 @@ import scala.collection.mutable
 import org.sparkzorder.commit._
 
 /**
- * A folder on an object store, see `docs/design/commit-object-store.md`. Outputs are open uploads
+ * A folder on an object store, see `docs/design/commit.md`. Outputs are open uploads
  * until they are revealed, and each input is known by its etag.
  *
  * @param isOwn whether this process began the operation

@@ -18,7 +18,7 @@ import org.sparkzorder.commit.storage.AtomicFile
 final case class WorkloadFile(id: String, number: Long, meta: FileMeta)
 
 /**
- * The files of `_zorder/workload`, see `docs/design/workload.md`: a few small ones, each by one
+ * The files of `_zorder/workload`, see `docs/design/layout.md`: a few small ones, each by one
  * process. The table needs none of them, and they need no lock. A writer makes no folder but this
  * one, so that a side folder that was deleted stays deleted.
  */

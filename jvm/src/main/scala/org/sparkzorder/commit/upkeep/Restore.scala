@@ -40,7 +40,7 @@ object Restore {
     refuse(version, Changed, whole.twice)
     if (whole.inputs.map(_.rows).sum != plan.outputs.map(_.rows).sum)
       throw new UnreadableRecordException(since.head.file.meta.path, "its rows are not those of the records before it")
-    // On an object store no name is given twice, see docs/design/commit-object-store.md.
+    // On an object store no name is given twice, see docs/design/commit.md.
     val isTaken: String => Boolean = if (isOnStore(folder)) _ => true else taken(folder, plan) ++ lost.map(_.path)
     RestorePlan.renaming(plan, lock.operationId, isTaken)
   }
