@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +102,15 @@ def word(triples: list[tuple[Any, Any, Any]]) -> str:
     return "yes" if triples else "-"
 
 
-def table(form: str, cells: dict[str, list[str]]) -> str:
+def section(form: str, cells: dict[str, list[str]]) -> str:
+    """What the page says of a format: the readers whose answers are all right, and a table of the others."""
+    right = [reader for reader, row in cells.items() if set(row) == {"yes"}]
     features = [f for f in FEATURES if form == "parquet" or f != "page index"]
-    lines = [["Reader", *features], ["---"] * (len(features) + 1), *([reader, *row] for reader, row in cells.items())]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines).replace(" --- ", "---")
+    others = [[reader, *row] for reader, row in cells.items() if reader not in right]
+    lines = [["Reader", *features], ["---"] * (len(features) + 1), *others]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines).replace(" --- ", "---")
+    words = textwrap.fill(f"All answers are right: {'; '.join(right)}.", 100)
+    return f"{words}\n\n{table}"
 
 
 @pytest.mark.test_all
@@ -147,4 +153,4 @@ def test_readers_answer_as_before(spark: SparkSession, tmp_path: Path, title: st
                     wrong.append(f"{reader}, {way}: {about[i][1]}: right {triple[0]}, before {triple[1]}, {triple[2]}")
         cells[reader] = row
     assert not wrong, f"{len(wrong)} answers:\n" + "\n".join(wrong[:200])
-    assert f"\n### {title}\n\n{table(form, cells)}\n" in PAGE.read_text(), table(form, cells)
+    assert f"\n### {title}\n\n{section(form, cells)}\n" in PAGE.read_text(), section(form, cells)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from conftest import REPOSITORY
+from docs_pages import statements
 from s3_server import BUCKET, Fault, Request, S3Server, s3_server
 from spark_process import SparkProcess
 from spark_versions import PYSPARK_MINOR
@@ -66,6 +68,24 @@ def left_over(spark: SparkProcess, server: S3Server, root: str) -> list[str]:
     return [n for n in names if any(mark in n for mark in marks)] + [
         key for key in server.open_uploads() if key.startswith(inside + "/")
     ]
+
+
+@pytest.mark.test_all
+def test_the_walk_of_the_page_ends_at_skipped_files(ours: SparkProcess) -> None:
+    ours.run(
+        "spark.range(40000).selectExpr(\"date_add(DATE'2026-10-31', CAST(id % 3 AS INT)) AS day\","
+        " 'pmod(hash(id), 500) AS customer', 'pmod(hash(id, 1), 9) AS kind')"
+        f".repartition(4).write.partitionBy('day').parquet('{ROOT}/events')"
+    )
+    page = (REPOSITORY / "docs" / "object-stores.md").read_text()
+    [walk] = re.findall(r"^```sql\n(.*?)^```$", page, re.M | re.S)
+    found = [ours.sql(each) for each in statements(walk.replace("64MB", "4KB"))]
+    assert found[0][0]["metrics"]["dryRun"]
+    assert found[0][0]["metrics"]["numFilesAdded"] > 8
+    [scan] = found[2]
+    assert scan["files_total"] > 8
+    assert scan["files_kept"] * 2 < scan["files_total"]
+    assert ours.run(f"result = spark.read.parquet('{ROOT}/events').count()") == 40000
 
 
 @pytest.mark.test_all

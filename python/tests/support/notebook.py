@@ -1,12 +1,11 @@
-"""`notebook.py PAGE FOLDER` runs the cells of docs/running/notebooks.md by a kernel of its own.
+"""`notebook.py NOTEBOOK FOLDER` runs docs/getting-started.ipynb by a kernel of its own.
 
-Writes `FOLDER/executed.ipynb`, and the pictures of its outputs beside it. A last cell, which the page does not have,
+Writes `FOLDER/executed.ipynb`, and the pictures of its outputs beside it. A last cell, which the notebook lacks,
 takes a few seconds: `FOLDER/bars.json` has the progress bars that it showed.
 """
 
 import base64
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,10 +33,11 @@ class Watching(NotebookClient):  # type: ignore[misc]
 
 
 def main() -> None:
-    """Run the page's cells in the folder."""
-    page, folder = Path(sys.argv[1]), Path(sys.argv[2])
-    cells = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.M | re.S)
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell.rstrip()) for cell in [*cells, SLOW]])
+    """Run the notebook's cells in the folder."""
+    path, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    notebook.cells.append(nbformat.v4.new_code_cell(SLOW))
     # Kernels that the user's home names are not asked: this environment has its own.
     client = Watching(notebook, timeout=TIMEOUT, kernel_name="python3", resources={"metadata": {"path": folder}})
     client.bars = []
