@@ -33,7 +33,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any
         "HOME": str(folder),
         "PYSPARK_PYTHON": str(PYTHON),
     }
-    printed([PYTHON, SUPPORT / "notebook.py", NOTEBOOK, folder], folder, PYSPARK_PYTHON=str(PYTHON), **own)
+    printed([PYTHON, SUPPORT / "notebook.py", NOTEBOOK, folder], folder, **own)
     shutil.rmtree(EXECUTED, ignore_errors=True)
     EXECUTED.mkdir(parents=True)
     for made in [folder / "executed.ipynb", folder / "bars.json", *folder.glob("*.png")]:

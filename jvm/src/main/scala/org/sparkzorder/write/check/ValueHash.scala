@@ -35,10 +35,11 @@ private[check] object ValueHash {
   private val Prime1 = 0x9e3779b185ebca87L
   private val Prime2 = 0xc2b2ae3d27d4eb4fL
 
-  /** Some bits of a value, in a column with this number. */
+  /** Some bits of a value, in a column with this number. Its highest bit, too, changes bits at many places. */
   def mix(bits: Long, seed: Long): Long = {
     val h = (bits ^ seed) * Prime1
-    (h ^ h >>> 32) * Prime2
+    val g = (h ^ h >>> 32) * Prime2
+    g ^ g >>> 29
   }
 }
 
