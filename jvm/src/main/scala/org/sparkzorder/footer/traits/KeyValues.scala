@@ -41,9 +41,13 @@ object KeyValues {
 
   /** The value without the parts that may differ between files of the same kind. */
   private[footer] def comparable(key: String, value: String): String = key match {
-    case Pandas => PandasMetadata.parse(value).fold(value)(_.comparable)
+    case Pandas => PandasMetadata.parse(value).fold(value)(p => p.comparable + p.labels.mkString)
     case Geo    => GeoMetadata.ofOthers(value).getOrElse(value)
-    case Arrow  => ArrowSchema.parse(value).fold(value)(_.comparable(comparable))
+    case Arrow  => ArrowSchema.parse(value).fold(value)(_.comparable(inSchema))
     case _      => value
   }
+
+  /** The same of a value that an Arrow schema repeats: the labels of the rows do not count there. */
+  private def inSchema(key: String, value: String): String =
+    if (key == Pandas) PandasMetadata.parse(value).fold(value)(_.comparable) else comparable(key, value)
 }

@@ -33,7 +33,6 @@ private[footer] final class PandasMetadata(json: ObjectNode) {
   def comparable: String = {
     val copy = ofOthers.deepCopy()
     Seq("pandas_version", "creator").foreach(k => copy.remove(k))
-    labels.foreach(copy.put("lost", _))
     copy.toString
   }
 

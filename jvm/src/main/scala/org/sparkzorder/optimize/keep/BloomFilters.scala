@@ -63,7 +63,7 @@ private[sparkzorder] object BloomFilters {
       columns.find { case (path, t) => !canBeNamed(table.formatName, path) || misleads(t) }.foreach { case (path, t) =>
         val why =
           if (misleads(t)) "of other types than BOOLEAN, FLOAT and DOUBLE"
-          else "without dots, blanks at the ends and, for ORC, commas in their names"
+          else "without dots, blanks at the end and, for ORC, commas in their names"
         throw ZOrderErrors.invalidOptionValue(option.key, quoteNameParts(path), s"columns $why")
       }
       Of(columns.map(_._1))
@@ -71,7 +71,8 @@ private[sparkzorder] object BloomFilters {
 
   /** Whether the settings of the file writer can name a column. ORC has a list with commas between the columns. */
   def canBeNamed(formatName: String, column: Seq[String]): Boolean =
-    ColumnSetting.key("", column).isDefined && !(formatName == "orc" && column.exists(_.contains(",")))
+    ColumnSetting.key("", column).isDefined &&
+      !(formatName == "orc" && column.exists(name => name.contains(",") || name != name.trim))
 
   /** Whether readers that ask a filter lose rows, see [[org.sparkzorder.write.encode.MisleadingFilters]]. */
   private def misleads(t: DataType): Boolean = t == BooleanType || t == FloatType || t == DoubleType

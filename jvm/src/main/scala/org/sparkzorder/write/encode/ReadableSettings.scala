@@ -81,11 +81,11 @@ private[sparkzorder] object ColumnSetting {
 
   /**
    * The key of parquet-java's setting for a column; None for a column that settings cannot name. The path has dots
-   * between the names, and Hadoop cuts off blanks at the ends of a key.
+   * between the names, and Hadoop cuts off blanks at the end of a key.
    */
   def key(setting: String, column: Seq[String]): Option[String] = {
-    val name = column.mkString(".")
-    Option.when(name == name.trim && !column.exists(_.contains(".")))(s"$setting#$name")
+    val key = s"$setting#${column.mkString(".")}"
+    Option.when(key == key.trim && !column.exists(_.contains(".")))(key)
   }
 }
 

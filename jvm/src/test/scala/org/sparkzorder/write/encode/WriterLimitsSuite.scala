@@ -80,6 +80,12 @@ class WriterLimitsSuite extends AnyFunSuite {
     val blank = new MessageType("m", Types.required(BOOLEAN).named("b "), Types.required(INT32).named("b"))
     val ofBlank = set(MisleadingFilters.turnOff(_, blank))(enabled -> true)
     assert(!ofBlank.getBoolean(enabled, true) && ofBlank.get(s"$enabled#b") == null)
+    // A blank in front of the name is within the key.
+    val inFront = set(MisleadingFilters.turnOff(_, new MessageType("m", Types.required(BOOLEAN).named(" b"))))(
+      enabled -> true,
+      s"$enabled# b" -> true
+    )
+    assert(inFront.getBoolean(enabled, false) && !inFront.getBoolean(s"$enabled# b", true))
   }
 
   test("parquet-java makes no dictionary of floating-point numbers, and what the settings said is known") {
