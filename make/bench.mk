@@ -1,8 +1,7 @@
 # Benchmarks. Each writes a page to bench/results.
 
 .PHONY: bench ssb bench-layout bench-sizes bench-read-back bench-requests bench-auto bench-incremental
-.PHONY: bench-plain-reader bench-row-groups bench-tuning
-.PHONY: layout sizes read-back requests auto incremental
+.PHONY: bench-plain-reader bench-row-groups bench-tuning bench-values
 
 # Of `make bench`: the Spark that tools/jars.txt has Delta for, and parts with commas between.
 BENCH_SPARK := $(shell sed -n 's/^delta .*:delta-spark_\([0-9.]*\)_.*/\1/p' tools/jars.txt)
@@ -67,6 +66,3 @@ bench-incremental: $(STAMPS)/installed
 # Lookups of unique texts in 1,000 files: bounds, values of the index, and Parquet's own Bloom filters.
 bench-values: $(STAMPS)/installed
 	@$(BIN)/python bench/values.py --jar $(call jar,$(NEWEST))
-
-# The names that these had before.
-layout sizes read-back requests auto incremental: %: bench-%

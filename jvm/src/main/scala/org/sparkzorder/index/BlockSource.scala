@@ -2,7 +2,6 @@ package org.sparkzorder.index
 
 import java.io.{EOFException, IOException}
 import java.lang.ref.SoftReference
-import java.util.Arrays
 import java.util.concurrent.ExecutionException
 
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path}
@@ -80,14 +79,4 @@ private object HadoopSource {
 
   /** A file of so many bytes is read at once. */
   val MostAtOnce: Long = 256L << 10
-}
-
-/** An index that is in no file. */
-final class MemorySource(val name: String, bytes: Array[Byte]) extends BlockSource {
-  def length: Long = bytes.length.toLong
-
-  def read(offset: Long, length: Int): Array[Byte] =
-    if (offset < 0 || offset + length > bytes.length)
-      throw new EOFException(s"$name ends before byte ${offset + length}")
-    else Arrays.copyOfRange(bytes, offset.toInt, offset.toInt + length)
 }

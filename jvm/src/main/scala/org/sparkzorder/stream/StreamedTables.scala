@@ -15,7 +15,7 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{ForeignFormats, RecoveryErrors, Targets}
 
 /**
- * The tables that a stream, a query by file names, or Hive's reader takes its files from.
+ * The tables that a stream or Hive's reader takes its files from.
  *
  * @param base the path that is read; may be a pattern
  * @param waitSeconds how long to wait for an operation that is exchanging files
