@@ -1,6 +1,6 @@
 package org.sparkzorder.commit.log
 
-import java.io.FileNotFoundException
+import java.io.{FileNotFoundException, IOException}
 
 import org.slf4j.LoggerFactory
 
@@ -97,13 +97,15 @@ object History {
 
   /** Deletes the records of some versions, the oldest first. Needs the lock. */
   private[commit] def forget(folder: TableFolder, lock: Lock, versions: Set[Long]): Unit =
-    if (versions.nonEmpty)
-      SideListing.withDoubles(lock.listing()).filter(f => f.state.isPublished && versions(f.version))
-        .sortBy(f => (f.version, f.state == RecordState.Vacuumed))
-        .foreach { file =>
+    if (versions.nonEmpty) {
+      val files = SideListing.withDoubles(lock.listing()).filter(f => f.state.isPublished && versions(f.version))
+      // If one cannot be deleted, those behind it stay: the history gets no gap, and no record loses its VACUUM mark.
+      try files.sortBy(f => (f.version, f.state == RecordState.Vacuumed)).foreach { file =>
           lock.checkInARow()
           folder.ops.delete(file.meta.path)
         }
+      catch { case e: IOException => log.warn(s"old records of ${folder.root} stay for the next VACUUM", e) }
+    }
 
   private[sparkzorder] def target(record: Record): Option[Long] =
     if (record.operation == RestoreOperation) record.parameters.get(RestoreParameter).flatMap(_.toLongOption) else None
