@@ -6,13 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.annotation.JsonInclude
 import com.fasterxml.jackson.core.{JsonFactory, JsonParser, StreamReadConstraints}
-import com.fasterxml.jackson.databind.{
-  DeserializationFeature,
-  JsonMappingException,
-  JsonNode,
-  MapperFeature,
-  ObjectMapper
-}
+import com.fasterxml.jackson.databind._
 import com.fasterxml.jackson.databind.cfg.{CoercionAction, CoercionInputShape}
 import com.fasterxml.jackson.databind.json.JsonMapper
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
@@ -56,7 +50,6 @@ object Json {
     read
   }
 
-  /** The same; None when it is none. */
   def parse[A](bytes: Array[Byte], of: Class[A]): Option[A] =
     try Some(read(bytes, of))
     catch { case _: IOException => None }
@@ -78,11 +71,7 @@ object Json {
 
   /** @throws java.io.IOException when it is not JSON */
   def read(stream: InputStream): JsonNode = mapper.readTree(stream)
-
-  /** @throws java.io.IOException when it is not JSON */
   def read(bytes: Array[Byte]): JsonNode = mapper.readTree(bytes)
-
-  /** @throws java.io.IOException when it is not JSON */
   def read(text: String): JsonNode = mapper.readTree(text)
 
   def parse(bytes: Array[Byte]): Option[JsonNode] = parsed(mapper.readTree(bytes))
@@ -94,13 +83,10 @@ object Json {
     catch { case _: IOException => None }
 
   /** The text of this name; None if there is none. */
-  def text(node: JsonNode, name: String): Option[String] =
-    Some(node.path(name)).filter(_.isTextual).map(_.textValue)
+  def text(node: JsonNode, name: String): Option[String] = Some(node.path(name)).filter(_.isTextual).map(_.textValue)
 
   def elements(node: JsonNode): Vector[JsonNode] = node.elements.asScala.toVector
 
   def addAll(array: ArrayNode, texts: Iterable[String]): Unit = texts.foreach(array.add)
-
-  /** The elements, each as a text. */
   def texts(node: JsonNode): Vector[String] = elements(node).map(_.asText)
 }

@@ -50,8 +50,7 @@ final case class DescribeHistoryCommand(target: Target) extends NamedCommand {
       entry =>
         val r = entry.record
         val retired = trash.get(r.operationId)
-        val (files, bytes) =
-          left.getOrElse(r.operationId, retired.fold((0L, 0L))(t => (t.files.size.toLong, t.bytes)))
+        val (files, bytes) = left.getOrElse(r.operationId, retired.fold((0L, 0L))(t => (t.files.size.toLong, t.bytes)))
         val metrics = r.metrics ++ entry.publishMillis.map("publishMillis" -> _.toString) ++
           DescribeHistoryCommand.outcome(entry) ++ Map(
             "numTrashFiles" -> files.toString,

@@ -16,9 +16,7 @@ final case class DropSkippingIndexCommand(target: Target) extends NamedCommand {
   override protected def work(session: SparkSession): Seq[Row] = {
     val table = PlainTables.locate(session, target)
     if (TableIndex.of(table, TableRecovery.recover(table)).isEmpty) throw ZOrderErrors.indexNotFound(table.name)
-    TableLocking.locked(table, "DROP SKIPPING INDEX") { lock =>
-      IndexFiles.drop(TableSideFolder.of(table), lock)
-    }
+    TableLocking.locked(table, "DROP SKIPPING INDEX") { lock => IndexFiles.drop(TableSideFolder.of(table), lock) }
     Nil
   }
 }

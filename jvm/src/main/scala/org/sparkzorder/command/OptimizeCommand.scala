@@ -14,14 +14,8 @@ import org.sparkzorder.memory.learn.PendingScans
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.optimize.plan.{OptimizePlan, OptimizePlanner, StatementContext}
-import org.sparkzorder.optimize.report.{
-  ColumnClustering,
-  OptimizeMetrics,
-  OptimizePrediction,
-  OptimizeStrategy,
-  OptimizeSummary
-}
-import org.sparkzorder.optimize.run.{CommittedRewrite, OptimizeOperation}
+import org.sparkzorder.optimize.report._
+import org.sparkzorder.optimize.run.{CommittedRewrite, OptimizeOperation, OptimizeRecord, PlanJobs}
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideFolder}
@@ -100,7 +94,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
       val groups = plan.options.fileGroups.commits(plan.rewrites).flatten
       OptimizePrediction.metrics(
         plan,
-        new OptimizeOperation(statement).predict(plan, groups),
+        new PlanJobs(plan, groups).predict(),
         groups.size,
         History.newestFirst(TableSideFolder.of(plan.table)).map(_.record).take(HistorySettings.Whole)
       )
@@ -114,33 +108,29 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
    * Each of them is complete by itself.
    */
   private def commit(session: SparkSession, planned: OptimizePlan, isSettled: Boolean): OptimizeMetrics = {
-    val operations = new OptimizeOperation(statement)
     planned.kept.warn(planned.table)
     enterRewriting(planned, UntilWritten)
-    val started = firstCommit(session, planned, isSettled, operations)
+    val started = firstCommit(session, planned, isSettled)
     val published = started.laterCommits.foldLeft(started.published.toVector) { (before, groups) =>
-      before :+ laterCommit(session, started, before, groups, operations)
+      before :+ laterCommit(session, started, before, groups)
     }
     if (published.isEmpty) metricsOfNothing(started.plan)
     else {
       val whole = RewriteJobs.merged(published.map(_.result))
-      operations.metrics(started.plan, whole, started.commits.map(_.size).sum)
+      OptimizeRecord.metrics(started.plan, whole, started.commits.map(_.size).sum)
         .copy(version = published.last.version, clustering = ColumnClustering.of(started.plan, whole))
     }
   }
 
-  private def firstCommit(
-      session: SparkSession,
-      planned: OptimizePlan,
-      isSettled: Boolean,
-      operations: OptimizeOperation
-  ): Started = underLock(planned.table) { (lock, state, hasCopied) =>
-    val plan = currentPlan(session, planned, state, isSettled && !hasCopied)
-    if (plan ne planned) enterRewriting(plan, UntilWritten)
-    val commits = plan.options.fileGroups.commits(plan.rewrites)
-    val first = commits.headOption.map(groups => operations.run(plan.only(groups.flatten, Nil), groups, lock, state))
-    Started(plan, commits, first)
-  }
+  private def firstCommit(session: SparkSession, planned: OptimizePlan, isSettled: Boolean): Started =
+    underLock(planned.table) { (lock, state, hasCopied) =>
+      val plan = currentPlan(session, planned, state, isSettled && !hasCopied)
+      if (plan ne planned) enterRewriting(plan, UntilWritten)
+      val commits = plan.options.fileGroups.commits(plan.rewrites)
+      def run(groups: FileGroupSchedule) =
+        OptimizeOperation.run(statement, plan.only(groups.flatten, Nil), groups, lock, state)
+      Started(plan, commits, commits.headOption.map(run))
+    }
 
   /**
    * The plan, made anew if another operation has changed the table since it was listed, or files were copied forward.
@@ -167,14 +157,13 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
       session: SparkSession,
       started: Started,
       before: Seq[CommittedRewrite],
-      groups: FileGroupSchedule,
-      operations: OptimizeOperation
+      groups: FileGroupSchedule
   ): CommittedRewrite = {
     val table = started.plan.table
     val part = started.plan.only(groups.flatten, before.flatMap(_.written))
     try underLock(table) { (lock, state, _) =>
         refuseChanged(session, part)
-        operations.run(part, groups, lock, state)
+        OptimizeOperation.run(statement, part, groups, lock, state)
       }
     catch {
       case NonFatal(e) =>

@@ -47,8 +47,7 @@ private[command] object ProgressText {
 
   private def counts(p: ProgressSnapshot): Seq[String] = {
     val files = Option.when(p.totalFiles > 0)(s"${p.files} of ${p.totalFiles} files")
-    val bytes =
-      Option.when(p.totalBytes > 0)(s"${ByteSizes.rounded(p.bytes)} of ${ByteSizes.rounded(p.totalBytes)}")
+    val bytes = Option.when(p.totalBytes > 0)(s"${ByteSizes.rounded(p.bytes)} of ${ByteSizes.rounded(p.totalBytes)}")
     files.toSeq ++ bytes
   }
 

@@ -188,8 +188,7 @@ object RestoreCommand {
     case RestorePoint.Version(number) => number
     case RestorePoint.Time(text)      =>
       val zone = getZoneId(table.session.sessionState.conf.sessionLocalTimeZone)
-      val micros = stringToTimestamp(UTF8String.fromString(text), zone)
-        .getOrElse(throw ZOrderErrors.invalidTime(text))
+      val micros = stringToTimestamp(UTF8String.fromString(text), zone).getOrElse(throw ZOrderErrors.invalidTime(text))
       // Newest first. Records have milliseconds, the time has microseconds.
       val records = History.newestFirst(TableSideFolder.of(table)).map(_.record)
       var oldest = 1L
@@ -222,7 +221,6 @@ private[command] object RestoreMetrics {
     "restoredFilesSize"
   )
 
-  /** @param before the files of the table before the RESTORE */
   def of(before: Seq[FileStatus], plan: RestorePlan): RestoreMetrics = {
     val (removed, restored) = (plan.inputs.map(_.length).sum, plan.outputs.map(_.length).sum)
     val (out, in) = (plan.inputs.size.toLong, plan.outputs.size.toLong)

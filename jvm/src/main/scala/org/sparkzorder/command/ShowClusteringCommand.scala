@@ -55,8 +55,7 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
     val catalog = classicSession.sessionState.catalog
     val name = databaseOf(catalog)
     val tables = catalog.listTables(name, "*", includeLocalTempViews = false)
-    WorkerThreads.map(tables, Threads)(rowOf(classicSession, _))
-      .sortBy(row => (-row.gain, row.name)).map(_.row)
+    WorkerThreads.map(tables, Threads)(rowOf(classicSession, _)).sortBy(row => (-row.gain, row.name)).map(_.row)
   }
 
   private def databaseOf(catalog: SessionCatalog): String = database match {

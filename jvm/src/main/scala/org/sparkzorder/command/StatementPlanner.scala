@@ -5,8 +5,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.sparkzorder.statement._
 
 object StatementPlanner {
-
-  /** @param parseQuery parses the query inside a statement */
   def plan(statement: Statement, parseQuery: String => LogicalPlan): LogicalPlan = statement match {
     case s: TableStatement                               => plan(s)
     case ShowClusteringStatement(name)                   => ShowClusteringCommand(name)

@@ -91,9 +91,8 @@ object TableLocking {
     case _: IOException | _: SparkException | _: ZOrderRuntimeException =>
       try !TableSideFolder.of(table).ops.exists(lock.path)
       catch { case _: IOException => false }
-    case e: CommitConflictException =>
-      e.getSuppressed.nonEmpty && isOverwritten(table, lock, e.getSuppressed.head)
-    case _ => false
+    case e: CommitConflictException => e.getSuppressed.nonEmpty && isOverwritten(table, lock, e.getSuppressed.head)
+    case _                          => false
   }
 
   /** Runs work that changes nothing, and turns exceptions of the file system into errors for users. */

@@ -13,14 +13,7 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.CompleteFiles
 import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.statement.Target
-import org.sparkzorder.table.{
-  FolderColumns,
-  PlainTable,
-  PlainTables,
-  SessionCatalogLocations,
-  TableLocation,
-  TableSideFolder
-}
+import org.sparkzorder.table._
 
 /** What statements do before they list a table's files. */
 private[command] object TableRecovery {
@@ -125,10 +118,8 @@ private[command] object CatalogTables extends Logging {
    *
    * @return whether files were copied
    */
-  def settleUnder(table: TableLocation, lock: Lock): Boolean =
-    copyForward(table, lock, recoverUnder(table, lock))
+  def settleUnder(table: TableLocation, lock: Lock): Boolean = copyForward(table, lock, recoverUnder(table, lock))
 
-  /** @return whether there were files to copy */
   def copyForward(table: TableLocation, lock: Lock, view: CatalogView): Boolean = {
     refuseSetBack(table, view)
     val opened = PlainTables.open(table)

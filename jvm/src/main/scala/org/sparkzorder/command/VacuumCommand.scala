@@ -10,14 +10,7 @@ import org.sparkzorder.commit.upkeep.Trash
 import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.statement.Target
-import org.sparkzorder.table.{
-  FolderColumns,
-  PlainTables,
-  SessionCatalogLocations,
-  SharedLocations,
-  TableLocation,
-  TableSideFolder
-}
+import org.sparkzorder.table._
 
 /**
  * `VACUUM`: deletes retired files. After that, `RESTORE` cannot go back to the versions that had
@@ -26,8 +19,7 @@ import org.sparkzorder.table.{
  *
  * @param retainHours as written; None for what each operation's `retain-hours` says
  */
-final case class VacuumCommand(target: Target, retainHours: Option[String], dryRun: Boolean)
-    extends LongCommand {
+final case class VacuumCommand(target: Target, retainHours: Option[String], dryRun: Boolean) extends LongCommand {
 
   override protected def resultColumns: StructType =
     NamedCommand.columns("path" -> StringType, "files" -> LongType, "bytes" -> LongType)
@@ -105,7 +97,6 @@ object VacuumCommand {
 /** `VACUUM` of a table that moves to new folders: it deletes earlier ones. */
 private[command] object VacuumByCatalog {
 
-  /** @param isOld whether an operation's retired files may go */
   def expired(table: TableLocation, isOld: Record => Boolean): Seq[ExpiredFolder] = {
     val folder = TableSideFolder.of(table)
     val view = CatalogView.read(folder, new SessionCatalogLocations(table))

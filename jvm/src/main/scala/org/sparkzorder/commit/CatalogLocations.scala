@@ -2,7 +2,6 @@ package org.sparkzorder.commit
 
 import org.apache.hadoop.fs.Path
 
-/** A partition, or the table, gets another location. */
 final case class LocationUpdate(partition: CatalogPartition, from: Path, to: Path)
 
 /** Where the catalog says that the files of a table are. */

@@ -32,8 +32,7 @@ private object CommitException {
 import CommitException._
 
 /** A living owner has the table's lock. Nothing was touched. */
-final class ConcurrentOperationException(val table: Path, val owner: Option[Owner])
-    extends CommitException(
+final class ConcurrentOperationException(val table: Path, val owner: Option[Owner]) extends CommitException(
       s"another operation is running on $table: ${described(owner)}",
       "ZORDER_CONCURRENT_OPERATION",
       Seq("owner" -> described(owner))
@@ -70,16 +69,14 @@ object CommitConflictException {
  * Others replaced or deleted inputs too late to take the operation back. It has ended, and the new files have the old
  * rows of these. Only a person knows which rows count.
  */
-final class InputsReplacedException(val table: Path, files: Seq[String])
-    extends CommitConflictException(
+final class InputsReplacedException(val table: Path, files: Seq[String]) extends CommitConflictException(
       files,
       "their rows were being exchanged, and the operation has ended",
       "ZORDER_TABLE_UNCLEAR.INPUTS_REPLACED"
     )
 
 /** RESTORE to a version that the table never had. Nothing was touched. */
-final class VersionNotFoundException(version: Long, val current: Long)
-    extends CommitException(
+final class VersionNotFoundException(version: Long, val current: Long) extends CommitException(
       s"there is no version $version, the table is at version $current",
       "ZORDER_VERSION_NOT_FOUND.NUMBER",
       Seq("version" -> s"$version", "current" -> s"$current"),
@@ -127,8 +124,7 @@ final class UnreadableRecordException(val file: Path, reason: String, cause: Thr
  * The operation is past its commit point, but the file system failed, also when we tried to undo
  * it. The next statement on the table finishes or undoes it.
  */
-final class IncompletePublishException(record: Path, cause: Throwable)
-    extends CommitException(
+final class IncompletePublishException(record: Path, cause: Throwable) extends CommitException(
       s"$record is committed but only published in part; the next statement on the table finishes or undoes it, and so " +
         "does `spark-zorder recover`",
       "ZORDER_OPERATION_FAILED.HALF_WAY",
@@ -144,8 +140,7 @@ final class FoldersUnclearException(val table: Path, version: Long, val folders:
     )
 
 /** Files are being exchanged, and we cannot see all of them. The visible files alone would be a wrong answer. */
-final class HalfPublishedException(val table: Path, cause: java.io.IOException)
-    extends CommitException(
+final class HalfPublishedException(val table: Path, cause: java.io.IOException) extends CommitException(
       s"cannot read around an operation on $table that is half published: ${Option(cause.getMessage).getOrElse(cause)}",
       "ZORDER_RECOVERY_FAILED",
       cause = cause
@@ -155,16 +150,14 @@ final class HalfPublishedException(val table: Path, cause: java.io.IOException)
  * Folders have markers of an operation that has ended elsewhere, and may have its old and new files side by side.
  * Nothing was touched.
  */
-final class StrayMarkException(table: Path, val marks: Seq[Path])
-    extends CommitException(
+final class StrayMarkException(table: Path, val marks: Seq[Path]) extends CommitException(
       s"an operation on $table has ended, and left markers: ${marks.mkString(", ")}",
       "ZORDER_TABLE_UNCLEAR.STRAY_MARKERS",
       Seq("paths" -> somePaths(marks))
     )
 
 /** Two tables share folders, and both have a history, an index or a lock. Nothing was touched. */
-final class NestedTableException(val outer: Path, val inner: Path)
-    extends CommitException(
+final class NestedTableException(val outer: Path, val inner: Path) extends CommitException(
       s"the table $inner is in a folder of the table $outer",
       "ZORDER_UNSAFE_TABLE.NESTED",
       Seq("outer" -> path(outer), "inner" -> path(inner)),
@@ -211,15 +204,13 @@ object TiedFileException {
   /** @param hint what to do about keys. Both are without their ends */
   sealed abstract class Reason(val sentence: String, val hint: String)
 
-  case object Moves
-      extends Reason(
+  case object Moves extends Reason(
         "The statement would give that file, or its rows, another name or place, and leave the other behind",
         "Write these rows anew with `parquet.encryption.key.material.store.internally` = true, or leave them out with " +
           "WHERE"
       )
 
-  case object Deletes
-      extends Reason(
+  case object Deletes extends Reason(
         "The statement would delete that file, which RESTORE could bring back to its name",
         "Run RESTORE, or delete the key material if these rows are not needed"
       )

@@ -2,8 +2,13 @@ package org.sparkzorder.commit
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
+import java.util.Locale
+
+import scala.util.matching.Regex
 
 import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.compat._
 
 /**
  * The names of data files, relative to a table's root with '/' between their parts, and the names
@@ -88,4 +93,92 @@ private[commit] object LongNames {
 
   def hash(name: String): String =
     MessageDigest.getInstance("SHA-256").digest(name.getBytes(UTF_8)).take(8).map(b => f"${b & 0xff}%02x").mkString
+}
+
+/** The names of what is in a side folder. [[SideListing]] reads them from a listing. */
+private[sparkzorder] object SideNames {
+
+  val Side = "_zorder"
+  val StagingName = "staging"
+  val TrashName = "trash"
+
+  /**
+   * Begins the name of each file in a side folder, and of each folder below `staging` and `trash`.
+   * So a reader that is given a side folder by a pattern of paths finds nothing to read there.
+   */
+  val Hidden = "_"
+
+  val LockPrefix = s"${Hidden}lock-"
+  val TemporaryPrefix = s"${Hidden}tmp-"
+  val ProbePrefix = s"${Hidden}probe-"
+  val OutcomeSuffix = ".outcome"
+  val Readme = s"${Hidden}README.txt"
+
+  /** Versions have at most 18 digits: [[SideListing]] would not recognize a name with more. */
+  val MaxVersion: Long = 999999999999999998L
+
+  /** What a published record has in its name after the version. */
+  val PublishTime: Regex = """(\d{1,18})ms""".r
+
+  private val TrashPattern: Regex = """_v(\d{10,18})-(.+)""".r
+
+  /** Whether the file was not complete yet when its writer died, or will have another name in a moment. */
+  def isTemporary(name: String): Boolean = name.startsWith(TemporaryPrefix) || name.startsWith(ProbePrefix)
+
+  def versionName(version: Long): String = String.format(Locale.ROOT, "v%010d", Long.box(version))
+
+  def trashVersion(name: String): Option[Long] = name match {
+    case TrashPattern(digits, _) => Some(digits.toLong)
+    case _                       => None
+  }
+}
+
+/**
+ * Folders of tables whose operations write to a new location. `/wh/t__zorder/v0000000007-<operation>`
+ * has the files of version 7 of the table whose side folder is in `/wh/t`, its *root*. With partitions
+ * there are folders such as `p=1` below.
+ */
+private[sparkzorder] object VersionDirectory {
+  private val Suffix = "__zorder"
+  private val Name = """v\d{10,18}-[0-9A-Za-z-]+""".r
+
+  /** Where all generations of a table are. None for the root of a file system, which has no name. */
+  def parentOf(tableRoot: Path): Option[Path] =
+    Option.when(tableRoot.getName.nonEmpty && tableRoot.getParent != null)(
+      FileNames.child(tableRoot.getParent, tableRoot.getName + Suffix)
+    )
+
+  /** @throws IllegalArgumentException for the root of a file system */
+  def of(tableRoot: Path, version: Long, operationId: String): Path = {
+    val parent = parentOf(tableRoot).getOrElse(throw new IllegalArgumentException(s"no folder is beside $tableRoot"))
+    FileNames.child(parent, s"${SideNames.versionName(version)}-$operationId")
+  }
+
+  /** The folder of a partition in a version's folder. `relative` is empty for the table itself. */
+  def partition(directory: Path, relative: String): Path =
+    if (relative.isEmpty) directory else FileNames.child(directory, relative)
+
+  /** Whether it is the name of a folder that this operation made. */
+  def isOf(name: String, operationId: String): Boolean = Name.matches(name) && name.endsWith(s"-$operationId")
+
+  /** The generation that a path is, or is in. */
+  def generationOf(path: Path): Option[Path] =
+    Iterator.iterate(path)(_.getParent).takeWhile(p => p != null && p.getParent != null).find { p =>
+      Name.matches(p.getName) && p.getParent.getName.endsWith(Suffix) && p.getParent.getName.length > Suffix.length
+    }
+
+  /** The root of the table that a generation belongs to, by the path alone. */
+  def tableRootOf(path: Path): Option[Path] = generationOf(path).flatMap(g => tableRootBeside(g.getParent))
+
+  /** The root of the table if this may be the folder with all its generations. */
+  def tableRootBeside(path: Path): Option[Path] =
+    Option.when(path.getName.endsWith(Suffix) && path.getName.length > Suffix.length)(
+      FileNames.child(path.getParent, path.getName.stripSuffix(Suffix))
+    )
+
+  /** Whether a folder is the table's root, is in it, or is a generation of it. */
+  def isOf(tableRoot: Path, path: Path): Boolean = {
+    val (root, other) = (tableRoot.toString.stripSuffix("/"), path.toString)
+    other == root || other.startsWith(s"$root/") || tableRootOf(path).contains(tableRoot)
+  }
 }

@@ -11,7 +11,6 @@ import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.compat._
 
-/** A lock that this JVM holds, as far as metrics report it. */
 private[commit] trait HeldLock {
 
   private[commit] def ageMillis: Long
@@ -28,16 +27,12 @@ object Meters {
   private[commit] val held: JSet[HeldLock] = ConcurrentHashMap.newKeySet[HeldLock]()
 
   private val trashes = CacheBuilder.newBuilder().maximumSize(MaxTables.toLong).build[Path, AtomicLong]().asMap
-
-  /** Bytes in the trash of one table, as last seen. */
   private[commit] def trash(root: Path): AtomicLong = trashes.computeIfAbsent(root, _ => new AtomicLong)
 
   def locksHeld: Int = held.size
 
   /** Milliseconds for which the oldest of them has been held; 0 without any. */
   def oldestLockMillis: Long = held.asScala.map(_.ageMillis).maxOption.getOrElse(0L)
-
-  /** Operations of this JVM that are exchanging files. */
   def publishing: Int = held.asScala.count(_.publishing)
 
   /** Bytes in the trash of all tables that this JVM has worked on, as last seen. */

@@ -13,8 +13,6 @@ trait ObjectStore {
 
   /** What the settings keep the store from doing that a commit needs, in words for an error; None if nothing. */
   def lacks: Option[String] = None
-
-  /** The path of [[UploadFolder]] below a table. */
   def uploadFolder(operationId: String): String = UploadFolder.ofJob(operationId)
 
   /** Objects and folders directly below a folder; objects have etags. */

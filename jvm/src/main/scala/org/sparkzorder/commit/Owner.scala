@@ -56,8 +56,6 @@ object Owner {
 
   /** The owner in a lock file; None when the file is gone, is not ours, or was not written in full. */
   def read(ops: FileOps, lock: FileMeta): Option[Owner] = bytes(ops, lock).flatMap(parse)
-
-  /** Whether these bytes are only the beginning of a lock file. */
   def isUnfinished(bytes: Array[Byte]): Boolean = !bytes.lastOption.contains('}'.toByte)
 
   /** None when it is no lock file of ours, or not yet written in full. */

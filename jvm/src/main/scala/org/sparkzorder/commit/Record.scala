@@ -46,8 +46,6 @@ final case class Record(
 
   /** Whether it was an OPTIMIZE of the whole table, whose layout the next one takes. */
   def isOfWholeTable: Boolean = operation == "OPTIMIZE" && parameters.getOrElse("predicate", "").isEmpty
-
-  /** All files that the operation wrote or brought over. */
   def brought: Seq[OutputFile] = if (locationChanges.isEmpty) outputs else outputs ++ locationChanges.flatMap(_.outputs)
 
   /** The work by folder, ordered by folder. */
@@ -112,8 +110,7 @@ object Record {
   private def isRelative(path: String): Boolean = path.split("/", -1).forall(isName)
 
   /** Whether it names a file or folder below the root, and outside of side folders. */
-  private[commit] def isDataName(path: String): Boolean =
-    isRelative(path) && !path.split('/').contains(SideNames.Side)
+  private[commit] def isDataName(path: String): Boolean = isRelative(path) && !path.split('/').contains(SideNames.Side)
 
   /** Whether a file that RESTORE brings back was in the trash of the folder that it returns to. */
   private def isFromTrash(output: OutputFile): Boolean = output.source.forall { source =>
@@ -139,4 +136,36 @@ object Way {
   case object Catalog extends Way("catalog")
 
   val all: Seq[Way] = Seq(InPlace, ObjectStore, Catalog)
+}
+
+/** How far an operation has come. The suffix of its record's name says it. */
+sealed abstract class RecordState(val suffix: String) {
+
+  def isPublished: Boolean = this == RecordState.Done || this == RecordState.Vacuumed
+
+  /** Whether the operation has come to no end yet. If its owner is dead, a recovery ends it. */
+  def isUnfinished: Boolean = this == RecordState.Publishing || this == RecordState.Moving
+}
+
+object RecordState {
+
+  /** Past the commit point: files are being exchanged. */
+  case object Publishing extends RecordState("publishing")
+
+  /**
+   * Past the commit point: the catalog may have been told of new folders. Queries read what it names, so they need not
+   * wait. A recovery has to ask it, so only statements can recover.
+   */
+  case object Moving extends RecordState("moving")
+
+  /** Part of the history. */
+  case object Done extends RecordState("json")
+
+  /** Part of the history; the retired files are deleted. */
+  case object Vacuumed extends RecordState("vacuumed")
+
+  /** The operation left no change. Only listings that were made during its exchange of files may still show one. */
+  case object Undone extends RecordState("undone")
+
+  val all: Seq[RecordState] = Seq(Publishing, Moving, Done, Vacuumed, Undone)
 }

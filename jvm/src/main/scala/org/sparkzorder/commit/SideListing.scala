@@ -15,7 +15,6 @@ final case class RecordFile(version: Long, note: Option[String], state: RecordSt
   def publishMillis: Option[Long] = note.collect { case SideNames.PublishTime(millis) => millis.toLong }
 }
 
-/** A file of statistics as a listing of the side folder shows it. */
 final case class NumberedIndexFile(number: Long, meta: FileMeta) {
 
   /** Its status. An object store has told all of it in the listing. */
@@ -47,7 +46,6 @@ private[commit] object SideListing {
       }
     }
 
-  /** Operations that may have told the catalog of new folders. */
   def moving(statuses: Seq[FileMeta]): Seq[RecordFile] = records(statuses).filter(_.state == RecordState.Moving)
 
   /** On an object store a record gets its next name before it loses the last one. So VACUUM may have left both. */
@@ -74,8 +72,7 @@ private[commit] object SideListing {
   }
 
   /** The newest published version, whose record is always a file; 0 for none. */
-  def newestPublished(statuses: Seq[FileMeta]): Long =
-    records(statuses).find(_.state.isPublished).fold(0L)(_.version)
+  def newestPublished(statuses: Seq[FileMeta]): Long = records(statuses).find(_.state.isPublished).fold(0L)(_.version)
 
   def nextVersion(newest: Long): Long =
     if (newest < SideNames.MaxVersion) newest + 1

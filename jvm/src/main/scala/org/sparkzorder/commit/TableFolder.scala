@@ -65,13 +65,11 @@ final case class TableFolder(root: Path, ops: FileOps, threads: Int) {
   def index(number: Long): Path =
     new Path(side, Hidden + String.format(Locale.ROOT, "index-%010d.zidx", Long.box(number)))
 
-  /** The file that names the folders in which an operation makes staging; see [[StagingDirectories]]. */
   def manifest(operationId: String): Path = new Path(side, s"${Hidden}staging-$operationId.json")
 
   /** The path of a file or folder named relative to the root, "" being the root. */
   def resolve(relative: String): Path = if (relative.isEmpty) root else FileNames.child(root, relative)
 
-  /** The name relative to the root of a path below it. */
   def relative(path: Path): Option[String] = {
     val prefix = root.toUri.getPath.stripSuffix("/") + "/"
     val sameStore = path.toUri.getScheme == null || root.toUri.getScheme == null ||
@@ -104,8 +102,6 @@ final case class TableFolder(root: Path, ops: FileOps, threads: Int) {
     FileNames.child(stagingOf(FileNames.parent(file), operationId), FileNames.stagedName(file))
 
   def retired(file: String, record: Record): Path = retiredIn(trashOf(FileNames.parent(file), record), file)
-
-  /** The same in a trash that is known: for many files. */
   private[commit] def retiredIn(trash: Path, file: String): Path = FileNames.child(trash, FileNames.retiredName(file))
 }
 
@@ -118,7 +114,6 @@ object TableFolder {
     place(one) == place(other)
   }
 
-  /** How the names of all files of a version's record begin. */
   private[commit] def recordName(version: Long): String = s"${SideNames.Hidden}${SideNames.versionName(version)}"
 
   def trashName(record: Record): String = s"${recordName(record.version)}-${record.operationId}"

@@ -13,8 +13,6 @@ private[sparkzorder] object TiedNames {
 
   /** Where Parquet keeps the keys of a file, in the same folder. */
   def keyMaterialOf(name: String): String = s"$KeyMaterial$name.json"
-
-  /** Whether an entry of this name has keys of a Parquet file. */
   def isKeyMaterial(name: String): Boolean = name.contains(KeyMaterial)
 
   /**

@@ -1,6 +1,7 @@
 package org.sparkzorder.conf
 
 import org.apache.spark.network.util.JavaUtils
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.zorder.SparkOwn.{ConfigBuilder, ConfigEntry}
 
@@ -135,5 +136,18 @@ object ZOrderConf {
     val made = entry(SQLConf.buildConf(key).doc(description).version("0.1.0"))
     declared += Setting(key, valueType, default(made.defaultValueString), range, description, example)
     made
+  }
+}
+
+/** Sessions of our own, in which a setting has another value than in the caller's. */
+private[sparkzorder] object SessionCopy {
+
+  /** A new session with the settings of `caller`, except for these. Static settings are those of the application. */
+  def of(caller: SparkSession, settings: Map[String, String]): SparkSession = {
+    val copy = caller.newSession()
+    (caller.sessionState.conf.getAllConfs ++ settings).foreach { case (key, value) =>
+      if (!SQLConf.isStaticConfigKey(key)) copy.sessionState.conf.setConfString(key, value)
+    }
+    copy
   }
 }

@@ -6,8 +6,8 @@ import java.nio.file.NoSuchFileException
 import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
 
 /**
- * Makes all our errors, one method for each. No other code knows the names of the conditions. Names
- * of columns come as plain text, and messages quote them.
+ * Makes all our errors, one method for each. Only the exceptions of the commit name their conditions themselves, see
+ * [[ofCommit]]. Names of columns come as plain text, and messages quote them.
  */
 object ZOrderErrors {
 
@@ -57,7 +57,6 @@ object ZOrderErrors {
     ofColumn("TYPE", column, "type" -> dataType)
   def valuesNotKept(column: Seq[String], dataType: String): Throwable = ofColumn("VALUES", column, "type" -> dataType)
 
-  /** @param tables that have the column */
   def ambiguousColumn(column: Seq[String], tables: Seq[String]): Throwable =
     ofColumn("AMBIGUOUS", column, "tables" -> tables.mkString(", "))
 
@@ -74,7 +73,6 @@ object ZOrderErrors {
   def refusedDimension(dimension: Seq[String], reason: String): Throwable =
     invalidJoin("DIMENSION", dimension, "reason" -> reason)
 
-  /** @param value a key that several rows have */
   def doubledKey(dimension: Seq[String], key: Seq[String], value: String, rows: Long): Throwable =
     invalidJoin("DOUBLED_KEY", dimension, "key" -> quoteNameParts(key), "value" -> value, "rows" -> rows.toString)
 
@@ -248,11 +246,9 @@ object ZOrderErrors {
   private def otherMode(condition: String, target: String, more: Told*): Throwable =
     analysis(s"ZORDER_UNSUPPORTED_COMMIT_MODE.$condition", more :+ ("table" -> target): _*)
 
-  /** @param folder that would be made */
   def publishBeside(target: String, folder: String, reason: String): Throwable =
     otherMode("FOLDER_BESIDE", target, "folder" -> folder, "reason" -> reason)
 
-  /** @param how what to do */
   def publishWay(target: String, now: String, asked: String, how: String): Throwable =
     otherMode("OTHER_MODE", target, "now" -> now, "asked" -> asked, "how" -> how)
 
@@ -286,7 +282,6 @@ object ZOrderErrors {
       "Encrypted ORC files are not rewritten"
   )
 
-  /** @param reason what Parquet says */
   def notDecrypted(path: String, reason: String): Throwable = encrypted(
     s"The file $path is encrypted",
     s"this session has no key that opens it (${reason.stripSuffix(".")})",
@@ -294,7 +289,6 @@ object ZOrderErrors {
       "what belongs to it), then run the statement again"
   )
 
-  /** @param setting that keeps the material outside */
   def keyMaterialOutside(target: String, setting: String): Throwable = encrypted(
     s"The setting `$setting` is false",
     s"Parquet would write key material of new files of $target that is tied to the names they have while they are written",
@@ -324,7 +318,6 @@ object ZOrderErrors {
 
   def invalidTime(text: String): Throwable = analysis("ZORDER_INVALID_TIME", "time" -> text)
 
-  /** @param oldest the oldest version in the history */
   def timeBeforeHistory(target: String, text: String, oldest: Long): Throwable =
     analysis("ZORDER_VERSION_NOT_FOUND.BEFORE_HISTORY", "table" -> target, "time" -> text, "oldest" -> oldest.toString)
 
@@ -367,11 +360,9 @@ object ZOrderErrors {
   def rowHashMismatch(target: String, folder: String, rows: Long): Throwable =
     runtime("ZORDER_VERIFICATION_FAILED.ROW_HASH", null, "table" -> target, "folder" -> folder, "rows" -> rows.toString)
 
-  /** @param reason what reading the new file gave */
   def readBackFailed(target: String, path: String, reason: String, cause: Throwable = null): Throwable =
     runtime("ZORDER_VERIFICATION_FAILED.READ_BACK", cause, "table" -> target, "path" -> path, "reason" -> reason)
 
-  /** @param cause why the new file cannot be read */
   def readBackFailed(target: String, path: String, cause: Throwable): Throwable =
     readBackFailed(target, path, rootMessage(cause), cause)
 
@@ -387,7 +378,6 @@ object ZOrderErrors {
   def operationFailed(operation: String, target: String, cause: Throwable): Throwable =
     failed("ZORDER_OPERATION_FAILED.UNCHANGED", operation, target, cause, "reason" -> rootMessage(cause))
 
-  /** @param path of a file that Spark could not read */
   def failedRead(operation: String, target: String, path: String, cause: Throwable): Throwable =
     root(cause) match {
       case _: FileNotFoundException | _: NoSuchFileException => commitConflict(target, Seq(path), "it is gone", cause)

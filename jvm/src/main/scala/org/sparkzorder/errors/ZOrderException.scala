@@ -1,9 +1,15 @@
 package org.sparkzorder.errors
 
+import java.io.IOException
+import java.net.URI
+
 import scala.jdk.CollectionConverters._
+import scala.util.matching.Regex
 
 import com.fasterxml.jackson.databind.JsonNode
-import org.apache.spark.{QueryContext, RuntimeExceptionWithCondition, SparkThrowable}
+import org.apache.hadoop.fs.FSError
+import org.apache.hadoop.hdfs.protocol.QuotaExceededException
+import org.apache.spark.{QueryContext, RuntimeExceptionWithCondition, SparkException, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 
@@ -73,17 +79,44 @@ private[errors] object ErrorConditions {
   def reason(condition: String, parameters: Map[String, String]): String =
     filled(condition, parameters, entries(condition).takeRight(1))
 
-  private def filled(condition: String, parameters: Map[String, String], from: Seq[JsonNode]): String =
-    parameter.replaceAllIn(
-      from.map(words).mkString(" "),
-      m =>
-        scala.util.matching.Regex.quoteReplacement(
-          parameters.getOrElse(
-            m.group(1),
-            throw new IllegalArgumentException(s"parameter ${m.group(1)} of $condition is missing")
-          )
-        )
-    )
+  private def filled(condition: String, parameters: Map[String, String], from: Seq[JsonNode]): String = {
+    def lacks(name: String) = new IllegalArgumentException(s"parameter $name of $condition is missing")
+    def valueOf(name: String) = parameters.getOrElse(name, throw lacks(name))
+    parameter.replaceAllIn(from.map(words).mkString(" "), m => Regex.quoteReplacement(valueOf(m.group(1))))
+  }
 
   def sqlState(condition: String): String = entries(condition).head.get("sqlState").asText
+}
+
+/** Recognizes in Spark's exceptions that a file cannot be read. */
+private[sparkzorder] object FailedRead {
+
+  /** The file, and Spark's exception about it. In Spark 3.5 its condition has no name, but the same words. */
+  def unapply(e: SparkException): Option[(String, Throwable)] =
+    Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).take(50).collectFirst {
+      case s: SparkThrowable
+          if s.getMessage != null && s.getMessage.contains("error while reading file") &&
+            s.getMessageParameters.containsKey("path") =>
+        (new URI(s.getMessageParameters.get("path")).getPath, s.asInstanceOf[Throwable])
+    }
+}
+
+/** Recognizes a full disk or a used-up quota in the exceptions of Spark and Hadoop. */
+private[sparkzorder] object DiskFull {
+
+  // Messages of the C libraries and of Windows, which the JDK passes on unchanged.
+  private val phrases =
+    Seq("No space left on device", "Disk quota exceeded", "File too large", "There is not enough space on the disk")
+
+  /** The operating system's message, if the disk is full or a quota is used up. */
+  def unapply(e: Throwable): Option[String] = {
+    val chain = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(50).toVector
+    chain.filter(isFull).lastOption.map(_.getMessage.linesIterator.take(1).mkString)
+  }
+
+  private def isFull(e: Throwable): Boolean = e match {
+    case _: QuotaExceededException   => e.getMessage != null
+    case _: IOException | _: FSError => Option(e.getMessage).exists(m => phrases.exists(m.contains))
+    case _                           => false
+  }
 }

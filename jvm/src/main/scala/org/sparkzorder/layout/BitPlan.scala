@@ -98,11 +98,7 @@ object BitPlan {
    * @param maxBitsPerColumn the most bits of a column
    * @param totalBits the bits of the curve's value; it has fewer if each column has its most bits
    */
-  def apply(
-      weights: Seq[Double],
-      maxBitsPerColumn: Int = MaxBitsPerColumn,
-      totalBits: Int = MaxTotalBits
-  ): BitPlan = {
+  def apply(weights: Seq[Double], maxBitsPerColumn: Int = MaxBitsPerColumn, totalBits: Int = MaxTotalBits): BitPlan = {
     require(totalBits >= 0 && totalBits <= MaxTotalBits, s"totalBits must be from 0 to $MaxTotalBits, got $totalBits")
     require(
       maxBitsPerColumn >= 1 && maxBitsPerColumn <= MaxTotalBits,

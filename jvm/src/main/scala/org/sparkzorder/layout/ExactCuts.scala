@@ -58,12 +58,7 @@ object ExactCuts {
     Cuts.at(cuts.keys.zipWithIndex.collect { case (key, i) if !dropped(i) => key })
   }
 
-  private def split(
-      sample: IndexedSeq[(Long, Long)],
-      cuts: Cuts,
-      missing: Int,
-      coarseness: Long => Long
-  ): Cuts = {
+  private def split(sample: IndexedSeq[(Long, Long)], cuts: Cuts, missing: Int, coarseness: Long => Long): Cuts = {
     val at = starts(sample, cuts)
     val parts = (0 until cuts.slots).sortBy(i => at(i) - at(i + 1))
     val found = parts.iterator.flatMap(i => middle(sample, at(i), at(i + 1), coarseness)).take(missing).toVector

@@ -62,7 +62,6 @@ object FilesTouched {
 
   private val onlyNaN = FileBounds.Longs(OrderedValue.ofDouble(Double.NaN), OrderedValue.ofDouble(Double.NaN))
 
-  /** How many sampled rows have a value within the bounds. */
   private def held(sample: ValueDistribution, file: FileBounds): Int = (sample, file) match {
     case (_, FileBounds.Unknown)                            => sample.total - sample.nulls
     case (_, FileBounds.AllNull)                            => 0

@@ -24,8 +24,6 @@ object FrameBudget {
 
   /** A column keeps at least so many values, however long they are. */
   private val FewestValues = 8
-
-  /** How many bytes the boundaries of so many files may have. */
   def of(files: Int): Long = if (files < FewestFiles) BytesOfFewFiles else math.min(BytesOfFile * files, Most)
 
   /**

@@ -25,8 +25,7 @@ final case class JoinSpec(dimension: Seq[String], column: Seq[String], key: Seq[
   def attribute(path: Seq[String]): Seq[String] = column.mkString(JoinSpec.Mark, JoinSpec.Mark, "") +: name +: path
 
   /** Whether a path of a layout is that of one of these attributes. */
-  def has(path: Seq[String]): Boolean =
-    JoinSpec.isAttribute(path) && attribute(path.drop(JoinSpec.Before)) == path
+  def has(path: Seq[String]): Boolean = JoinSpec.isAttribute(path) && attribute(path.drop(JoinSpec.Before)) == path
 
   private[sparkzorder] def write(node: ObjectNode): Unit = {
     Json.addAll(node.putArray("dimension"), dimension)

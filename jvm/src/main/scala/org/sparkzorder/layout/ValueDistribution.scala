@@ -52,8 +52,7 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
     }
 
   /** floor(midCdf * 2^bits), but at most 2^bits - 1. */
-  final def id(place: Int, bits: Int): Long =
-    math.min((midCdf(place) * (1L << bits).toDouble).toLong, (1L << bits) - 1)
+  final def id(place: Int, bits: Int): Long = math.min((midCdf(place) * (1L << bits).toDouble).toLong, (1L << bits) - 1)
 
   /**
    * The same distribution with at most `most` values, so that it takes fewer bytes. Neighbouring values form groups of
@@ -142,8 +141,7 @@ final class LongDistribution private[layout] (val values: Array[Long], nulls: In
 final class BytesDistribution private[layout] (val values: Array[Array[Byte]], nulls: Int, below: Array[Int])
     extends ValueDistribution(nulls, below) {
 
-  def place(v: Array[Byte]): Int =
-    ValueDistribution.placeOf(Arrays.binarySearch(values, v, ValueDistribution.unsigned))
+  def place(v: Array[Byte]): Int = ValueDistribution.placeOf(Arrays.binarySearch(values, v, ValueDistribution.unsigned))
 
   override def thinned(most: Int, files: Int = 1): BytesDistribution =
     if (distinct <= most) this
@@ -183,7 +181,6 @@ object ValueDistribution {
     new LongDistribution(starts.map(sorted(_)), nulls, below(starts, sorted.length, nulls))
   }
 
-  /** The distribution of sampled values in any order. The array is not changed. */
   def ofBytes(values: Array[Array[Byte]], nulls: Int): BytesDistribution = {
     val sorted = values.clone()
     Arrays.sort(sorted, unsigned)

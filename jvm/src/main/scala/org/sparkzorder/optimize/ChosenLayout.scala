@@ -27,15 +27,12 @@ private[sparkzorder] final case class ChosenLayout(
 
 private[sparkzorder] object ChosenLayout {
 
-  def columnsOf(keys: Seq[KeyColumn]): IndexedSeq[ColumnKey] =
-    keys.map(k => ColumnKey(k.path, k.dataType)).toIndexedSeq
+  def columnsOf(keys: Seq[KeyColumn]): IndexedSeq[ColumnKey] = keys.map(k => ColumnKey(k.path, k.dataType)).toIndexedSeq
 
   def ofFiles(keys: Seq[KeyColumn]): IndexedSeq[ColumnKey] = columnsOf(keys.filter(_.isOfFiles))
 
   def sql(spec: LayoutSpec): String = {
-    val columns = spec.columns.map { case (path, w) =>
-      name(path) + (if (w == 1) "" else s" WEIGHT ${number(w)}")
-    }
+    val columns = spec.columns.map { case (path, w) => name(path) + (if (w == 1) "" else s" WEIGHT ${number(w)}") }
     (spec.joins.map(join) :+ s"${spec.curve.toUpperCase(Locale.ROOT)} BY ${columns.mkString("(", ", ", ")")}")
       .mkString(" ")
   }
@@ -57,6 +54,5 @@ private[sparkzorder] object LastLayout {
    * @param history newest first
    */
   def of(history: Iterator[Record]): Option[LayoutSpec] =
-    history.filter(_.isOfWholeTable).map(_.layout).takeWhile(_.isDefined).flatten.flatMap(LayoutSpec.parse)
-      .nextOption()
+    history.filter(_.isOfWholeTable).map(_.layout).takeWhile(_.isDefined).flatten.flatMap(LayoutSpec.parse).nextOption()
 }

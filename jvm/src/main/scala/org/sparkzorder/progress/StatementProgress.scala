@@ -33,11 +33,7 @@ object Phase {
  *
  * @param nanos a clock in nanoseconds, which only runs forward
  */
-final class StatementProgress(
-    val operation: String,
-    val table: String,
-    nanos: () => Long = () => System.nanoTime()
-) {
+final class StatementProgress(val operation: String, val table: String, nanos: () => Long = () => System.nanoTime()) {
   import StatementProgress._
 
   private val started = nanos()

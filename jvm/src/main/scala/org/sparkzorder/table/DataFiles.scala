@@ -66,8 +66,7 @@ private[table] object DataFiles {
     try Some(look)
     catch { case _: FileNotFoundException | _: AccessControlException | _: AccessDeniedException => None }
 
-  private def magic(fs: FileSystem, file: FileStatus): Option[String] =
-    FileMagic.format(fs, file.getPath, file.getLen)
+  private def magic(fs: FileSystem, file: FileStatus): Option[String] = FileMagic.format(fs, file.getPath, file.getLen)
 }
 
 private[table] object FileMagic {

@@ -99,7 +99,6 @@ private[table] object OwnRelations {
     catch { case _: NoSuchElementException => None }
 }
 
-/** The format of a relation that Spark's own reader reads. */
 object SparkFormat {
 
   /** The format, parquet or orc, if exactly Spark's own reader reads the files; else None. */

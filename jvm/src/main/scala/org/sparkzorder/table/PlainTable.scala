@@ -29,8 +29,7 @@ final class PlainTable(place: TableLocation, val formatName: String, val relatio
   def partitionSchema: StructType = relation.partitionSchema
 
   /** The same table with another relation, for example another schema. */
-  def withRelation(other: HadoopFsRelation): PlainTable =
-    new PlainTable(place, formatName, other)
+  def withRelation(other: HadoopFsRelation): PlainTable = new PlainTable(place, formatName, other)
 
   /**
    * The folders as they were when the table was opened, in the order of their paths. This does not

@@ -9,7 +9,6 @@ import org.sparkzorder.errors.ZOrderErrors
 /** Turns the exceptions of the commit, and so of a recovery, into the errors of statements and queries. */
 private[sparkzorder] object RecoveryErrors {
 
-  /** @param table as messages name it */
   def of(table: String, operation: String, e: CommitException): Throwable =
     ZOrderErrors.ofCommit(e.condition, table, operation, e.told, e.isRefusal)(e)
 

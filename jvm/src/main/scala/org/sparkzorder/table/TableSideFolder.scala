@@ -16,8 +16,6 @@ import org.sparkzorder.errors.ZOrderErrors
 object TableSideFolder extends Logging {
 
   def of(table: TableLocation): TableFolder = TableFolder(table.root, ObjectStores.ops(table.fileSystem))
-
-  /** Its state now, by one listing. */
   def look(table: TableLocation): TableState = TableState.look(table.root, of(table).ops)
 
   /**

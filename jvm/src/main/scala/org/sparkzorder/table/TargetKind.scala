@@ -21,8 +21,6 @@ object TargetKind {
 
   /** @param meantForOthers the statement names no format, and the folder has the log of a table format */
   final case class Folder(path: Path, meantForOthers: Boolean) extends TargetKind
-
-  /** A folder that the file system cannot show us. */
   final case class Unreadable(path: String, cause: IOException) extends TargetKind
 
   /**

@@ -124,8 +124,7 @@ object Targets {
   def fileSystem(session: SparkSession, path: Path): FileSystem = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     // To put together a session's own settings costs time, since Hadoop has so many, and every query would pay for it.
-    if (isOfLocalDisk(classicSession, path))
-      path.getFileSystem(classicSession.sparkContext.hadoopConfiguration)
+    if (isOfLocalDisk(classicSession, path)) path.getFileSystem(classicSession.sparkContext.hadoopConfiguration)
     else path.getFileSystem(classicSession.sessionState.newHadoopConf())
   }
 

@@ -71,18 +71,14 @@ object TableTool {
         case ("uninstall", "")        => commands.uninstall(node)
         case other                    => throw new IllegalArgumentException(s"no command $other")
       }
-    } catch {
-      case e @ (_: CommitException | _: IOException) =>
-        fail(node, e)
-    }
+    } catch { case e @ (_: CommitException | _: IOException) => fail(node, e) }
     node
   }
 
   private def fail(node: ObjectNode, e: Throwable): Unit = e match {
     case e: ConcurrentOperationException =>
       isLocked(node, lockedBy(e.owner.fold("an owner whose lock file cannot be read")(_.describe)))
-    case e: LockLostException =>
-      isLocked(node, s"Another process works on the table: ${e.getMessage}. Run `status`.")
+    case e: LockLostException => isLocked(node, s"Another process works on the table: ${e.getMessage}. Run `status`.")
     case e: UnfinishedOperationException =>
       failed(node, ExitCode.Failed, "UNFINISHED", s"${e.getMessage}. Run `recover` first.".capitalize)
     case e: FoldersUnclearException =>

@@ -5,9 +5,10 @@ import scala.reflect.ClassTag
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.{SparkSession => Session}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.{QueryExecution, SQLExecution}
+import org.apache.spark.sql.execution.{QueryExecution, SQLExecution, SparkPlan, SparkStrategy}
 
 import org.sparkzorder.conf.SessionCopy
 
@@ -96,5 +97,24 @@ private[write] object RewriteQueries {
     context.setJobDescription(description)
     try jobs
     finally context.setJobDescription(before)
+  }
+}
+
+/**
+ * A step of a rewrite that runs as a node of ours, between those of Spark. It needs all columns of the child.
+ *
+ * @param exec makes the node from that of the child
+ */
+private[write] final case class RewriteStep(output: Seq[Attribute], child: LogicalPlan, exec: SparkPlan => SparkPlan)
+    extends UnaryNode {
+  @transient override lazy val references: AttributeSet = child.outputSet
+  override def producedAttributes: AttributeSet = outputSet -- child.outputSet
+  override protected def withNewChildInternal(newChild: LogicalPlan): RewriteStep = copy(child = newChild)
+}
+
+private[write] object RewriteStepStrategy extends SparkStrategy {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case RewriteStep(_, child, exec) => exec(planLater(child)) :: Nil
+    case _                           => Nil
   }
 }

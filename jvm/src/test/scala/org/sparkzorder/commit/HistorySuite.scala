@@ -1,5 +1,6 @@
 package org.sparkzorder.commit
 
+import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.hadoop.fs.Path
@@ -64,6 +65,26 @@ class HistorySuite extends AnyFunSuite {
     assert(versions(t) == Seq(7L, 3L))
     t.vacuum(ops(t), "op-92")
     assert(versions(t) == Seq(7L) && records(t) == Seq(7L))
+  }
+
+  test("a record that cannot be deleted stays with its mark and with those after it, and VACUUM does not fail") {
+    val t = optimized(6)
+    def stuck(end: String) = new MemoryOps(t.fs) {
+      override def delete(path: Path): Unit =
+        if (path.getName.startsWith("_v0000000003") && path.getName.endsWith(end)) throw new IOException("stuck")
+        else super.delete(path)
+    }
+    def areLeft = versions(t) == (6L to 3L by -1L) && t.history.forall(_.state == "vacuumed")
+    t.vacuum(stuck("vacuumed"), "op-90")
+    assert(areLeft)
+    // As on an object store, where a record may have both names.
+    val marked = new Path(folder(t).side, names(t).find(_.startsWith("_v0000000003")).get)
+    val unmarked = new Path(folder(t).side, marked.getName.replace("vacuumed", "json"))
+    ops(t).writeNew(unmarked, ops(t).read(marked, 1L << 20))
+    t.vacuum(stuck("json"), "op-91")
+    assert(areLeft && ops(t).exists(marked))
+    t.vacuum(ops(t), "op-92")
+    assert(versions(t) == Seq(6L) && t.litter.isEmpty)
   }
 
   test("the newest OPTIMIZE of the whole table, and the newest with the place of a partition, are not forgotten") {

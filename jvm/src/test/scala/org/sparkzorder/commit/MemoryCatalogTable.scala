@@ -148,7 +148,7 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends Me
     val catalog = new Catalog(ops)
     locked(ops, catalog, id) { lock =>
       val here = folder(ops)
-      val since = Restore.recordsSince(here, lock, to)
+      val since = Restore.recordsSince(here, lock, to).map(_._2)
       val ways = CatalogRestore.plan(to, since, CatalogView.read(here, catalog), restoresLost)
       if (ways.nonEmpty) {
         val moves = ways.map(w => LocationUpdate(w.partition, w.from, w.to))

@@ -113,7 +113,6 @@ final class CatalogCommitter(
       throw new CommitConflictException(moved.map(_.partition.toString), "the catalog names another location by now")
   }
 
-  /** The record with the files that others appended since, once these are in the new folders. */
   private def withAppended(record: Record): Record =
     record.copy(locationChanges = WorkerThreads.map(record.locationChanges, home.threads)(withAppended(_, Rounds)))
 

@@ -40,8 +40,7 @@ private[sparkzorder] object CatalogRecovery {
 
   /** Whether a folder has files of other programs. Then the catalog has named it, and its record may be lost. */
   private def hasOthers(ops: FileOps, dir: Path, operationId: String): Boolean = {
-    def isWritten(name: String) =
-      WrittenNames.isOurs(name) || CarriedName.isOne(name) || name.contains(operationId)
+    def isWritten(name: String) = WrittenNames.isOurs(name) || CarriedName.isOne(name) || name.contains(operationId)
     ops.list(dir).filter(m => FileNames.isData(m.name)).exists { m =>
       if (m.isDirectory) hasOthers(ops, m.path, operationId) else !isWritten(m.name)
     }
@@ -72,7 +71,6 @@ private[sparkzorder] object CatalogRecovery {
     if (returnGivenUp(home, lock, catalog, view)) view.copy(current = catalog.all()) else view
   }
 
-  /** Both the old folder and the new one were changed. */
   def changedMeanwhile(home: TableFolder, ended: Record): Option[InputsReplacedException] =
     ended.metrics.get(Record.Replaced).map(files => new InputsReplacedException(home.root, files.split('\n').toSeq))
 

@@ -61,7 +61,6 @@ private[sparkzorder] object CatalogRestore {
       at = from
     }
 
-    /** Whether the way leads back to where it began. */
     def isThere: Boolean = at == start
 
     def ended(partition: CatalogPartition): WayBack = {

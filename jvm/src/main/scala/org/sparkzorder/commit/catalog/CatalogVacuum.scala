@@ -70,7 +70,6 @@ private[sparkzorder] object CatalogVacuum {
     History.forget(home, lock, settings.forgotten(History.read(home), now)(isGone(home, history, _)))
   }
 
-  /** Removes a folder that an operation made, once it has no data any more. */
   private def removeIfEmpty(home: TableFolder, lock: Lock, folder: Path): Unit =
     VersionDirectory.generationOf(folder).foreach { directory =>
       if (!home.ops.list(folder).exists(StaleAppends.isVisible)) {

@@ -44,8 +44,6 @@ final case class LeftFolder(
 
   /** Whether the catalog never named it, so that the table never left it. */
   def isGivenUp: Boolean = last.from != folder
-
-  /** The files that were there at last. */
   def lastReplaced: Seq[ExchangedFile] = if (isGivenUp) replaced else last.replaced
 
   /** Of these files, those that are not there any more or were changed. Of lost ones, those that came back changed. */
@@ -170,7 +168,6 @@ private[sparkzorder] final case class CatalogView(
     ops: FileOps
 ) {
 
-  /** Which partition has its location where. */
   lazy val located: Map[Path, CatalogPartition] = current.map(_.swap)
 
   /** Locations that are folders which the table has left, or that were given up. A link may lead back as well. */

@@ -5,7 +5,7 @@ import java.util.concurrent.{ExecutorService, Executors, ScheduledExecutorServic
 import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.hadoop.fs.Path
-import org.slf4j.LoggerFactory
+import org.slf4j.{Logger, LoggerFactory}
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.storage.Listing
@@ -24,8 +24,6 @@ final class Lock private[commit] (
     firstBeat: Long,
     private[commit] val others: Seq[FileMeta]
 ) extends HeldLock {
-
-  private val log = LoggerFactory.getLogger(classOf[Lock])
 
   @volatile private var lost: Option[String] = None
   @volatile private var held = true
@@ -124,9 +122,8 @@ final class Lock private[commit] (
       }
     } catch {
       case e: IOException =>
-        log.warn(s"heartbeat of $path failed", e)
-        if (isLong(lastBeat))
-          lost = Some(s"its heartbeat fails: ${e.getMessage}")
+        Lock.log.warn(s"heartbeat of $path failed", e)
+        if (isLong(lastBeat)) lost = Some(s"its heartbeat fails: ${e.getMessage}")
     }
 
   // Half the timeout: an owner whose heartbeat fails stops long before others may take over.
@@ -136,20 +133,9 @@ final class Lock private[commit] (
   def release(): Unit = if (held) {
     stop()
     released = true
-    try {
-      remove()
-    } finally settings.liveness.deregister(operationId)
+    try Lock.remove(folder, path)(SideFolderReadme.removeIfAlone(folder, path))
+    finally settings.liveness.deregister(operationId)
   }
-
-  private def remove(): Unit =
-    try {
-      SideFolderReadme.removeIfAlone(folder, path)
-      folder.ops.delete(path)
-      if (folder.ops.keepsEmptyFolders) folder.ops.deleteEmpty(folder.side)
-    } catch {
-      // This process knows that the operation has ended. Others see it when the heartbeat is old.
-      case e: IOException => log.warn(s"cannot remove the lock $path", e)
-    }
 
   /** Stops the heartbeat and leaves the file, as after a death. The next statement recovers what is half done. */
   def abandon(): Unit = if (held) {
@@ -166,7 +152,20 @@ final class Lock private[commit] (
 }
 
 private object Lock {
+  val log: Logger = LoggerFactory.getLogger(classOf[Lock])
+
   private val LongAgo = 3600L * 1000000000L
+
+  /** @param before what else goes with the lock's file */
+  def remove(folder: TableFolder, path: Path)(before: => Unit): Unit =
+    try {
+      before
+      folder.ops.delete(path)
+      if (folder.ops.keepsEmptyFolders) folder.ops.deleteEmpty(folder.side)
+    } catch {
+      // This process knows that the operation has ended. Others see it when the heartbeat is old.
+      case e: IOException => log.warn(s"cannot remove the lock $path", e)
+    }
 
   private def daemon(task: Runnable): Thread = {
     val thread = new Thread(task, "zorder-heartbeat")

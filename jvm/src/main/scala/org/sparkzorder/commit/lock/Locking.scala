@@ -1,19 +1,16 @@
 package org.sparkzorder.commit.lock
 
-import java.io.{FileNotFoundException, IOException}
+import java.io.FileNotFoundException
 
 import scala.annotation.tailrec
 
 import org.apache.hadoop.fs.Path
-import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.storage.Listing
 
 object Locking {
   import LockState._
-
-  private val log = LoggerFactory.getLogger(classOf[Lock])
 
   /**
    * Takes the table's lock. Locks of dead owners do not hinder. They are left for [[Recovery.recoverUnder]].
@@ -55,16 +52,9 @@ object Locking {
     } finally if (!kept) settings.liveness.deregister(operationId)
   }
 
-  private def remove(folder: TableFolder, path: Path): Unit =
-    try {
-      folder.ops.delete(path)
-      if (folder.ops.keepsEmptyFolders) folder.ops.deleteEmpty(folder.side)
-    } catch { case e: IOException => log.warn(s"cannot remove the lock $path", e) }
-
   /** Writes a lock file, then looks for others. It is removed again if a living owner is in the way. */
   private def write(folder: TableFolder, owner: Owner, settings: LockSettings): Lock = {
-    if (!folder.ops.isFolder(folder.root))
-      throw new FileNotFoundException(s"no folder ${folder.root}")
+    if (!folder.ops.isFolder(folder.root)) throw new FileNotFoundException(s"no folder ${folder.root}")
     val path = folder.newLock()
     var kept = false
     try {
@@ -79,7 +69,7 @@ object Locking {
         .foreach(other => throw new ConcurrentOperationException(folder.root, other))
       kept = true
       new Lock(folder, path, owner, settings, own.modificationTime, rivals.map(_.file))
-    } finally if (!kept) remove(folder, path)
+    } finally if (!kept) Lock.remove(folder, path)(())
   }
 
   private def put(folder: TableFolder, path: Path, bytes: Array[Byte]): Unit = {

@@ -1,5 +1,7 @@
 package org.sparkzorder.commit.log
 
+import java.io.{FileNotFoundException, IOException}
+
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
@@ -95,13 +97,15 @@ object History {
 
   /** Deletes the records of some versions, the oldest first. Needs the lock. */
   private[commit] def forget(folder: TableFolder, lock: Lock, versions: Set[Long]): Unit =
-    if (versions.nonEmpty)
-      SideListing.withDoubles(lock.listing()).filter(f => f.state.isPublished && versions(f.version))
-        .sortBy(f => (f.version, f.state == RecordState.Vacuumed))
-        .foreach { file =>
+    if (versions.nonEmpty) {
+      val files = SideListing.withDoubles(lock.listing()).filter(f => f.state.isPublished && versions(f.version))
+      // If one cannot be deleted, those behind it stay: the history gets no gap, and no record loses its VACUUM mark.
+      try files.sortBy(f => (f.version, f.state == RecordState.Vacuumed)).foreach { file =>
           lock.checkInARow()
           folder.ops.delete(file.meta.path)
         }
+      catch { case e: IOException => log.warn(s"old records of ${folder.root} stay for the next VACUUM", e) }
+    }
 
   private[sparkzorder] def target(record: Record): Option[Long] =
     if (record.operation == RestoreOperation) record.parameters.get(RestoreParameter).flatMap(_.toLongOption) else None
@@ -150,4 +154,52 @@ object HistorySettings {
 
   /** A query reads no more records than this. */
   val Whole: Int = SideListing.NeverForgotten
+}
+
+/**
+ * The records of the published operations of a table, read one by one. Damaged ones are left out, with a warning.
+ *
+ * @param list lists the side folder. It is called again when a listed file is gone, since VACUUM renames records and
+ *             deletes them
+ */
+private[commit] final class PublishedRecords(folder: TableFolder, list: () => Seq[FileMeta]) {
+  private val log = LoggerFactory.getLogger("org.sparkzorder.commit.log.History")
+
+  /** How often in a row the folder is listed again. */
+  private val Attempts = 5
+
+  private var attempts = Attempts
+  private var outcomes = Set.empty[String]
+  private var left = listed(Long.MaxValue)
+
+  private def listed(most: Long): List[RecordFile] = {
+    val listing = list()
+    outcomes = listing.iterator.map(_.name).filter(_.endsWith(SideNames.OutcomeSuffix)).toSet
+    SideListing.records(listing).filter(f => f.state.isPublished && f.version <= most).toList
+  }
+
+  def newestFirst: Iterator[(RecordFile, Record)] =
+    Iterator.continually(left).takeWhile(_.nonEmpty).flatMap(files => read(files.head).iterator)
+
+  private def read(file: RecordFile): Option[(RecordFile, Record)] =
+    try {
+      left = left.tail
+      val record = RecordJson.read(folder, file)
+      attempts = Attempts
+      Some(file -> record)
+    } catch {
+      case e: UnreadableRecordException =>
+        log.warn("left out of the history", e)
+        None
+      // It was renamed or deleted.
+      case _: FileNotFoundException if attempts > 0 =>
+        attempts -= 1
+        left = listed(file.version)
+        None
+      case _: FileNotFoundException => None
+    }
+
+  /** By the last listing. */
+  def outcome(record: Record): Option[Outcome] =
+    if (outcomes.nonEmpty && outcomes(folder.outcome(record).getName)) Outcome.shown(folder, record) else None
 }

@@ -73,7 +73,6 @@ object Reappeared {
 
   private val MostNamed = 5
 
-  /** Two sentences for the log and for the result of a statement. */
   def describe(found: Seq[Reappeared]): String = {
     val names = found.take(MostNamed).map(r => s"`${r.path}` (retired by version ${r.version})").mkString(", ")
     val more = if (found.size > MostNamed) s" and ${found.size - MostNamed} more" else ""

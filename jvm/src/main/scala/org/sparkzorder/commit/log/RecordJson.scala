@@ -92,11 +92,8 @@ object RecordJson {
       nonEmpty(record.locationChanges.map(text)),
       None
     )))
-    if (bytes.length > ReadLimit) {
-      throw new IOException(
-        s"the record of ${record.inputs.length + record.outputs.length} files is longer than $ReadLimit"
-      )
-    }
+    val files = record.inputs.length + record.outputs.length
+    if (bytes.length > ReadLimit) throw new IOException(s"the record of $files files is longer than $ReadLimit")
     bytes
   }
 
@@ -165,9 +162,8 @@ object RecordJson {
       catch {
         // The parser's message quotes the file, which does not belong in a log. So only the place is told.
         case e: JsonProcessingException =>
-          fail("not a record" + Option(e.getLocation).map(_.getByteOffset).filter(_ >= 0).fold("")(n =>
-            s" from byte $n on"
-          ))
+          val at = Option(e.getLocation).map(_.getByteOffset).filter(_ >= 0)
+          fail(s"not a record${at.fold("")(n => s" from byte $n on")}")
         // Its first bytes look like those of another encoding.
         case _: CharConversionException => fail("not JSON")
       }

@@ -21,8 +21,6 @@ sealed trait TableState {
 
   /** Operations that are exchanging files. Of one that is in the history only the record is left. */
   def exchanging: Seq[RecordFile] = publishing.filterNot(p => done.exists(_.version == p.version))
-
-  /** Operations that may have told the catalog of new folders. */
   lazy val moving: Seq[RecordFile] = records.filter(_.state == RecordState.Moving)
 
   /** Operations that were undone. The operation that was published next has the same version, or a higher one. */
@@ -30,8 +28,6 @@ sealed trait TableState {
     records.filter(_.state == RecordState.Undone).sortBy(r => (-r.version, -r.meta.modificationTime))
   lazy val indexes: Seq[NumberedIndexFile] = SideListing.indexes(statuses)
   lazy val locks: Seq[FileMeta] = SideListing.locks(statuses)
-
-  /** The record of the newest version that is published in full. */
   def newestDone: Option[RecordFile] = done.headOption
 
   /** Version 0 is the table before the first operation. */
@@ -39,11 +35,8 @@ sealed trait TableState {
 
   /** Whether an operation is under way or left something, so that the lock must be looked at. */
   def isBusy: Boolean = locks.nonEmpty || publishing.nonEmpty
-
-  /** Reads the lock files, if there are any. */
   def lockState(settings: LockSettings = LockSettings()): LockState
 
-  /** Whether a dead owner left something behind. */
   def needsRecovery(settings: LockSettings): Boolean =
     isBusy && (lockState(settings) match {
       case LockState.Live(_) => false

@@ -29,8 +29,7 @@ object UndoneRecords {
     }
     gone.foreach(file => folder.ops.delete(file.meta.path))
     // An outcome belongs to the record of an undone operation, or else to the published record of its version.
-    def operations(of: Seq[RecordFile]) =
-      of.map(f => f.meta.name.stripSuffix(s".${RecordState.Undone.suffix}")).toSet
+    def operations(of: Seq[RecordFile]) = of.map(f => f.meta.name.stripSuffix(s".${RecordState.Undone.suffix}")).toSet
     val (ended, kept) = (operations(gone), records.filterNot(gone.contains))
     val noted = operations(kept.filter(_.state == RecordState.Undone)) ++
       kept.filterNot(_.state == RecordState.Undone).map(f => TableFolder.recordName(f.version))

@@ -47,8 +47,7 @@ private[sparkzorder] final class ObjectCommitter(
     found = WorkerThreads.map(dirs, threads)(dir => dir -> listed(dir)).toMap
   }
 
-  private def listed(dir: String): Map[String, FileMeta] =
-    store.list(folder.resolve(dir)).map(m => m.name -> m).toMap
+  private def listed(dir: String): Map[String, FileMeta] = store.list(folder.resolve(dir)).map(m => m.name -> m).toMap
 
   override def target(dir: String, path: Path): Path = folder.uploadsOf(dir, operationId, store)
 
@@ -153,10 +152,9 @@ private[sparkzorder] final class ObjectCommitter(
     val free = marked.forall { dir =>
       val marker = new FolderMarker(store, folder, dir)
       marker.read().filter(_.operationId == operationId) match {
-        case Some(m) if m.state == Decision.Staged =>
-          store.delete(marker.path, m.etag) != Removal.Changed
-        case Some(_) => false
-        case None    => true
+        case Some(m) if m.state == Decision.Staged => store.delete(marker.path, m.etag) != Removal.Changed
+        case Some(_)                               => false
+        case None                                  => true
       }
     }
     if (free) {
@@ -166,11 +164,9 @@ private[sparkzorder] final class ObjectCommitter(
         }
         record.folders.foreach(work => folder.ops.deleteRecursive(folder.trashOf(work.folder, record)))
       }
-      discard()
+      StorePlaces.discard(store, folder, operationId)
     }
   }
-
-  private def discard(): Unit = StorePlaces.discard(store, folder, operationId)
 }
 
 private[sparkzorder] object ObjectCommitter {

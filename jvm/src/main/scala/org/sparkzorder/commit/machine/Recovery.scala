@@ -22,6 +22,8 @@ final case class ReadableState(state: TableState, around: Option[ReadAround], ex
 /** Finishes or undoes what a dead owner left half done, for statements and for queries. */
 object Recovery {
 
+  private val log = LoggerFactory.getLogger("org.sparkzorder.commit.machine.Recovery")
+
   /**
    * How long a query waits for the end of an exchange. What it reads afterwards stays. What it reads before
    * may go to the trash while the query runs.
@@ -58,7 +60,20 @@ object Recovery {
       lock: Lock,
       settings: LockSettings = LockSettings(),
       keep: Option[Keep] = None
-  ): Seq[String] = RecoveryUnderLock.recover(folder, lock, settings, keep)
+  ): Seq[String] = {
+    var finished = false
+    try {
+      val actions = new RecoveryUnderLock(lock, settings, keep).run()
+      finished = true
+      actions.foreach(action => log.warn(s"Recovery of ${folder.root}: $action"))
+      actions
+    } catch {
+      // The half-done operation has its record, so the next statement sees it without a lock.
+      case e: FoldersUnclearException =>
+        finished = true
+        throw e
+    } finally if (!finished) lock.abandon()
+  }
 
   /**
    * Comes before a query's listing of the table. It recovers after a dead owner. If it cannot, or an

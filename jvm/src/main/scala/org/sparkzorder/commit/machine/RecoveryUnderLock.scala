@@ -16,16 +16,13 @@ import org.sparkzorder.commit.storage.{Clock, ObjectFileOps}
  * @param lock the table's lock, which is held
  * @param keep as for [[SettleOperation]]
  */
-private[commit] final class RecoveryUnderLock private (
-    lock: Lock,
-    settings: LockSettings,
-    keep: Option[Keep]
-) {
+private[commit] final class RecoveryUnderLock(lock: Lock, settings: LockSettings, keep: Option[Keep]) {
   import RecoveryUnderLock._
 
   private val folder = lock.folder
   private val ops = folder.ops
 
+  /** @return what was done, in words for the log */
   def run(): Seq[String] = {
     val removed = removeLocks(lock.others.map(file => DeadLock(file, Owner.read(ops, file))))
     removed ++ settleRecords() ++ removeLeftovers()
@@ -135,24 +132,4 @@ private[commit] object RecoveryUnderLock {
   private val RenameMillis = 1000L
 
   private final case class DeadLock(file: FileMeta, owner: Option[Owner])
-
-  /**
-   * Recovers the table that the lock is of. If it fails the lock is abandoned, so that the next statement tries again.
-   *
-   * @return what was done, in words for the log
-   */
-  def recover(folder: TableFolder, lock: Lock, settings: LockSettings, keep: Option[Keep]): Seq[String] = {
-    var finished = false
-    try {
-      val actions = new RecoveryUnderLock(lock, settings, keep).run()
-      finished = true
-      actions.foreach(action => log.warn(s"Recovery of ${folder.root}: $action"))
-      actions
-    } catch {
-      // The half-done operation has its record, so the next statement sees it without a lock.
-      case e: FoldersUnclearException =>
-        finished = true
-        throw e
-    } finally if (!finished) lock.abandon()
-  }
 }

@@ -41,7 +41,6 @@ private[commit] final class FolderPlace(
   private def staged(o: OutputFile): Path = FileNames.child(staging, FileNames.stagedName(o.path))
   private def retired(i: InputFile): Path = folder.retiredIn(trash, i.path)
 
-  /** The last decision that was seen. */
   @volatile private var seen = Option.empty[Decision]
 
   override def decision(): Option[Decision] = {
@@ -248,8 +247,7 @@ private[commit] final class FolderPlace(
    * The folder was deleted with its marker. This process saw that the inputs were the rows for good, or that nothing was
    * decided, and no other can have decided.
    */
-  private def isOverwritten: Boolean =
-    seen.contains(Decision.RolledBack) || seen.contains(Decision.Staged) && holds()
+  private def isOverwritten: Boolean = seen.contains(Decision.RolledBack) || seen.contains(Decision.Staged) && holds()
 
   override def isOthers(): Boolean = {
     val marks = ops.list(folder.sideOf(work.folder)).flatMap(m => FolderMark.operation(m.name))
@@ -296,8 +294,7 @@ private[commit] final class FolderPlace(
     }.map(_.path)
     def isTakenBack = lacksOutputs() || replaced.nonEmpty && canReturn(replaced)
     // Others have rewritten a new file before anything was decided.
-    def isAdopted =
-      hasOutputs(now) && hasInputs(now) && work.outputs.exists(o => at(now, o.path).exists(!isOurs(o, _)))
+    def isAdopted = hasOutputs(now) && hasInputs(now) && work.outputs.exists(o => at(now, o.path).exists(!isOurs(o, _)))
     if (decided == Decision.Exchanged && isTakenBack) Decision.RolledBack
     else if (decided == Decision.Staged && isAdopted) Decision.Exchanged
     else decided

@@ -39,8 +39,7 @@ private[commit] final class FolderPlaces(
     }
   }
 
-  override def moved(record: Record, except: Set[String]): Seq[Located[FolderPlace]] =
-    elsewhere(record, except)
+  override def moved(record: Record, except: Set[String]): Seq[Located[FolderPlace]] = elsewhere(record, except)
 
   override def away(record: Record, known: Seq[Located[FolderPlace]]): Seq[AwayFolder] = {
     val marked = known.filter(_.place.decision().isDefined)

@@ -149,8 +149,7 @@ private[commit] final class StorePlace(
    * Another program deleted the marker with the folder. This process saw that the inputs were the rows for good, or that
    * nothing was decided, and no other can have decided.
    */
-  private def isOverwritten: Boolean =
-    seen.contains(Decision.RolledBack) || seen.contains(Decision.Staged) && isAlone()
+  private def isOverwritten: Boolean = seen.contains(Decision.RolledBack) || seen.contains(Decision.Staged) && isAlone()
 
   // A version is given once, so names of new files are this operation's.
   override def isOthers(): Boolean = false

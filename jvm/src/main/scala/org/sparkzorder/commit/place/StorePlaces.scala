@@ -9,6 +9,7 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.{History, RecordJson, StagingDirectories}
+import org.sparkzorder.commit.storage.ObjectFileOps
 import org.sparkzorder.compat._
 
 /**
@@ -65,8 +66,7 @@ private[commit] final class StorePlaces(
     refuseUntold(operationId, dirs)
     val listed = store.list(folder.side)
     // If the operation was published after all, and only its clean-up is left, its copies stay.
-    def isPublished(trash: FileMeta) =
-      SideNames.trashVersion(trash.name).exists(SideListing.isPublished(listed, _))
+    def isPublished(trash: FileMeta) = SideNames.trashVersion(trash.name).exists(SideListing.isPublished(listed, _))
     dirs.foreach { dir =>
       val marker = new FolderMarker(store, folder, dir)
       marker.read().filter(m => m.operationId == operationId && m.state == Decision.Staged).foreach(marker.remove)
@@ -118,4 +118,18 @@ private[commit] object StorePlaces {
       case e: AccessDeniedException =>
         log.warn(s"uploads of failed tasks may be left in ${folder.root}: they cannot be listed", e)
     }
+}
+
+private[commit] object StoragePlaces {
+
+  /**
+   * The places of the storage that a table is on.
+   *
+   * @param holds whether this process has the table's lock
+   * @param keep a person's word about folders of which nothing else tells whose files are the rows
+   */
+  def of(folder: TableFolder, holds: () => Boolean = () => false, keep: Option[Keep] = None): Places =
+    ObjectFileOps.storeOf(folder).fold[Places](new FolderPlaces(folder, folder.threads, holds, keep))(
+      new StorePlaces(_, folder, folder.threads, holds, keep = keep)
+    )
 }

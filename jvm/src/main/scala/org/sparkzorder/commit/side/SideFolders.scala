@@ -31,7 +31,6 @@ object SideFolders {
   private val RecordName = """_v\d{10,18}(?:-.+)?(\.[a-z]+)""".r
   private val recordSuffixes = RecordState.all.map("." + _.suffix).toSet + SideNames.OutcomeSuffix
 
-  /** Whether a file of this name is a record or the outcome of an operation. */
   private[commit] def isRecord(name: String): Boolean = name match {
     case RecordName(suffix) => recordSuffixes(suffix)
     case _                  => false
@@ -46,8 +45,7 @@ object SideFolders {
   }
 
   /** Whether readers ignore a folder of this name. Names of partition columns may begin with an underscore. */
-  private def isHidden(name: String): Boolean =
-    (name.startsWith("_") && !name.contains("=")) || name.startsWith(".")
+  private def isHidden(name: String): Boolean = (name.startsWith("_") && !name.contains("=")) || name.startsWith(".")
 
   private def read(folder: TableFolder, path: Path, in: Option[String], isLinked: Boolean): SideFolder =
     try {

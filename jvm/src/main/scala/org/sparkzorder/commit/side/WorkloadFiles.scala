@@ -87,8 +87,7 @@ object WorkloadFiles {
       val dir = folderOf(folder)
       if (!ops.exists(dir)) ops.mkdir(dir)
       val number = last.fold(1L)(_.number + 1)
-      val target =
-        new Path(dir, s"${SideNames.Hidden}$id-${String.format(Locale.ROOT, "%06d", Long.box(number))}.json")
+      val target = new Path(dir, s"${SideNames.Hidden}$id-${String.format(Locale.ROOT, "%06d", Long.box(number))}.json")
       val temporary = new Path(dir, s"${SideNames.TemporaryPrefix}${UUID.randomUUID()}")
       AtomicFile.put(ops, temporary, target, bytes, Some(OwnerOnly))(ops.adoptRights(
         Seq(temporary),
@@ -124,8 +123,7 @@ object WorkloadFiles {
     val files = all(statuses)
     val (counting, tooLarge) = newest(files).partition(_.meta.length <= MaxBytes)
     val leftOver = statuses.filter { m =>
-      !m.isDirectory && m.name.startsWith(SideNames.TemporaryPrefix) &&
-      m.modificationTime < now - LeftOverMillis
+      !m.isDirectory && m.name.startsWith(SideNames.TemporaryPrefix) && m.modificationTime < now - LeftOverMillis
     }
     tooLarge.map(_.meta).foreach { m =>
       log.warn(s"The recorded queries in ${m.path} are ignored and deleted: ${m.length} bytes are more than $MaxBytes")

@@ -149,9 +149,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
         if (!isSame) refuse()
         Using.resource(plain.create(temporary, true))(IOUtils.copyBytes(in, _, plain.getConf, false))
       }
-    catch {
-      case e: FSError => throw new IOException(s"cannot write $temporary: ${e.getMessage}", e)
-    }
+    catch { case e: FSError => throw new IOException(s"cannot write $temporary: ${e.getMessage}", e) }
     // It may have been rewritten in place meanwhile.
     if (!status(temporary).exists(_.length == from.length) || !isSame) refuse()
     adoptRights(Seq(temporary), Seq(from.path))
@@ -235,8 +233,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
         else FileContext.getFileContext(fs.getUri, fs.getConf).mkdir(dir, FsPermission.getDirDefault, false)
       } catch {
         case _: FileAlreadyExistsException | _: org.apache.hadoop.fs.FileAlreadyExistsException => ()
-        case e: NoSuchFileException                                                             =>
-          throw LocalStatuses.notFound(s"no folder ${dir.getParent}", e)
+        case e: NoSuchFileException => throw LocalStatuses.notFound(s"no folder ${dir.getParent}", e)
       }
       permissions.inherit(dir)
     }
@@ -287,9 +284,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (length > math.min(limit, Int.MaxValue - 16L))
       throw new IOException(s"$path has $length bytes, more than $limit")
     val bytes = new Array[Byte](length.toInt)
-    val in = plain.open(path)
-    try in.readFully(bytes)
-    finally in.close()
+    Using.resource(plain.open(path))(_.readFully(bytes))
     bytes
   }
 

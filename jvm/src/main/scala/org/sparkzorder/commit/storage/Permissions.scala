@@ -93,7 +93,7 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
    */
   def adopt(written: Seq[Path], replaced: Seq[Path]): Unit =
     if (replaced.headOption.exists(hasRights)) {
-      val others = if (local) replaced.flatMap(lookAt(_)) else listed(replaced)
+      val others = if (local) replaced.flatMap(lookAt(_)) else StorageTraits.listed(fs, replaced).flatMap(rightsOf)
       for (first <- others.headOption; path <- written; n <- lookAt(path, LinkOption.NOFOLLOW_LINKS)) {
         if (!n.hasAcl && !others.exists(_.hasAcl)) {
           val mode = others.foldLeft(0x1b6)((m, f) => m & f.mode)
@@ -113,12 +113,6 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
         else fs.setOwner(path, other.owner, null)
       } catch { case _: FileSystemException | _: AccessControlException => givesAway = false }
     }
-
-  // Lists anew, because Spark's listings do not show rights.
-  private def listed(paths: Seq[Path]): Seq[Rights] = paths.groupBy(_.getParent).toSeq.flatMap { case (folder, files) =>
-    val names = files.map(_.getName).toSet
-    fs.listStatus(folder).toSeq.filter(s => names(s.getPath.getName)).flatMap(rightsOf)
-  }
 
   private def hasRights(path: Path): Boolean =
     local || fs.hasPathCapability(path, CommonPathCapabilities.FS_PERMISSIONS)

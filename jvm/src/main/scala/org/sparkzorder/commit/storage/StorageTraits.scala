@@ -16,8 +16,7 @@ private[commit] final class StorageTraits(fs: FileSystem) {
   /** Gives files the traits that all the files that they replace have in common, and the highest number of copies. */
   def adopt(written: Seq[Path], replaced: Seq[Path]): Unit =
     if (written.nonEmpty && replaced.nonEmpty) {
-      val inputs = statuses(replaced)
-      val outputs = statuses(written)
+      val (inputs, outputs) = (listed(fs, replaced), listed(fs, written))
       copies(outputs, inputs)
       if (inputs.exists(_.hasAcl)) acl(outputs, inputs)
       if (fs.hasPathCapability(replaced.head, CommonPathCapabilities.FS_STORAGEPOLICY)) policy(outputs, inputs)
@@ -26,15 +25,13 @@ private[commit] final class StorageTraits(fs: FileSystem) {
   /** Gives a new folder the ACL and the storage policy of another one. */
   def resemble(folder: Path, like: Path): Unit = {
     val other = fs.getFileStatus(like)
-    if (other.hasAcl) {
-      val entries = AclUtil.getAclFromPermAndEntries(other.getPermission, fs.getAclStatus(like).getEntries)
-      fs.setAcl(folder, entries)
-    }
-    if (fs.hasPathCapability(like, CommonPathCapabilities.FS_STORAGEPOLICY)) {
-      def of(path: Path): Option[String] = Option(fs.getStoragePolicy(path)).map(_.getName)
-      of(like).filterNot(of(folder).contains).foreach(fs.setStoragePolicy(folder, _))
-    }
+    if (other.hasAcl)
+      fs.setAcl(folder, AclUtil.getAclFromPermAndEntries(other.getPermission, fs.getAclStatus(like).getEntries))
+    if (fs.hasPathCapability(like, CommonPathCapabilities.FS_STORAGEPOLICY))
+      policyOf(like).filterNot(policyOf(folder).contains).foreach(fs.setStoragePolicy(folder, _))
   }
+
+  private def policyOf(path: Path): Option[String] = Option(fs.getStoragePolicy(path)).map(_.getName)
 
   private def copies(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit =
     // Erasure-coded files have parity data instead of copies.
@@ -56,11 +53,10 @@ private[commit] final class StorageTraits(fs: FileSystem) {
     }
   }
 
-  private def policy(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit = {
-    def of(path: Path): Option[String] = Option(fs.getStoragePolicy(path)).map(_.getName)
-    inputs.map(i => of(i.getPath)).distinct match {
+  private def policy(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit =
+    inputs.map(i => policyOf(i.getPath)).distinct match {
       // Files inherit the folder's policy. It is not set for each of them, so that they follow when it changes.
-      case Seq(Some(same)) if !of(inputs.head.getPath.getParent).contains(same) =>
+      case Seq(Some(same)) if !policyOf(inputs.head.getPath.getParent).contains(same) =>
         outputs.foreach(o => fs.setStoragePolicy(o.getPath, same))
       case Seq(_) => ()
       case _      =>
@@ -68,16 +64,16 @@ private[commit] final class StorageTraits(fs: FileSystem) {
           s"The files beside ${inputs.head.getPath} differ in their storage policies: new files get the folder's"
         )
     }
-  }
+}
 
-  /** Lists each folder, because Spark's listings do not show these traits. */
-  private def statuses(paths: Seq[Path]): Seq[FileStatus] =
+private[commit] object StorageTraits {
+
+  /** Lists each folder, because Spark's listings do not show rights and traits. */
+  def listed(fs: FileSystem, paths: Seq[Path]): Seq[FileStatus] =
     paths.groupBy(_.getParent).toSeq.flatMap { case (folder, files) =>
       val names = files.map(_.getName).toSet
       fs.listStatus(folder).toSeq.filter(s => names(s.getPath.getName))
     }
-}
 
-private[commit] object StorageTraits {
   private val log = LoggerFactory.getLogger(classOf[StorageTraits])
 }

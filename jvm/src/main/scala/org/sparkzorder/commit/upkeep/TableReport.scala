@@ -56,8 +56,6 @@ final case class TableReport(
 
   /** Whether an owner that may live holds the lock. */
   def isLocked: Boolean = locks.exists(!_.isDead)
-
-  /** Whether a recovery has something to do. */
   def needsRecovery: Boolean = !isLocked && (locks.nonEmpty || unfinished.nonEmpty)
 }
 

@@ -125,8 +125,7 @@ object Trash {
       }
     }
     val withTrash = needed ++ kept.map(_.operation.operationId)
-    def isGone(e: HistoryEntry) =
-      (e.state == History.Vacuumed || isOld(e.record)) && !withTrash(e.record.operationId)
+    def isGone(e: HistoryEntry) = (e.state == History.Vacuumed || isOld(e.record)) && !withTrash(e.record.operationId)
     Expired(retired, settings.forgotten(history, now)(isGone))
   }
 

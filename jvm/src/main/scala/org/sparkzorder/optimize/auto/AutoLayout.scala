@@ -161,14 +161,12 @@ private[sparkzorder] object AutoLayout {
     column.withHolding(if (rows == 0) 1d else math.min(1d, ofValue / files))
   }
 
-  /** Paths of the columns that a layout can have as keys. */
   def possibleKeys(table: PlainTable): Set[Seq[String]] =
     TableIndex.usableColumns(table).filter(c => OrderedValue.encoding(c.dataType).isDefined).map(_.path).toSet
 
   def keyColumns(table: PlainTable, paths: Seq[Seq[String]]): Seq[KeyColumn] =
     KeyColumns.resolveAll(table, paths).map { case (path, dataType) => KeyColumn(path, dataType, 1) }
 
-  /** How many files a folder gets, on the mean of all folders. */
   private def meanFiles(folders: Seq[DataFolder], options: OptimizeOptions): Long = {
     val sizes = folders.map(_.files.map(_.getLen).sum)
     val all = options.numFiles.fold(FileCounts.bySize(sizes, options.targetFileSize).map(_.toLong).sum)(_.toLong)

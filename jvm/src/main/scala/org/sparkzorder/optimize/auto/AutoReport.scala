@@ -87,8 +87,6 @@ private[auto] final class AutoReason(sketch: WorkloadSketch, files: Long, compar
 }
 
 private object AutoReason {
-
-  /** How many kinds of queries the text lists. */
   private val MostKinds = 5
 
   private def told(kind: Seq[ColumnUse], sketch: KindSketch): String =

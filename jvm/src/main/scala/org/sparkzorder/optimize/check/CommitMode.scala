@@ -10,16 +10,7 @@ import org.sparkzorder.commit.upkeep.Trash
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.optimize.options.OptionTable
 import org.sparkzorder.statement.PathTarget
-import org.sparkzorder.table.{
-  DataFolder,
-  FolderBeside,
-  PlainTable,
-  SessionCatalogLocations,
-  SharedLocations,
-  TableLocation,
-  TableRoots,
-  TableSideFolder
-}
+import org.sparkzorder.table._
 
 /**
  * How the files of a table are exchanged. A table is published in one way only: the history of one
@@ -94,12 +85,8 @@ private[sparkzorder] object CommitMode {
     table.catalogTable.isDefined && LocationHistory.isUsedBy(state)
 
   /** Refuses a folder of a table that moves to new ones, in a statement that names it by its path. */
-  def refusePath(table: TableLocation, state: TableState): Unit =
-    if (
-      table.catalogTable.isEmpty && (LocationHistory.isUsedBy(state) || TableRoots.isOfMoving(
-        table.session,
-        table.root
-      ))
-    )
-      throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)
+  def refusePath(table: TableLocation, state: TableState): Unit = {
+    def isMoving = LocationHistory.isUsedBy(state) || TableRoots.isOfMoving(table.session, table.root)
+    if (table.catalogTable.isEmpty && isMoving) throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)
+  }
 }

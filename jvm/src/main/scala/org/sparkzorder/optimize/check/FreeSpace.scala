@@ -21,9 +21,7 @@ private[sparkzorder] object FreeSpace {
     def isEnough: Boolean = needed <= available
   }
 
-  /**
-   * @param inputs for each folder the bytes of the files to rewrite; the new files take about as much
-   */
+  /** @param inputs for each folder the bytes of the files to rewrite; the new files take about as much */
   def refuse(table: PlainTable, inputs: Seq[(Path, Long)]): Unit =
     of(table.fileSystem, table.root, inputs).find(!_.isEnough).foreach { room =>
       throw ZOrderErrors.notEnoughSpace(table.name, room.needed, room.available, room.where)

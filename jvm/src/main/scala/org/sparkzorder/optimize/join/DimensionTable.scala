@@ -47,7 +47,6 @@ private[optimize] final class DimensionTable(val parts: Seq[String], val plan: L
       case _ => None
     }
 
-  /** A column, or a field of a struct; None if there is no such one. */
   def find(column: Seq[String], resolver: Resolver): Option[Seq[StructField]] =
     KeyColumns.find(plan.schema, column, resolver)
 }

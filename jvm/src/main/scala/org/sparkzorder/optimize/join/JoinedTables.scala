@@ -92,8 +92,7 @@ private[sparkzorder] final class JoinedTables private (fact: PlainTable, val joi
       case (Seq(), Some(fields))            => KeyColumns.resolve(fact, fields.map(_.name))
       case (Seq(), None)                    => KeyColumns.resolve(fact, parts)
       case (Seq((path, dataType, _)), None) => (path, dataType)
-      case (several, _)                     =>
-        throw ZOrderErrors.ambiguousColumn(parts, own.map(_ => fact.name).toSeq ++ several.map(_._3))
+      case (several, _) => throw ZOrderErrors.ambiguousColumn(parts, own.map(_ => fact.name).toSeq ++ several.map(_._3))
     }
   }
 
@@ -112,9 +111,7 @@ private[sparkzorder] final class JoinedTables private (fact: PlainTable, val joi
 
 private[sparkzorder] object JoinedTables {
 
-  /**
-   * @throws org.apache.spark.sql.AnalysisException when a dimension cannot be read or joined. No job runs
-   */
+  /** @throws org.apache.spark.sql.AnalysisException when a dimension cannot be read or joined. No job runs */
   def of(fact: PlainTable, clauses: Seq[JoinClause]): JoinedTables =
     opened(fact, clauses)(_.dimension)((names, dimension, clause) => names.sides(dimension, clause))
 
@@ -128,23 +125,14 @@ private[sparkzorder] object JoinedTables {
       sides: (JoinedNames, DimensionTable, T) => (Seq[StructField], Seq[StructField])
   ): JoinedTables = {
     val names = new JoinedNames(fact)
-    checked(
-      fact,
-      joins.map { join =>
-        val dimension = DimensionTable.open(fact, nameOf(join))
-        val (column, key) = sides(names, dimension, join)
-        DimensionJoin.of(fact, dimension, column, key)
-      }
-    )
-  }
-
-  private def checked(fact: PlainTable, joins: Seq[DimensionJoin]): JoinedTables = {
-    joins.map(_.spec).groupBy(_.name.toLowerCase(java.util.Locale.ROOT)).values.find(_.size > 1).foreach { specs =>
-      throw ZOrderErrors.refusedDimension(
-        specs.last.dimension,
-        "Another dimension has the same name. Join a view of it"
-      )
+    val found = joins.map { join =>
+      val dimension = DimensionTable.open(fact, nameOf(join))
+      val (column, key) = sides(names, dimension, join)
+      DimensionJoin.of(fact, dimension, column, key)
     }
-    new JoinedTables(fact, joins)
+    found.map(_.spec).groupBy(_.name.toLowerCase(java.util.Locale.ROOT)).values.find(_.size > 1).foreach { same =>
+      throw ZOrderErrors.refusedDimension(same.last.dimension, "Another dimension has the same name. Join a view of it")
+    }
+    new JoinedTables(fact, found)
   }
 }

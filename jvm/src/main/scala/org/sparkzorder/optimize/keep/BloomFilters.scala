@@ -116,19 +116,10 @@ private[sparkzorder] object ColumnLists {
    * @param text names separated by commas
    * @throws org.apache.spark.sql.AnalysisException when the text is something else, or a column is not there
    */
-  def parse(
-      table: PlainTable,
-      option: OptionWithoutDefault[String],
-      text: String
-  ): Seq[(Seq[String], DataType)] =
+  def parse(table: PlainTable, option: OptionWithoutDefault[String], text: String): Seq[(Seq[String], DataType)] =
     KeyColumns.resolveAll(table, text.split(OptionsOfTable.comma).toSeq.map(parts(table, option, text, _)))
 
-  private def parts(
-      table: PlainTable,
-      option: OptionWithoutDefault[String],
-      all: String,
-      name: String
-  ): Seq[String] =
+  private def parts(table: PlainTable, option: OptionWithoutDefault[String], all: String, name: String): Seq[String] =
     try CatalystSqlParser.parseMultipartIdentifier(name.trim)
     catch {
       case _: ParseException =>

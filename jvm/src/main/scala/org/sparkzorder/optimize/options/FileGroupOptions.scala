@@ -49,8 +49,7 @@ private[sparkzorder] object FileGroupSchedule {
     if (parts.size == 1) Seq(r)
     else
       parts.zip(FileCounts.byNumber(parts.map(_.map(_.getLen).sum), r.outputFiles)).zipWithIndex.map {
-        case ((files, outputs), i) =>
-          r.copy(files = files, outputFiles = outputs, rest = if (i == 0) r.rest else Nil)
+        case ((files, outputs), i) => r.copy(files = files, outputFiles = outputs, rest = if (i == 0) r.rest else Nil)
       }
   }
 

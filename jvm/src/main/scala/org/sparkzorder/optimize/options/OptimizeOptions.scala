@@ -1,5 +1,7 @@
 package org.sparkzorder.optimize.options
 
+import java.util.Locale
+
 import org.sparkzorder.compat._
 import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.errors.ZOrderErrors
@@ -46,8 +48,6 @@ final case class OptimizeOptions(
 
   /** The size of new files, unless their number is asked for. */
   def writtenSize: Option[TargetFileSize] = Option.when(numFiles.isEmpty)(target)
-
-  /** Whether the statement sets the size of the files or their number. */
   def saysSize: Boolean = numFiles.isDefined || asGiven.contains(OptionTable.targetFileSize.key)
 
   /** The key of an option that is set although it says nothing without a layout. */
@@ -160,4 +160,39 @@ object OptimizeOptions {
       else ZOrderErrors
         .invalidOptionValue(most, options.maxFileSize.toString, s"more than $least (${options.minFileSize})")
     }
+}
+
+/**
+ * The options that a statement sets, all of them known and none given twice.
+ *
+ * @param asGiven the values as text, by key
+ * @param formatName format of the table: `parquet` or `orc`
+ */
+private[sparkzorder] final class OptionValues private (val asGiven: Map[String, String], formatName: String) {
+
+  /** @throws org.apache.spark.sql.AnalysisException when the statement sets a value that is not allowed */
+  def apply[T](option: OptionWithoutDefault[T]): Option[T] = valueOf(option)
+  def apply[T](option: OptionWithDefault[T]): T = valueOf(option).getOrElse(option.defaultValue)
+
+  private def valueOf[T](option: OptimizeOption[T]): Option[T] = asGiven.get(option.key).map { text =>
+    option.valueType.read(text, formatName).getOrElse(
+      throw ZOrderErrors.invalidOptionValue(option.key, text, option.valueType.expected(formatName))
+    )
+  }
+}
+
+private[sparkzorder] object OptionValues {
+
+  /**
+   * @param asWritten keys, in any case, and values as the statement has them
+   * @param known the keys of the statement
+   * @throws org.apache.spark.sql.AnalysisException when a key is unknown or is given twice
+   */
+  def of(asWritten: Seq[(String, String)], formatName: String, known: Seq[String] = OptionTable.keys): OptionValues = {
+    val options = asWritten.map { case (key, value) => key.toLowerCase(Locale.ROOT) -> value }
+    val keys = options.map(_._1)
+    keys.find(!known.contains(_)).foreach(k => throw ZOrderErrors.unknownOption(k, known))
+    keys.diff(keys.distinct).headOption.foreach(k => throw ZOrderErrors.duplicateOption(k))
+    new OptionValues(options.toMap, formatName)
+  }
 }

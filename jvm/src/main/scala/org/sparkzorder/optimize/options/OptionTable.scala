@@ -20,8 +20,6 @@ private[sparkzorder] object OptionTable {
   private val Groups = "Large tables"
   private val Retention = "Way back"
   private val Publishing = "Publishing"
-
-  /** The two values of [[commitMode]]. */
   val InPlace = "in-place"
   val NewLocation = "new-location"
 

@@ -37,7 +37,6 @@ private[sparkzorder] object OptionsOfTable {
   private def valueOf(table: PlainTable, property: Setting): Option[String] =
     table.catalogTable.flatMap(_.properties.get(property.key)).map(_.trim)
 
-  /** The property that names a layout. */
   val layoutProperty: String = TableProperties.optimizeBy.key
 
   /** A property as it is set; empty without it. */
@@ -68,12 +67,7 @@ private[sparkzorder] object OptionsOfTable {
     try LayoutClause.By(name, columns.split(comma, -1).toSeq.map(_.trim).map(column))
     catch {
       case _: ParseException =>
-        throw ZOrderErrors.invalidProperty(
-          table.name,
-          TableProperties.optimizeBy.key,
-          text,
-          "a layout such as 'a, b WEIGHT 2'"
-        )
+        throw ZOrderErrors.invalidProperty(table.name, layoutProperty, text, "a layout such as 'a, b WEIGHT 2'")
     }
   }
 

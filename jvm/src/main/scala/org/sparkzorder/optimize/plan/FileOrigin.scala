@@ -27,8 +27,7 @@ private[sparkzorder] final case class FileOrigin(layout: String, ofPartitions: B
     (layout +: (Seq("of partitions").filter(_ => ofPartitions) ++ number.map("into " + _))).mkString("\n")
 
   /** Whether a statement about the whole table leaves files of another layout, unless it names one. */
-  def keepsFrom(other: Option[LayoutSpec]): Boolean =
-    ofPartitions && !other.exists(_.json == layout)
+  def keepsFrom(other: Option[LayoutSpec]): Boolean = ofPartitions && !other.exists(_.json == layout)
 }
 
 private[sparkzorder] object FileOrigin {
@@ -119,8 +118,7 @@ private[sparkzorder] final class FileWriters(
   /** The [[FileOrigin]] of each file that OPTIMIZE wrote, as far as it is known. */
   def originsOf(files: Seq[FileStatus]): Map[FileId, FileOrigin] = {
     val ids = files.map(idOf)
-    val (known, others) =
-      ids.partition(id => index.exists(_.ordinalOf(id.path, id.length, id.modificationTime) >= 0))
+    val (known, others) = ids.partition(id => index.exists(_.ordinalOf(id.path, id.length, id.modificationTime) >= 0))
     (index.fold(Map.empty[FileId, String])(_.origins(known)) ++ FileOrigin.ofRecords(others, history))
       .flatMap { case (id, text) => FileOrigin.parse(text).map(id -> _) }
   }

@@ -154,7 +154,6 @@ private[sparkzorder] final class FileSelection(
         Option.when(isUseful)(rewrite.copy(outputFiles = outputs))
       }
 
-  /** How many files each folder should get. */
   private def outputCounts(folders: Seq[DataFolder]): Seq[Int] = {
     val bytes = folders.map(_.files.map(_.getLen).sum)
     options.numFiles.fold(FileCounts.bySize(bytes, options.targetFileSize))(FileCounts.byNumber(bytes, _))

@@ -272,13 +272,11 @@ private[sparkzorder] object IncrementalSelection {
   private val SmallestMean = 0.4
   private val LargestMean = 2.0
 
-  /** A file with its place along a curve. */
   private final case class PlacedFile(file: FileStatus, interval: CurveInterval) {
     def path: Path = file.getPath
     def isCell: Boolean = interval.layer == CurveInterval.Cell
   }
 
-  /** A file with its bounds in the key columns. */
   private final case class BoundedFile(file: FileStatus, bounds: IndexedSeq[FileBounds])
 
   /**
@@ -359,8 +357,6 @@ private[sparkzorder] object IncrementalSelection {
   }
 
   private def sizeOf(files: Seq[FileStatus]): Long = files.map(_.getLen).sum
-
-  /** Bytes that an incremental OPTIMIZE of a folder may write. */
   private def budgetOf(totalBytes: Long): Long = (IncrementalPolicy.Budget * totalBytes).toLong
 
   private def shareOfNew(fresh: Seq[FileStatus], totalBytes: Long): String =
@@ -372,7 +368,6 @@ private[sparkzorder] object IncrementalSelection {
     rewrites.head.copy(rest = folder.files.filterNot(f => rewritten(f.getPath))) +: rewrites.tail
   }
 
-  /** How many columns the curve has bits of. */
   private def curveColumns(frame: CurveFrame): Int =
     math.max(1, (0 until frame.curve.columns).count(frame.curve.bits(_) > 0))
 
@@ -382,8 +377,7 @@ private[sparkzorder] object IncrementalSelection {
       case (d: LongDistribution, FileBounds.Longs(min, max)) if d.distinct > 0 =>
         min > d.values.last || max < d.values.head
       case (d: BytesDistribution, FileBounds.Bytes(min, max)) if d.distinct > 0 =>
-        ByteArrays.compareUnsigned(min, d.values.last) > 0 ||
-        ByteArrays.compareUnsigned(max, d.values.head) < 0
+        ByteArrays.compareUnsigned(min, d.values.last) > 0 || ByteArrays.compareUnsigned(max, d.values.head) < 0
       case _ => false
     }
 

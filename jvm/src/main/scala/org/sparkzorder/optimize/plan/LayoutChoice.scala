@@ -50,12 +50,7 @@ private[sparkzorder] object LayoutChoice {
   }
 
   /** Throws an error if the layout is wrong, as far as this can be told without the history. */
-  def check(
-      table: PlainTable,
-      clause: Option[LayoutClause],
-      options: OptimizeOptions,
-      joins: Seq[JoinClause]
-  ): Unit = {
+  def check(table: PlainTable, clause: Option[LayoutClause], options: OptimizeOptions, joins: Seq[JoinClause]): Unit = {
     val namesColumns = clause.exists(_.isInstanceOf[LayoutClause.By])
     joins.headOption.filterNot(_ => namesColumns).foreach(j => throw ZOrderErrors.joinWithoutLayout(j.dimension))
     clause match {
@@ -95,12 +90,8 @@ private[sparkzorder] object LayoutChoice {
       try resolved(table, curve, columns, alignedCuts)
       catch {
         case e: ZOrderAnalysisException if e.condition == "ZORDER_COLUMN_NOT_FOUND" =>
-          throw ZOrderErrors.invalidProperty(
-            table.name,
-            property,
-            OptionsOfTable.text(table, property),
-            "a layout of the table's columns"
-          )
+          val text = OptionsOfTable.text(table, property)
+          throw ZOrderErrors.invalidProperty(table.name, property, text, "a layout of the table's columns")
       }
     OptionsOfTable.layout(table).map(by => of(OptionsOfTable.layoutProperty, by.curve, by.columns))
       .orElse(clusteredBy(table).map(of(clusteringProperty, LayoutSpec.ZOrder, _)))

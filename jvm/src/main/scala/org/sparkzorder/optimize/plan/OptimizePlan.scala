@@ -68,7 +68,6 @@ private[sparkzorder] final case class OptimizePlan(
     left: Option[String] = None
 ) {
 
-  /** How many files stay in the folders of the rewrites. */
   def filesBeside: Long = rewrites.map(_.rest.size.toLong).sum
 
   /** The folder of a rewrite relative to the table's root; empty for the root itself. */
@@ -81,10 +80,8 @@ private[sparkzorder] final case class OptimizePlan(
     columns.copy(mostBytes = TableIndex.mostBytes(table, files, columns.members.size))
   }
 
-  /** The folders of the rewrites, as [[folderOf]] gives them. */
   def folders: Seq[String] = rewrites.map(folderOf).distinct.sorted
 
-  /** Gives new files the rights of the files that they replace. */
   def adoptRights(folder: TableFolder, result: RewriteResult): Unit =
     result.outputs.groupBy(_.unit).foreach { case (unit, outputs) =>
       folder.ops.adoptRights(outputs.map(_.path), rewrites(unit).files.map(_.getPath))

@@ -21,9 +21,7 @@ private[sparkzorder] object OptimizePlanner {
     val _ = (context.bloomFilters, context.members)
   }
 
-  /**
-   * @throws org.apache.spark.sql.AnalysisException when the statement cannot be carried out on this table
-   */
+  /** @throws org.apache.spark.sql.AnalysisException when the statement cannot be carried out on this table */
   def plan(context: StatementContext): OptimizePlan =
     try new PlanningSteps(context).plan
     catch {

@@ -85,8 +85,7 @@ private[sparkzorder] object ClusteringStatus {
       )
     }
 
-    private def leastOf(options: OptimizeOptions): Long =
-      (options.targetFileSize * TargetFileSize.LeastShare).toLong
+    private def leastOf(options: OptimizeOptions): Long = (options.targetFileSize * TargetFileSize.LeastShare).toLong
 
     /** A folder's only file is as large as it can be, and one that an OPTIMIZE wrote as it was asked for. */
     private def smallFiles(fresh: Set[FileStatus], least: Long): Long =

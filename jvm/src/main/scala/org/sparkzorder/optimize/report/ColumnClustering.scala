@@ -61,8 +61,6 @@ private[sparkzorder] object ColumnClustering {
       Option.when(samples.nonEmpty)(FilesTouched.mean(samples, files))
 
     def before: Option[Double] = mean(plan.inputs.map(_.bounds(keyOf(plan, k))) ++ untouched)
-
-    /** @param written bounds of the new files */
     def after(written: Seq[FileBounds]): Option[Double] = mean(untouched ++ written)
 
     /**

@@ -7,7 +7,6 @@ import org.sparkzorder.optimize.auto.AutoReport
 import org.sparkzorder.optimize.options.TargetFileSize
 import org.sparkzorder.optimize.plan.OptimizePlan
 
-/** Sizes of some files, in bytes. */
 final case class FileSizes(sizes: Seq[Long]) {
   def row: Row =
     if (sizes.isEmpty) Row(null, null, 0.0, 0L, 0L)
@@ -61,7 +60,6 @@ final case class OptimizeMetrics(
     columnwise: Option[Int] = None
 ) {
 
-  /** Files of the table afterwards. */
   def totalFiles: Long = elsewhere + untouched + added.size
 
   def row: Row = {
@@ -120,8 +118,6 @@ final case class ReadBackCost(files: Int, millis: Long) {
 }
 
 object OptimizeMetrics {
-
-  /** What all statements with this plan have in common. */
   private[sparkzorder] def of(
       plan: OptimizePlan,
       added: Seq[Long],

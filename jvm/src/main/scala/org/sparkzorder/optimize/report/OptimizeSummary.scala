@@ -18,7 +18,6 @@ private[sparkzorder] object OptimizeSummary {
   /** The means are of samples. */
   private val BoundTolerance = 0.98
 
-  /** @param keeping how many partitions keep a layout of their own */
   def of(metrics: OptimizeMetrics, keeping: Int = 0): String =
     told(metrics) + (if (keeping == 0) "" else s" Partitions that keep a layout of their own: $keeping.")
 

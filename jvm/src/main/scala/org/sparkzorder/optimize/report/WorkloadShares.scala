@@ -42,8 +42,7 @@ private[sparkzorder] object WorkloadShares {
   def of(plan: OptimizePlan, predicted: Seq[PredictedFile]): Option[WorkloadShares] = {
     val table = plan.table
     val sketch = RecordedWorkload.of(table)
-    val columns =
-      sketch.columns.map(_._1).filter(AutoLayout.possibleKeys(table)).take(AutoLayout.MostCandidates)
+    val columns = sketch.columns.map(_._1).filter(AutoLayout.possibleKeys(table)).take(AutoLayout.MostCandidates)
     Option.when(columns.nonEmpty && plan.rewrites.nonEmpty) {
       val keys = AutoLayout.keyColumns(table, columns)
       val files = plan.inputs.map(_.status)

@@ -21,13 +21,7 @@ import org.sparkzorder.write.job.{RewriteResult, StagedFile}
  */
 private[optimize] final case class NewFile(staged: StagedFile, name: String, published: Option[FileId] = None) {
   def id: FileId = published.getOrElse(FileId(name, staged.length, staged.modificationTime))
-  def output: OutputFile = OutputFile(
-    name,
-    staged.length,
-    staged.modificationTime,
-    staged.rows,
-    upload = staged.upload
-  )
+  def output: OutputFile = OutputFile(name, staged.length, staged.modificationTime, staged.rows, upload = staged.upload)
 }
 
 private[optimize] object NewFile {

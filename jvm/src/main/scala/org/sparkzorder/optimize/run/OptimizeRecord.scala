@@ -56,9 +56,7 @@ private[optimize] final class OptimizeRecord(
    * a reader who guesses the values of a few rows could test the guess by it.
    */
   private def rowHash(result: RewriteResult, encryption: Encryption): Option[String] =
-    Option.when(encryption.isNone && excluded.names.isEmpty)(
-      RowSum.of(result.written).hex
-    )
+    Option.when(encryption.isNone && excluded.names.isEmpty)(RowSum.of(result.written).hex)
 
   private def reappeared: Map[String, String] =
     if (plan.reappeared.isEmpty) Map.empty else Map("numReappearedFiles" -> plan.reappeared.size.toString)
@@ -83,7 +81,7 @@ private[optimize] final class OptimizeRecord(
   }.toMap
 }
 
-private[optimize] object OptimizeRecord {
+private[sparkzorder] object OptimizeRecord {
 
   def metrics(plan: OptimizePlan, result: RewriteResult, groups: Int): OptimizeMetrics =
     OptimizeMetrics.of(

@@ -28,7 +28,7 @@ import org.sparkzorder.write.task.OpenUploads
  *
  * @param groups the plan's rewrites; those of a group are one job
  */
-private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewrite]]) {
+private[sparkzorder] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewrite]]) {
 
   /**
    * Writes the new files. They are not visible yet.
@@ -36,12 +36,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
    * @param indexed the columns to collect statistics of
    * @param committer says where the files of a rewrite are written
    */
-  def run(
-      folder: TableFolder,
-      operationId: String,
-      indexed: IndexedColumns,
-      committer: Committer
-  ): RewriteResult =
+  def run(folder: TableFolder, operationId: String, indexed: IndexedColumns, committer: Committer): RewriteResult =
     try RewriteJobs.run(
         plan.table.session,
         jobs(folder, operationId, indexed, Some(committer)),
@@ -87,6 +82,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
         val staging = committer.fold(folder.stagingOf(dir, operationId))(_.target(dir, r.folder.path))
         FileGroup(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
       }
+      val of = if (groups.size == 1) "" else s", group ${i + 1} of ${groups.size}"
       val shareOfSample = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
       val spec = RewriteSpec(
         format = plan.table.relation.fileFormat,
@@ -99,9 +95,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
         keys = plan.keys,
         stagingDir = folder.stagingOf("", operationId),
         indexed = indexed,
-        description =
-          s"OPTIMIZE ${plan.table.target.title}" + (if (groups.size == 1) ""
-                                                    else s", group ${i + 1} of ${groups.size}"),
+        description = s"OPTIMIZE ${plan.table.target.title}$of",
         shape = plan.layout.fold(LayoutShape.Packed)(LayoutShape.of),
         sampleRows = plan.options.sampleRows.map(n => math.max(1L, (n * shareOfSample).toLong)),
         bytes = plan.layout.flatMap(_.bytes),

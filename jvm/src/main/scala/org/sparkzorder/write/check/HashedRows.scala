@@ -41,11 +41,9 @@ private[write] final case class HashedRowsExec(
     at
   }
 
-  override protected def doExecute(): RDD[InternalRow] =
-    HashedRowsExec.rows(child, hash, at, read, listed)
+  override protected def doExecute(): RDD[InternalRow] = HashedRowsExec.rows(child, hash, at, read, listed)
 
-  override protected def doExecuteColumnar(): RDD[ColumnarBatch] =
-    HashedRowsExec.batches(child, hash, at, read, listed)
+  override protected def doExecuteColumnar(): RDD[ColumnarBatch] = HashedRowsExec.batches(child, hash, at, read, listed)
 
   override protected def withNewChildInternal(newChild: SparkPlan): HashedRowsExec = copy(child = newChild)
 }

@@ -42,8 +42,7 @@ private[write] final class ReadRows(
   private def rowsOf(partitions: Set[Int]): Long =
     partitions.iterator.flatMap(ofPartition.get).flatMap(_.values).map(_.rows).sum
 
-  def ofFiles: Map[Int, RowSum] =
-    ofPartition.values.toVector.flatten.groupMapReduce(_._1)(_._2)(_ + _)
+  def ofFiles: Map[Int, RowSum] = ofPartition.values.toVector.flatten.groupMapReduce(_._1)(_._2)(_ + _)
 }
 
 /** Another file was in the place of a file of the rewrite when a task read it. */

@@ -56,8 +56,7 @@ private[encode] final class BytesDictionary(
 
   private def isAt(number: Int, in: Array[Byte], offset: Int, length: Int): Boolean = {
     val from = start(number)
-    ends(number) - from == length &&
-    ByteWords.equal(content, from, in, offset, length)
+    ends(number) - from == length && ByteWords.equal(content, from, in, offset, length)
   }
 
   private def insert(in: Array[Byte], offset: Int, length: Int, hash: Int, at: Int): Unit = {

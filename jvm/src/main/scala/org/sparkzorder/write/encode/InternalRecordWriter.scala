@@ -83,8 +83,7 @@ private object InternalRecordWriter {
     Option(field(of, name, dataType).get(of)).map(dataType.cast(_)).getOrElse(throw lacks(of, name, dataType))
 
   private def field(of: AnyRef, name: String, dataType: Class[_]): Field =
-    find(of.getClass, name).filter(f => dataType.isAssignableFrom(f.getType))
-      .getOrElse(throw lacks(of, name, dataType))
+    find(of.getClass, name).filter(f => dataType.isAssignableFrom(f.getType)).getOrElse(throw lacks(of, name, dataType))
 
   private def lacks(of: AnyRef, name: String, dataType: Class[_]) =
     new NoSuchFieldException(s"$name, a ${dataType.getName} of ${of.getClass.getName}")

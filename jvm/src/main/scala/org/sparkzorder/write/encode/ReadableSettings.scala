@@ -54,8 +54,7 @@ private[write] object FloatDictionaries {
 
   private val types = Set(FLOAT, DOUBLE)
 
-  private def key(column: ColumnDescriptor): Option[String] =
-    ColumnSetting.key(ENABLE_DICTIONARY, column.getPath.toSeq)
+  private def key(column: ColumnDescriptor): Option[String] = ColumnSetting.key(ENABLE_DICTIONARY, column.getPath.toSeq)
 }
 
 /**

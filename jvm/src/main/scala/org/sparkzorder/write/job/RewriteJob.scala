@@ -45,8 +45,7 @@ final class RewriteJob(spark: SparkSession, spec: RewriteSpec) {
   }
   private val queries = new RewriteQueries(session, description)
   private val files = units.flatMap(_.files).toIndexedSeq
-  private val progress =
-    new RewriteProgress(StatementProgress.current, files.map(_._1.getLen).sum, files.map(_._2).sum)
+  private val progress = new RewriteProgress(StatementProgress.current, files.map(_._1.getLen).sum, files.map(_._2).sum)
   private val sample = new LayoutSample(session, spec, queries, progress)
   private val schema = NullableSchema.of(dataSchema)
 

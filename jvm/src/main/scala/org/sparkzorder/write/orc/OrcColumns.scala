@@ -55,9 +55,8 @@ private[orc] object OrcScalars {
       case (Category.STRING, _: StringType, v: BytesColumnVector) =>
         (values, at, i) => put(v, i, values.getUTF8String(at).getBytes)
       case (Category.CHAR | Category.VARCHAR, _: StringType, v: BytesColumnVector) => limitedText(v, orc)
-      case (Category.BINARY, BinaryType, v: BytesColumnVector)                     =>
-        (values, at, i) => put(v, i, values.getBinary(at))
-      case (Category.DATE, DateType, v: DateColumnVector) => date(v, proleptic)
+      case (Category.BINARY, BinaryType, v: BytesColumnVector) => (values, at, i) => put(v, i, values.getBinary(at))
+      case (Category.DATE, DateType, v: DateColumnVector)      => date(v, proleptic)
       case (Category.TIMESTAMP | Category.TIMESTAMP_INSTANT, TimestampType, v: TimestampColumnVector) => timestamp(v)
       case (Category.DECIMAL, d: DecimalType, v: DecimalColumnVector)                                 => decimal(v, d)
       case _ => throw new IllegalArgumentException(s"Spark's type ${dataType.catalogString} cannot be stored as $orc")

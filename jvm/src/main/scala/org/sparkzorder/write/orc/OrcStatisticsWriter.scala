@@ -2,8 +2,9 @@ package org.sparkzorder.write.orc
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.apache.orc.{OrcFile, OrcProto, TypeDescription}
+import org.apache.orc.{OrcConf, OrcFile, OrcProto, OrcUtils, TypeDescription}
 import org.apache.orc.TypeDescription.Category
 import org.apache.orc.impl.{PhysicalFsWriter, StreamName}
 
@@ -74,8 +75,7 @@ private[write] object OrcStatisticsWriter {
   /** Whether ORC's own statistics may be wrong for a reader. */
   def concern(schema: TypeDescription): Boolean = hasStructs(schema) || OrcFloats.has(schema, Bounded)
 
-  private val Bounded =
-    Set(Category.FLOAT, Category.DOUBLE, Category.STRING, Category.CHAR, Category.VARCHAR)
+  private val Bounded = Set(Category.FLOAT, Category.DOUBLE, Category.STRING, Category.CHAR, Category.VARCHAR)
 
   /** For each column the struct that it is a field of, or -1. */
   private def parents(schema: TypeDescription): Array[Int] = {
@@ -133,4 +133,36 @@ private[write] object OrcTextBounds {
 
   /** U+FFFF is no character, and no text has it so often. Readers by bytes do not use ORC's upper bounds. */
   val HighestUtf16: String = "\uffff" * 64
+}
+
+/**
+ * Keeps readers from losing FLOAT and DOUBLE values of ORC files. In SQL -0.0 equals 0.0, but their bits differ, and
+ * ORC's reader looks for the bits of one of them. So these columns get no Bloom filter, whatever the table and the
+ * session say. The bounds of row groups hold for both, see [[OrcStatisticsWriter]].
+ */
+private[sparkzorder] object OrcFloats {
+
+  /**
+   * @param conf of a writer of ORC that Spark has prepared
+   * @param schema of the file; None for Spark's own
+   */
+  def turnOffFilters(conf: Configuration, schema: Option[TypeDescription]): Unit = {
+    val written = schema.getOrElse(TypeDescription.fromString(OrcConf.MAPRED_OUTPUT_SCHEMA.getString(conf)))
+    val names = Option(conf.get(Filters)).toSeq.flatMap(_.split(',')).map(_.trim).filter(_.nonEmpty)
+    // A name may stand for several columns: of a struct, or of the whole table.
+    val left = names.filterNot { name =>
+      val columns = OrcUtils.includeColumns(name, written)
+      columns.indices.exists(id => columns(id) && Floats(written.findSubtype(id).getCategory))
+    }
+    if (left.isEmpty) conf.unset(Filters) else conf.set(Filters, left.mkString(","))
+  }
+
+  def areIn(t: TypeDescription): Boolean = has(t, Floats)
+
+  /** Whether a type, or one inside of it, is in one of these categories. */
+  def has(t: TypeDescription, some: Category => Boolean): Boolean =
+    some(t.getCategory) || Option(t.getChildren).exists(_.asScala.exists(has(_, some)))
+
+  private val Filters = OrcConf.BLOOM_FILTER_COLUMNS.getAttribute
+  private val Floats = Set(Category.FLOAT, Category.DOUBLE)
 }

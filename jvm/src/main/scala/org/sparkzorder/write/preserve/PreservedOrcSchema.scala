@@ -111,8 +111,7 @@ private object OrcSchemaMerge {
    * Attributes that the writer sets by itself: Spark's name of a type, and which columns are
    * encrypted, which ORC's writer would act upon.
    */
-  private val OfWriter: Set[String] =
-    Set(SparkType, TypeDescription.ENCRYPT_ATTRIBUTE, TypeDescription.MASK_ATTRIBUTE)
+  private val OfWriter: Set[String] = Set(SparkType, TypeDescription.ENCRYPT_ATTRIBUTE, TypeDescription.MASK_ATTRIBUTE)
 
   private def sparkType(t: TypeDescription): Option[String] = Option(t.getAttributeValue(SparkType))
 

@@ -65,9 +65,7 @@ private[write] final class SchemaMerge {
     }
   }
 
-  /**
-   * @param everywhere whether every input with the parent has the field, so that Spark never adds a null
-   */
+  /** @param everywhere whether every input with the parent has the field, so that Spark never adds a null */
   private def field(spark: Type, inputs: Seq[Type], everywhere: Boolean, path: Seq[String]): Type =
     if (inputs.isEmpty) spark
     else {

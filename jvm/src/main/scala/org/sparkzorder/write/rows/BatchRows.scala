@@ -72,10 +72,8 @@ private[write] object BatchRows {
 
   private val MostRows = 256
 
-  def canMake(schema: StructType): Boolean =
-    schema.nonEmpty && schema.forall(f => FieldCopy.of(f.dataType).isDefined)
+  def canMake(schema: StructType): Boolean = schema.nonEmpty && schema.forall(f => FieldCopy.of(f.dataType).isDefined)
 
   /** The schema must be one of those that [[canMake]] names. */
-  def of(schema: StructType): BatchRows =
-    new BatchRows(schema.fields.map(f => FieldCopy.of(f.dataType).get))
+  def of(schema: StructType): BatchRows = new BatchRows(schema.fields.map(f => FieldCopy.of(f.dataType).get))
 }

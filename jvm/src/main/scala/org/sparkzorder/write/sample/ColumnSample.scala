@@ -13,15 +13,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.stats.KeyEncoding
-import org.sparkzorder.write.{
-  ColumnOf,
-  Dimension,
-  FixedFileIndex,
-  KeyColumn,
-  NullableSchema,
-  RewriteQueries,
-  RewriteSession
-}
+import org.sparkzorder.write._
 
 /**
  * Draws rows evenly from files, in one job that reads no other columns. It draws the same rows

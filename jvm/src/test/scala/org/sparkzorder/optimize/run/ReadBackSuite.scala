@@ -62,7 +62,7 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     val faulty = plan.copy(kept = plan.kept.copy(files = plan.kept.files.map(new FaultyWriters(_, of))))
     TableLocking.lockedWithState(plan.table, "OPTIMIZE", UUID.randomUUID().toString) { (lock, state) =>
       val groups = faulty.options.fileGroups.commits(faulty.rewrites).flatten
-      new OptimizeOperation(statement).run(faulty, groups, lock, state)
+      OptimizeOperation.run(statement, faulty, groups, lock, state)
     }
     ()
   }
