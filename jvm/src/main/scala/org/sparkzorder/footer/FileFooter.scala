@@ -1,6 +1,8 @@
 package org.sparkzorder.footer
 
+import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.footer.traits.FileTraits
@@ -16,23 +18,16 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats}
  * @param schema the file's own columns as Spark would read them without a table; `unreadable`
  *   top-level columns are left out
  * @param unreadable the columns that Spark's types cannot hold exactly
- * @param timestamps how instants are stored, None when the file has none; the most general kind
- *   when there are several
- * @param codec compression in Spark's spelling (`snappy`, `zstd`..); None when there are no rows or
- *   several codecs
+ * @param timestamps how instants are stored, None when the file has none; the most general kind when there are several
+ * @param codec compression in Spark's spelling (`snappy`, `zstd`..); None when there are no rows or several codecs
  * @param stats statistics that can be relied upon
- * @param loose for columns in `untrusted`: bounds for all values but NaN; the column may or may not
- *   contain NaN
+ * @param loose for columns in `untrusted`: bounds for all values but NaN; the column may or may not contain NaN
  * @param untrusted columns about which only the rows can tell
- * @param missing columns that the file has under no spelling: every row has null, or the column's
- *   default
- * @param sessionBound columns whose values depend on the settings of the session that reads them,
- *   see [[SessionBound]]
- * @param positional whether Spark finds the columns by position, not by name (ORC files of old
- *   versions of Hive)
+ * @param missing columns that the file has under no spelling: every row has null, or the column's default
+ * @param sessionBound columns whose values depend on the settings of the session that reads them, see [[SessionBound]]
+ * @param positional whether Spark finds the columns by position, not by name (ORC files of old versions of Hive)
  * @param encryption what of the file is encrypted
- * @param finerThanMicros timestamp columns that may hold digits below the microsecond, which only
- *   the rows can tell
+ * @param finerThanMicros timestamp columns that may hold digits below the microsecond, which only the rows can tell
  * @param otherZone set if the file has wall clocks, and its time zone is not that of this JVM. It is
  *   known only if the traits were asked for
  * @param traits what the file has beside its rows; None when the reader was not asked for it
@@ -116,11 +111,7 @@ object Unreadable {
 }
 
 /**
- * A Parquet column whose old values mean other days in the Julian calendar than in the proleptic
- * one.
- *
- * @param isInt96 whether Spark takes the calendar from `int96RebaseMode` instead of
- *   `datetimeRebaseMode`
+ * A Parquet column whose old values mean other days in the Julian calendar. Spark has a setting of its own for INT96.
  */
 final case class CalendarColumn(column: Seq[String], isInt96: Boolean)
 
@@ -160,8 +151,7 @@ object DataFormat {
 }
 
 /**
- * A file that is not an intact data file of its format. The message names the file and contains no
- * data.
+ * A file that is not an intact data file of its format. The message names the file and contains no data.
  *
  * @param isGone whether the file does not exist any more
  * @param isEncrypted whether it is encrypted, and this session cannot decrypt it
@@ -173,3 +163,31 @@ final class NotDataFileException(
     val isGone: Boolean = false,
     val isEncrypted: Boolean = false
 ) extends RuntimeException(s"$path: $reason", cause)
+
+/**
+ * The session's settings that decide which column of a file is which column of the table, and what its bytes mean.
+ *
+ * @param caseSensitive `spark.sql.caseSensitive`
+ * @param fieldIds `spark.sql.parquet.fieldId.read.enabled`: columns are found by Parquet field id before their name
+ * @param int96Conversion `spark.sql.parquet.int96TimestampConversion`: INT96 of foreign writers is
+ *   moved to another zone
+ */
+final case class FooterSettings(caseSensitive: Boolean, fieldIds: Boolean, int96Conversion: Boolean = false)
+
+object FooterSettings {
+  def of(conf: SQLConf): FooterSettings = FooterSettings(
+    conf.caseSensitiveAnalysis,
+    conf.parquetFieldIdReadEnabled,
+    conf.isParquetINT96TimestampConversion
+  )
+}
+
+/** Reads footers of one format. One reader serves many files and many threads. */
+trait FooterReader {
+
+  /**
+   * @throws NotDataFileException for a file that is not of the format, or is damaged
+   * @throws java.io.IOException when the file is gone, may not be read, or the file system fails
+   */
+  def read(status: FileStatus): FileFooter
+}

@@ -8,8 +8,7 @@ private[footer] sealed trait Place[+T]
 private[footer] object Place {
 
   /**
-   * @param way the fields from the top-level one down
-   * @param exact whether all names agree in case as well, and no other name does but for its case
+   * The fields from the top-level one down. It is exact if all names agree in case, and no other name does but for it.
    */
   final case class Found[T](way: Seq[T], exact: Boolean) extends Place[T]
 

@@ -8,19 +8,15 @@ import org.apache.spark.sql.types._
 import org.sparkzorder.compat._
 import org.sparkzorder.shim.SparkShim.VariantType
 
-/**
- * Why a file cannot be rewritten under the table's schema without loss.
- *
- * @param anySchema whether no schema of the table would help
- */
+/** Why a file cannot be rewritten under the table's schema; with `anySchema`, under any schema, without loss. */
 final case class SchemaDrift(file: String, column: Seq[String], reason: String, anySchema: Boolean = false)
 
 /** Checks whether a file reads back the same rows after it was rewritten under the table's schema. */
 object SchemaCheck {
 
   /**
-   * The first file, in order, with something that the table's schema cannot hold. The schema may be the odd one, so the
-   * reason counts files.
+   * The first file with something that the schema cannot hold. The schema may be the odd one, so the reason counts
+   * files.
    */
   def exactlyReadable(
       tableSchema: StructType,
@@ -39,9 +35,8 @@ object SchemaCheck {
   /**
    * Why rewriting the file would lose something; None when nothing is lost.
    *
-   * A column that the file lacks is read as null or default, and written so. Types must be equal,
-   * or Spark's own readers must widen them without loss. INT96 counts as microseconds, since Spark
-   * reads no more of it.
+   * A column that the file lacks is read as null or default, and written so. Types must be equal, or Spark's own
+   * readers must widen them without loss. INT96 counts as microseconds, since Spark reads no more of it.
    */
   def drift(tableSchema: StructType, footer: FileFooter, settings: FooterSettings): Option[SchemaDrift] = {
     def at(found: (List[String], String)) = SchemaDrift(footer.path, found._1.reverse, found._2)
@@ -150,7 +145,6 @@ object SchemaCheck {
   }
 }
 
-/** The digits of a second that the type `TIME(n)` keeps. */
 private[footer] object TimePrecision {
 
   private val name = """time\((\d+)\)""".r

@@ -52,8 +52,7 @@ final case class HilbertValue(children: Seq[Expression]) extends Expression with
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val axes = ctx.addMutableState("long[]", "axes", field => s"$field = new long[${ids.length}];", forceInline = true)
     val known = ctx.freshName("known")
-    val filled =
-      KnownInputs.code(ctx, ids, known, Nil)((i, id) => s"$axes[$i] = $id & ${(1L << bits) - 1}L;")
+    val filled = KnownInputs.code(ctx, ids, known, Nil)((i, id) => s"$axes[$i] = $id & ${(1L << bits) - 1}L;")
     val own = HilbertValue.getClass.getName.stripSuffix("$")
     ev.copy(code = code"""
       boolean $known = true;

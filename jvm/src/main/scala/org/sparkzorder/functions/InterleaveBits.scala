@@ -149,12 +149,7 @@ object InterleaveBits {
   }
 }
 
-/**
- * An input whose values are numbers of one width.
- *
- * @param width the bytes of a number
- * @param nullIsSmallest whether null counts as the smallest value; else it makes the result null
- */
+/** An input of numbers of so many bytes. Null counts as the smallest value, or makes the result null. */
 private[functions] final case class FixedInput(value: Expression, width: Int, nullIsSmallest: Boolean) {
 
   /** A Java expression of the number, from an expression of the value. */

@@ -52,8 +52,8 @@ final case class OrderedBytes(child: Expression) extends UnaryExpression {
 object OrderedBytes {
 
   /**
-   * The bytes of a value of the type. 0 if they depend on the value, or if the type has no value but null. None for a
-   * type without order.
+   * The bytes of a value of the type; 0 if they depend on the value, or it is always null. None for a type without
+   * order.
    */
   def width(dataType: DataType): Option[Int] = dataType match {
     case BooleanType | ByteType                                        => Some(1)
@@ -126,10 +126,7 @@ object OrderedBytes {
 /** Generates code that encodes values as the longs of [[OrderedValue]], without allocating objects. */
 private[functions] object OrderedLong {
 
-  /**
-   * A Java expression of the long, from an expression of the value. None if Spark does not store the type as a
-   * primitive.
-   */
+  /** A Java expression of the long, from that of the value. None if Spark does not store the type as a primitive. */
   def code(dataType: DataType, value: String): Option[String] = dataType match {
     case BooleanType                                                    => Some(s"($value ? 1L : 0L)")
     case FloatType | DoubleType                                         => Some(s"$encoder.ofDouble((double) $value)")

@@ -72,18 +72,13 @@ final case class RangeId(left: Expression, right: Expression) extends BinaryExpr
     copy(newLeft, newRight)
 }
 
-/**
- * Encoded bounds of ranges.
- *
- * @param isAscending whether the bounds are in ascending order and none is null
- */
+/** Encoded bounds of ranges, and whether they are in ascending order and none is null. */
 sealed abstract class RangeBounds(val isAscending: Boolean) extends Serializable {
 
   /** How many bounds are smaller than an encoded value. */
   def id(encoded: Any): Int
 }
 
-/** Bounds of a type whose encoded values are longs. */
 final class LongBounds(bounds: Array[Long], isAscending: Boolean) extends RangeBounds(isAscending) {
   override def id(encoded: Any): Int = id(encoded.asInstanceOf[java.lang.Long].longValue)
 
@@ -100,7 +95,6 @@ final class LongBounds(bounds: Array[Long], isAscending: Boolean) extends RangeB
   }
 }
 
-/** Bounds of a type whose encoded values are byte strings. */
 final class BytesBounds(bounds: Array[Array[Byte]], isAscending: Boolean) extends RangeBounds(isAscending) {
   override def id(encoded: Any): Int = {
     val value = encoded.asInstanceOf[Array[Byte]]

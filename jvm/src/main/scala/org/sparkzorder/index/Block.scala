@@ -1,10 +1,16 @@
 package org.sparkzorder.index
 
-import java.io.IOException
+import java.io.{EOFException, IOException}
+import java.lang.ref.SoftReference
 import java.nio.ByteBuffer
+import java.util.Arrays
+import java.util.concurrent.ExecutionException
 import java.util.zip.CRC32
 
+import scala.util.Using
+
 import com.github.luben.zstd.Zstd
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path}
 
 import org.sparkzorder.compat.ZstdFrames
 
@@ -55,3 +61,70 @@ private[index] object Block {
 
 /** An index file that cannot be used: it is truncated, damaged, or of a newer format. */
 final class IndexFormatException(message: String, cause: Throwable = null) extends IOException(message, cause)
+
+/** The bytes of an index file, which are read when they are needed. Safe for use by many threads. */
+trait BlockSource {
+
+  /** For messages. */
+  def name: String
+
+  def length: Long
+
+  /** @throws java.io.IOException when these bytes cannot be read */
+  @throws[IOException]
+  def read(offset: Long, length: Int): Array[Byte]
+}
+
+/**
+ * A file on a Hadoop file system. Each read opens it anew: reads are few and large, and so no
+ * snapshot has to be closed.
+ *
+ * @param whole reads a whole file by one request to an object store, if it has no more bytes than
+ *              the limit. So a small index takes one request, however many columns are read.
+ */
+final class HadoopSource(
+    @volatile private var fs: FileSystem,
+    status: FileStatus,
+    @volatile private var whole: Option[(Path, Long) => Array[Byte]] = None
+) extends BlockSource {
+  private val path: Path = status.getPath
+
+  /** A file of so many bytes is read at once. */
+  private final val MostAtOnce = 256L << 10
+
+  @volatile private var content = new SoftReference[Array[Byte]](null)
+
+  def name: String = path.toString
+
+  def length: Long = status.getLen
+
+  /** Goes on with the file system of another session: that of the first one may have been closed. */
+  private[index] def use(fs: FileSystem, whole: Option[(Path, Long) => Array[Byte]]): Unit = {
+    this.fs = fs
+    this.whole = whole
+  }
+
+  def read(offset: Long, length: Int): Array[Byte] = whole match {
+    case Some(get) if status.getLen <= MostAtOnce =>
+      val all = Option(content.get).getOrElse {
+        val bytes = get(path, status.getLen)
+        if (bytes.length != status.getLen)
+          throw new IOException(s"$path has ${bytes.length} bytes in place of ${status.getLen}")
+        content = new SoftReference(bytes)
+        bytes
+      }
+      if (offset + length > all.length) throw new EOFException(s"$path ends before byte ${offset + length}")
+      Arrays.copyOfRange(all, offset.toInt, offset.toInt + length)
+    case _ =>
+      val bytes = new Array[Byte](length)
+      Using.resource(opened())(_.readFully(offset, bytes))
+      bytes
+  }
+
+  // An object store that knows the length from us need not be asked for it.
+  private def opened(): FSDataInputStream =
+    if (fs.getScheme == "file") fs.open(path)
+    else
+      try fs.openFile(path).opt("fs.option.openfile.length", status.getLen.toString).build().get()
+      catch { case e: ExecutionException if e.getCause.isInstanceOf[IOException] => throw e.getCause }
+}

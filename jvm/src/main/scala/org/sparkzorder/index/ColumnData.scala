@@ -7,15 +7,9 @@ import org.apache.spark.sql.types.DataType
 
 import org.sparkzorder.stats._
 
-/**
- * One column of an index.
- *
- * @param present the files that have statistics of the column; the others have neither bounds nor
- *   counts
- */
+/** A column of an index, and the files that have statistics of it. The others have neither bounds nor counts. */
 private[index] final class ColumnData(val present: BitSet, val stats: StatsColumn) {
 
-  /** The statistics of file i. */
   def of(i: Int): Option[ColumnStats] = if (!present.get(i)) None
   else {
     val (min, max) = if (!stats.bounded.get(i)) (null, null)
@@ -26,7 +20,6 @@ private[index] final class ColumnData(val present: BitSet, val stats: StatsColum
     Some(ColumnStats(min, max, stats.nullCounts(i), if (stats.nanCounts == null) 0L else stats.nanCounts(i)))
   }
 
-  /** About how many bytes it takes in memory. */
   def memoryBytes: Long = {
     val n = stats.nullCounts.length
     val ownNaNs = stats.nanCounts != null && !(stats.nanCounts eq stats.nullCounts)
@@ -38,10 +31,7 @@ private[index] final class ColumnData(val present: BitSet, val stats: StatsColum
   }
 }
 
-/**
- * Makes a column, file by file. Statistics that make no sense are taken as unknown: a minimum above
- * the maximum, more nulls than rows.
- */
+/** Makes a column, file by file. Unknown is what makes no sense: a minimum above the maximum, more nulls than rows. */
 private[index] final class ColumnBuilder(dt: DataType, files: Int) {
   private val kind = OrderedValue.encoding(dt)
   private val longs = kind.contains(Encoding.Longs)
@@ -53,12 +43,7 @@ private[index] final class ColumnBuilder(dt: DataType, files: Int) {
   private val (low, high) =
     if (longs) (null, null) else (new Array[Array[Byte]](files), new Array[Array[Byte]](files))
 
-  private def filled(wanted: Boolean): Array[Long] = if (!wanted) null
-  else {
-    val a = new Array[Long](files)
-    Arrays.fill(a, -1L)
-    a
-  }
+  private def filled(wanted: Boolean): Array[Long] = if (wanted) Array.fill(files)(-1L) else null
 
   def put(i: Int, rows: Long, stats: ColumnStats): Unit = {
     present.set(i)

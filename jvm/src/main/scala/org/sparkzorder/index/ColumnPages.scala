@@ -15,8 +15,8 @@ import org.sparkzorder.stats._
 
 /**
  * A column of a table as columns of the index: `<name>_min`, `<name>_max`, `<name>_nulls`, and for float and double
- * `<name>_nans`. A file without bounds has no `min` and no `max`. A file without statistics of the column has no counts.
- * A count of -1 is unknown. A column of a type without order has only `nulls`.
+ * `<name>_nans`. A file without bounds has no `min` and no `max`. A file without statistics of the column has no
+ * counts. A count of -1 is unknown. A column of a type without order has only `nulls`.
  */
 private[index] object ColumnPages {
 
@@ -56,8 +56,8 @@ private[index] object ColumnPages {
   }
 
   /**
-   * The type of a bound, by which it compares as the column does. Integers and booleans are INT64. Decimals have all digits
-   * that fit, since an upper bound may have been rounded up to more than its type has.
+   * The type of a bound, by which it compares as the column does. Integers and booleans are INT64. Decimals have all
+   * digits that fit, since an upper bound may have been rounded up to more than its type has.
    */
   private def bound(dt: DataType, isText: Boolean): Types.PrimitiveBuilder[PrimitiveType] =
     (dt, OrderedValue.encoding(dt)) match {

@@ -10,8 +10,7 @@ import org.sparkzorder.layout.CurveInterval
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 
 /**
- * The contents of an index that is to be written. A column is made when it is written, so only one
- * is in memory.
+ * The contents of an index that is to be written. A column is made when it is written, so only one is in memory.
  *
  * @param stay ordinals of the files of the old index that stay
  * @param properties facts about the index itself, such as the columns that it is restricted to

@@ -39,11 +39,7 @@ object IndexFile {
   /** Bytes in memory, for each file, of the largest column of numbers. */
   private val MostOfNumbers = 33L
 
-  /**
-   * Writes an index, one column after the other. The stream is flushed, but not closed.
-   *
-   * @param mostBytes behind so many bytes, no more values of columns are written
-   */
+  /** Writes an index without closing the stream. Behind so many bytes no more values of columns are written. */
   def write(out: OutputStream, contents: IndexContents, mostBytes: Long = MemberBudget.ofIndex()): Unit = {
     val files = contents.files
     val to = new IndexWriter(out, files.files)

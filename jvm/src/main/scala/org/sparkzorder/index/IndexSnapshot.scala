@@ -52,7 +52,6 @@ final class IndexSnapshot private[index] (reader: IndexReader, table: FileTable)
 
   def properties: Map[String, String] = footer.properties
 
-  /** The ordinal of the file; -1 when the index does not have it. */
   def ordinalOf(path: String, length: Long, modificationTime: Long): Int =
     table.ordinalOf(path, 0, length, modificationTime, -1)
 
@@ -75,7 +74,6 @@ final class IndexSnapshot private[index] (reader: IndexReader, table: FileTable)
   override def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] =
     memberBlocks(ColumnKey(path, dataType))
 
-  /** The columns of which values are kept. */
   def memberColumns: Seq[ColumnKey] = withMembers.map(_.key)
 
   private def withMembers = footer.columns.filter(c => footer.has(MemberBlocks.columns(c.name).head))
@@ -171,8 +169,7 @@ final class IndexSnapshot private[index] (reader: IndexReader, table: FileTable)
 object IndexSnapshot {
 
   /**
-   * Property: a file spells a column's name in another case than the table. A case-sensitive
-   * session misses the column.
+   * Property: a file spells a column's name in another case than the table. A case-sensitive session misses the column.
    */
   val NamesInAnyCase = "namesInAnyCase"
   private val log = LoggerFactory.getLogger(classOf[IndexSnapshot])

@@ -15,12 +15,11 @@ import org.sparkzorder.compat._
  * @param whole reads a small file by one request, on an object store
  */
 final class IndexStore(fs: FileSystem, memory: IndexMemory, whole: Option[(Path, Long) => Array[Byte]] = None) {
-  import IndexStore.log
+
+  private val log = LoggerFactory.getLogger(classOf[IndexStore])
 
   /**
-   * The newest index that can be read. A warning names each one that cannot.
-   *
-   * @param indexes the files with the numbers in their names, newest first
+   * The newest readable one of these, with the numbers in their names, newest first. A warning names each other one.
    */
   def newest(indexes: Seq[(Long, FileStatus)]): Option[IndexSnapshot] =
     indexes.iterator
@@ -35,10 +34,6 @@ final class IndexStore(fs: FileSystem, memory: IndexMemory, whole: Option[(Path,
         }
       }
       .nextOption()
-}
-
-private object IndexStore {
-  private val log = LoggerFactory.getLogger(classOf[IndexStore])
 }
 
 /**

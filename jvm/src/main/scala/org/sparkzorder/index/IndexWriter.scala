@@ -33,7 +33,6 @@ private[index] final class IndexWriter(out: OutputStream, val files: Int) {
     offset += bytes.length
   }
 
-  /** How many bytes are written so far. */
   def size: Long = offset
 
   /** Bytes that are in no column. */
@@ -70,10 +69,10 @@ private[index] final class IndexWriter(out: OutputStream, val files: Int) {
     column(Types.optional(INT64).named(name), PlainPage.longs(files, has, value))
 
   /**
-   * Parts that several files share: a column with the number of each file's part, and one with the part in the first row
-   * of its number.
+   * Parts that several files share: a column with the number of each file's part, and one with the part in the first
+   * row of its number.
    *
-   * @param of the number of each file's part, -1 for none. The first file of each number comes after those of lower ones
+   * @param of the number of each file's part, -1 for none. The first file of a number comes after those of lower ones
    */
   def shared(number: String, part: PrimitiveType, of: Array[Int], parts: IndexedSeq[Array[Byte]]): Unit = {
     numbers(number, PlainPage.where(files)(of(_) >= 0), of(_).toLong)
@@ -86,7 +85,6 @@ private[index] final class IndexWriter(out: OutputStream, val files: Int) {
     column(part, PlainPage.bytes(files, first, i => parts(of(i))))
   }
 
-  /** Ends the file. */
   def end(footer: IndexFooter): Unit = {
     val json = footer.copy(id = id, places = places).toJson
     require(json.length <= IndexFooter.MaxBytes, s"${footer.columns.length} columns are too many for an index")
@@ -98,10 +96,8 @@ private[index] final class IndexWriter(out: OutputStream, val files: Int) {
     val groups = if (files == 0) Collections.emptyList[BlockMetaData] else Collections.singletonList(rows)
     val meta = new FileMetaData(new MessageType("index", schema), new HashMap[String, String], "spark-zorder")
     val parquet = new ByteArrayOutputStream
-    Util.writeFileMetaData(
-      new ParquetMetadataConverter().toParquetMetadata(1, new ParquetMetadata(meta, groups)),
-      parquet
-    )
+    val converted = new ParquetMetadataConverter().toParquetMetadata(1, new ParquetMetadata(meta, groups))
+    Util.writeFileMetaData(converted, parquet)
     put(parquet.toByteArray)
     put(ByteBuffer.allocate(4).order(LITTLE_ENDIAN).putInt((offset - from).toInt).array)
     put(IndexFooter.ParquetMagic)

@@ -1,7 +1,6 @@
 package org.sparkzorder.indexing
 
 import java.util
-
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.FileStatus
@@ -14,7 +13,8 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.compat._
 import org.sparkzorder.index.IndexSnapshot
-import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
+import org.sparkzorder.layout.FileBounds
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, OrderedValue}
 import org.sparkzorder.table.PlainTable
 
 /**
@@ -133,6 +133,19 @@ private[sparkzorder] object SkippingIndexRows {
           override def close(): Unit = ()
         }
       case other => throw new IllegalStateException(s"$other was not sent to a task")
+    }
+  }
+}
+
+/** Bounds of key columns from the index alone. No other column is loaded. One that the index lacks is unknown. */
+private[sparkzorder] final class IndexedBounds(snapshot: => Option[IndexSnapshot], keys: IndexedSeq[ColumnKey]) {
+  private lazy val index = snapshot
+
+  def of(file: FileId): IndexedSeq[FileBounds] = {
+    val known = index.map(s => (s, s.ordinalOf(file.path, file.length, file.modificationTime))).filter(_._2 >= 0)
+    keys.map { key =>
+      known.flatMap { case (s, ordinal) => s.columnStats(ordinal, key).map(FileBounds.of(_, s.rows(ordinal))) }
+        .getOrElse(FileBounds.Unknown)
     }
   }
 }

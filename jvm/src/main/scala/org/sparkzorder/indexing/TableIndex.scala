@@ -67,8 +67,7 @@ object TableIndex {
   }
 
   /**
-   * The columns that can have statistics, without those that the table excludes. Of types without
-   * an order only the nulls are counted.
+   * The columns that can have statistics and are not excluded. Of types without an order only the nulls are counted.
    */
   def usableColumns(table: PlainTable): Seq[ColumnKey] = usableColumns(table, ExcludedColumns.checked(table))
 
@@ -162,8 +161,8 @@ object TableIndex {
     })
 
   /**
-   * Deletes the previous index if it contains columns that are excluded now. Otherwise it stays, in
-   * case that the new one cannot be read.
+   * Deletes the previous index if it has columns that are excluded now. Else it stays, in case the new one is
+   * unreadable.
    */
   private def forgetExcluded(
       excluded: ExcludedNames,

@@ -16,10 +16,7 @@ import org.roaringbitmap.RoaringBitmap
  */
 sealed trait Membership {
 
-  /**
-   * @param number the value; for a byte string its hash
-   * @param hash of the value
-   */
+  /** Of a value, or for a byte string its hash, and of its hash. */
   def mayHave(number: Long, hash: Long): Boolean
 }
 
@@ -39,9 +36,8 @@ object Membership {
   }
 
   /**
-   * A Bloom filter of the values' hashes. Parquet's own class writes it. It cannot look for values in
-   * several threads at once, so this does, by the
-   * [[https://parquet.apache.org/docs/file-format/bloomfilter/ format of Parquet]].
+   * A Bloom filter of the values' hashes. Parquet's own class writes it. It cannot look for values in several threads
+   * at once, so this does, by the [[https://parquet.apache.org/docs/file-format/bloomfilter/ format of Parquet]].
    *
    * @param bytes blocks of 32
    */
@@ -90,7 +86,6 @@ object MembershipKind {
   /** A set, or a Bloom filter where this is much smaller. */
   case object Values extends MembershipKind("VALUES")
 
-  /** A Bloom filter. */
   case object Bloom extends MembershipKind("BLOOM")
 
   val all: Seq[MembershipKind] = Seq(Values, Bloom)

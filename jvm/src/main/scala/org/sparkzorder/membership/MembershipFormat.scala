@@ -4,6 +4,7 @@ import java.io.IOException
 import java.nio.{BufferUnderflowException, ByteBuffer}
 
 import org.apache.parquet.column.values.bloomfilter.BlockSplitBloomFilter
+import org.apache.spark.util.collection.OpenHashSet
 import org.roaringbitmap.{InvalidRoaringFormat, RoaringBitmap}
 
 import org.sparkzorder.compat._
@@ -35,8 +36,7 @@ object MembershipFormat {
   /** The most bytes of one file's values. */
   lazy val MostBytes: Int = 1 + filterBytes(MostValues)
 
-  def filterBytes(values: Int): Int =
-    math.max(1, math.ceil(values * BitsPerValue / 8 / BlockBytes).toInt) * BlockBytes
+  def filterBytes(values: Int): Int = math.max(1, math.ceil(values * BitsPerValue / 8 / BlockBytes).toInt) * BlockBytes
 
   def isFilter(bytes: Array[Byte]): Boolean = bytes.headOption.contains(Filter)
 
@@ -111,24 +111,50 @@ object MembershipFormat {
 }
 
 /**
- * How many bytes the values of columns may have. The driver gets those of all files from tasks, and
- * has an index in memory while it is written.
+ * Bytes of columns' values: the driver gets those of all files from tasks, and has an index in memory while it writes
+ * it.
  */
 object MemberBudget {
   private val Most = 256L << 20
   private val ShareOfHeap = 16
   private val ShareOfResults = 4
 
-  /** All values of an index. */
   def ofIndex(heap: Long = Runtime.getRuntime.maxMemory): Long = math.min(Most, heap / ShareOfHeap)
 
-  /**
-   * The values of one column in one file, if a statement makes those of so many files.
-   *
-   * @param maxResults bytes that all tasks of a job may return; 0 for any number
-   */
+  /** Of one column in a file, if a statement makes those of so many files. A job may return `maxResults`, 0 for any. */
   def ofFile(files: Long, columns: Int, maxResults: Long, heap: Long = Runtime.getRuntime.maxMemory): Int = {
     val all = if (maxResults <= 0) ofIndex(heap) else math.min(ofIndex(heap), maxResults / ShareOfResults)
     math.min(all / math.max(1L, files * columns), MembershipFormat.MostBytes.toLong).toInt
   }
+}
+
+/** Collects the values of a column of a file, of byte strings their hashes. Not thread-safe. */
+private[sparkzorder] final class MembershipBuilder(
+    kind: MembershipKind,
+    areHashes: Boolean,
+    mostBytes: Int = MembershipFormat.MostBytes
+) {
+  private var numbers = new OpenHashSet[Long](64)
+  private var last = 0L
+  private var isFirst = true
+
+  /** A value that is no byte string. */
+  def add(value: Long): Unit = if (numbers != null && (isFirst || value != last)) {
+    // Rows are often sorted by the column.
+    last = value
+    isFirst = false
+    numbers.add(value)
+    if (numbers.size > MembershipFormat.MostValues) numbers = null
+  }
+
+  def add(base: AnyRef, offset: Long, length: Int): Unit = add(ValueHash.of(base, offset, length))
+
+  def add(bytes: Array[Byte]): Unit = add(ValueHash.of(bytes))
+
+  /** None if there are too many values. */
+  def result(): Option[Array[Byte]] = Option(numbers).map { found =>
+    val sorted = found.iterator.toArray
+    java.util.Arrays.sort(sorted)
+    MembershipFormat.write(sorted, areHashes, kind == MembershipKind.Bloom)
+  }.filter(_.length <= mostBytes)
 }

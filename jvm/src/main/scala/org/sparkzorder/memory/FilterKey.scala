@@ -6,11 +6,8 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.types.{Metadata, StructField, StructType}
 
 /**
- * The filter of a scan, in a form that outlives its plan.
- *
- * @param table the folder of the table, or the folders and files that the query names
- * @param settings a digest of the reader's settings
- * @param conditions that a row must pass, all of them
+ * The filter of a scan, in a form that outlives its plan: the table's name by [[TableNames]], a digest of the reader's
+ * settings, and all conditions that a row must pass.
  */
 final case class FilterKey private[memory] (
     table: String,

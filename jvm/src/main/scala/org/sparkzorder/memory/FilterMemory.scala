@@ -19,14 +19,10 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
   import FilterMemory._
 
   private val groups: Cache[GroupKey, Group] = CacheBuilder.newBuilder().maximumWeight(maxBytes).concurrencyLevel(1)
-    .weigher(new Weigher[GroupKey, Group] {
-      override def weigh(key: GroupKey, group: Group): Int = group.bytes
-    }).build()
+    .weigher(((_, group) => group.bytes): Weigher[GroupKey, Group]).build()
 
   private val numbers = CacheBuilder.newBuilder().maximumWeight(maxFiles).concurrencyLevel(1)
-    .weigher(new Weigher[String, FileNumbers] {
-      override def weigh(table: String, files: FileNumbers): Int = files.size + table.length / BytesOfName
-    })
+    .weigher(((table, files) => files.size + table.length / BytesOfName): Weigher[String, FileNumbers])
     .removalListener(new RemovalListener[String, FileNumbers] {
       override def onRemoval(removed: RemovalNotification[String, FileNumbers]): Unit =
         if (removed.wasEvicted) groups.asMap.keySet.removeIf(_.table == removed.getKey)
@@ -47,7 +43,6 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
     Option.when(byNumbers.nonEmpty)(new RememberedFiles(byNumbers.toSeq, now))
   }
 
-  /** Whether some filter of a table is remembered. */
   def knows(table: String): Boolean = numbers.getIfPresent(table) != null
 
   /** Remembers that no row of these files passes the filter. */
@@ -66,7 +61,6 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
     numbers.put(filter.table, table)
   }
 
-  /** Forgets some tables. */
   def forget(which: String => Boolean): Unit = synchronized {
     groups.asMap.keySet.removeIf(key => which(key.table))
     numbers.asMap.keySet.removeIf(table => which(table))
@@ -84,7 +78,6 @@ private[sparkzorder] final class FilterMemory(maxBytes: Long, maxFiles: Long) {
     known.count(r => gone.get(r.numbers).exists(RoaringBitmap.intersects(_, r.files)))
   }
 
-  /** What is remembered about some tables. */
   def sizeOf(which: String => Boolean): MemorySize = {
     val found = groups.asMap.asScala.collect { case (key, group) if which(key.table) => group }
     MemorySize(found.map(_.filters.length).sum, found.map(_.bytes.toLong).sum)

@@ -19,8 +19,9 @@ import org.sparkzorder.table.SparkFormat
 private[memory] object ReaderSettings {
 
   /**
-   * A digest of the settings as they are now; None if files are left out on errors, so that an unread file looks like an
-   * empty one. Expressions take those of the active session, and a reader some of the session that made the relation.
+   * A digest of the settings as they are now; None if files are left out on errors, so that an unread file looks like
+   * an empty one. Expressions take those of the active session, and a reader some of the session that made the
+   * relation.
    */
   def of(relation: HadoopFsRelation): Option[String] = {
     val session = relation.sparkSession
@@ -30,10 +31,7 @@ private[memory] object ReaderSettings {
         .filterNot { case (k, _) => Places(k) }
       val ofSessions = confs.map(ofSession).distinct.flatten
       val names = if (format == "orc") relation.dataSchema.fieldNames.toSeq else Nil
-      digest(
-        Iterator(SPARK_VERSION, format) ++ ofMachine ++ names ++ sorted(options) ++ ofSessions ++
-          ofHadoop(session)
-      )
+      digest(Seq(SPARK_VERSION, format) ++ ofMachine ++ names ++ sorted(options) ++ ofSessions ++ ofHadoop(session))
     }
   }
 
@@ -48,11 +46,10 @@ private[memory] object ReaderSettings {
    * A digest of the settings of Spark that tasks get from the driver, and of the JVM. A plan may run more than once,
    * under other settings each time, and an executor may be another kind of machine.
    */
-  def ofTask: String =
-    digest(ofMachine.iterator ++ sorted(SQLConf.get.getAllConfs.iterator.filter { case (k, _) =>
-      k.startsWith("spark.") && mayChangeRows(k)
-    })
-      .iterator)
+  def ofTask: String = {
+    val settings = SQLConf.get.getAllConfs.iterator.filter { case (k, _) => k.startsWith("spark.") && mayChangeRows(k) }
+    digest(ofMachine ++ sorted(settings))
+  }
 
   private val Places = Set("path", "paths")
 
@@ -98,12 +95,12 @@ private[memory] object ReaderSettings {
     "parquet.strings.signed-min-max.enabled"
   )
 
-  private def ofHadoop(session: SparkSession): Iterator[String] = {
+  private def ofHadoop(session: SparkSession): Seq[String] = {
     val hadoop = session.asInstanceOf[classic.SparkSession].sparkContext.hadoopConfiguration
-    HadoopKeys.iterator.map(key => s"$key=${hadoop.get(key)}")
+    HadoopKeys.map(key => s"$key=${hadoop.get(key)}")
   }
 
-  /** Parquet's row reader then takes -0.0 and 0.0 for two values, and the columns that are read decide which reader reads. */
+  /** Parquet's row reader then takes -0.0 and 0.0 for two values, and the columns decide which reader reads. */
   private def isUnsure(relation: HadoopFsRelation, conf: SQLConf): Boolean =
     conf.parquetRecordFilterEnabled || ignoresErrors(relation, conf)
 
@@ -117,7 +114,7 @@ private[memory] object ReaderSettings {
   private def sorted(settings: Iterator[(String, String)]): Seq[String] =
     settings.map { case (k, v) => s"$k=$v" }.toVector.sorted
 
-  private def digest(texts: Iterator[String]): String = {
+  private def digest(texts: Seq[String]): String = {
     val digest = Hashing.sha256.newHasher()
     texts.foreach(digest.putString(_, UTF_8).putByte(0: Byte))
     digest.hash().toString

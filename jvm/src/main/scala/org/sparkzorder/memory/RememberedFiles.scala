@@ -9,22 +9,13 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 import org.roaringbitmap.RoaringBitmap
 
-/**
- * Files that are known to hold no row of a query.
- *
- * @param parts numbers of such files, and the table's numbers of files
- * @param now whether the settings of the plan are in force
- */
+/** Files that are known to hold no row of a query, by their numbers, as long as the plan's settings are in force. */
 final class RememberedFiles private[memory] (parts: Seq[(FileNumbers, RoaringBitmap)], now: () => Boolean) {
 
   /** Whether the settings are still those of the plan, so that the readers find the same rows. */
   def holdsNow: Boolean = now()
 
-  /**
-   * Whether no row of a listed file passes the query's filter.
-   *
-   * @param values of the file's partition, see [[RememberedFiles.valuesOf]]
-   */
+  /** Whether no row of a listed file passes the query's filter; by its partition, see [[RememberedFiles.valuesOf]]. */
   def has(file: FileStatusWithMetadata, values: String): Boolean = {
     val listed = ReadFile(file.getPath, file.getLen, file.getModificationTime, values)
     parts.exists { case (numbers, without) =>
@@ -50,12 +41,7 @@ object RememberedFiles {
 
 }
 
-/**
- * A file as a scan listed it. Two that are equal have the same rows, partition columns included.
- *
- * @param time of the last change, in milliseconds since 1970
- * @param values the text of the partition's values, see [[RememberedFiles.valuesOf]]
- */
+/** A file as a scan listed it, with [[RememberedFiles.valuesOf]] its partition. Equal ones have the same rows. */
 final case class ReadFile(path: Path, length: Long, time: Long, values: String)
 
 /**
@@ -88,7 +74,6 @@ private[memory] final class FileNumbers {
     RoaringBitmap.bitmapOf(paths.iterator.flatMap(p => Option(known.remove(p))).map(_.number).toArray: _*)
   }
 
-  /** Numbers given so far. */
   def size: Int = synchronized(next)
 }
 

@@ -172,10 +172,8 @@ private final class CatalystTranslator(operands: Operands) {
         val equal = if (values.size > MostRanges) Seq(None) else values.map(strings.equal(child, _))
         if (equal.contains(None)) None else Some(equal.flatten.reduce(Or(_, _)))
       }
-      def ofRange = ranges.of(child).filter(r => r.columns.nonEmpty && values.forall(_.dataType == r.dataType)).map {
-        r =>
-          RangeIn(r, values.map(_.value).sorted(TypeUtils.getInterpretedOrdering(r.dataType)))
-      }
+      def ofRange = ranges.of(child).filter(r => r.columns.nonEmpty && values.forall(_.dataType == r.dataType))
+        .map(r => RangeIn(r, values.map(_.value).sorted(TypeUtils.getInterpretedOrdering(r.dataType))))
       ofTexts.orElse(ofRange).map(listed => if (hasNull) Or(listed, Const.Null) else listed)
     }
 
@@ -185,11 +183,7 @@ private final class CatalystTranslator(operands: Operands) {
       val order = TypeUtils.getInterpretedOrdering(values.head.dataType)
       val (least, most) = (values.minBy(_.value)(order), values.maxBy(_.value)(order))
       val between = And(f.comparison(Operator.GreaterOrEqual, least), f.comparison(Operator.LessOrEqual, most))
-      val which = Unknown(Reason(
-        ReasonCode.FunctionOfColumn,
-        s"of ${values.size} values only the least and the greatest are used"
-      ))
-      Or(none, And(between, which))
+      Or(none, StringTests.onlyWhere(between, s"of ${values.size} values only the least and the greatest are used"))
     } else {
       // To `f(c) = value` belongs one value of the column, a range of them, or none.
       val equalities = values.map(f.comparison(Operator.Equal, _))

@@ -65,10 +65,7 @@ private[predicate] object ColumnFunction {
     domain.fold(predicate)(Within(_, predicate))
 }
 
-/**
- * Tests of a string that the sorted bytes of a column can answer. The texts are valid UTF-8. Each gives null where the
- * string is null.
- */
+/** Tests of a string by the sorted bytes of a column. The texts are valid UTF-8. Null where the string is null. */
 private[predicate] trait StringTests {
   def equal(text: String): StatsPredicate
   def startsWith(prefix: String): StatsPredicate

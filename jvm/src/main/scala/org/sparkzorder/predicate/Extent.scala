@@ -7,12 +7,9 @@ private[predicate] sealed trait Extent
 
 private[predicate] object Extent {
 
-  /** Any value, or null. */
   case object Anything extends Extent
 
-  /**
-   * @param bounds the least and the greatest value, where NaN is above all; None if there is no value
-   */
+  /** @param bounds the least and the greatest value, where NaN is above all; None if there is no value */
   final case class Of(bounds: Option[(Any, Any)], mayBeNull: Boolean) extends Extent
 
   val OnlyNull: Extent = Of(None, mayBeNull = true)
@@ -31,7 +28,8 @@ private[predicate] object Extent {
   }
 
   /**
-   * The outcomes of `a operator b`. Any value of one may be beside any of the other, so for the bounds [a, b] and [c, d]:
+   * The outcomes of `a operator b`. Any value of one may be beside any of the other, so for the bounds [a, b] and [c,
+   * d]:
    *  - `=` true needs a <= d and c <= b; false is impossible only when a = b = c = d.
    *  - `<` true needs a < d; false needs b >= c.
    *  - `<=` true needs a <= d; false needs b > c.

@@ -18,11 +18,7 @@ object MembershipEvaluation {
     case _                   => predicate.children.exists(isUseful(_, table))
   }
 
-  /**
-   * Those of the files that may have a row for which the predicate is true.
-   *
-   * @param files that the bounds do not rule out
-   */
+  /** Those of the files, which the bounds do not rule out, that may have a row for which the predicate is true. */
   def keep(predicate: StatsPredicate, table: StatsTable, files: BitSet): BitSet =
     if (files.isEmpty || !isUseful(predicate, table)) files else new MembershipEvaluation(table).keep(predicate, files)
 

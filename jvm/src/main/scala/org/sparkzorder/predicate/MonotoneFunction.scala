@@ -10,19 +10,17 @@ import org.apache.spark.sql.catalyst.expressions.{LessThan, LessThanOrEqual, Lit
  * One or more [[MonotoneStep]]s over a column, each applied to the result of the one before: casts,
  * `year(c)`, `c + 1`, `year(c) + 1`.
  *
- * Proof. The column's type is a finite [[DiscreteDomain]]. Let f give a value for every x of the
- * domain from a to b, and let f be rising there: x <= y implies f(x) <= f(y). Then, with each of
- * its values, the set `{x : f(x) < v}` has every smaller value down to a. So there is a first value
- * t outside of the set, and `f(x) < v` is the same as `x < t` for every x from a to b. Likewise let
- * u be the first value for which `f(x) <= v` does not hold. Then `f(x) <= v` is `x < u`, and u is
- * not below t. `f(x) = v` is `t <= x < u`, and `>`, `>=` and `<>` are negations. If t is a, `f(x) <
- * v` is false for all x; if there is no t, it is true for all. A null x gives null. Several x may
- * have the same f(x), as with long to double: then t and u are further apart. v need not be any
- * f(x), as in `cast(int) = 1.5`: then t = u.
+ * Proof. The column's type is a finite [[DiscreteDomain]]. Let f give a value for every x of the domain from a to b,
+ * and let f be rising there: x <= y implies f(x) <= f(y). Then, with each of its values, the set `{x : f(x) < v}` has
+ * every smaller value down to a. So there is a first value t outside of the set, and `f(x) < v` is the same as `x < t`
+ * for every x from a to b. Likewise let u be the first value for which `f(x) <= v` does not hold. Then `f(x) <= v` is
+ * `x < u`, and u is not below t. `f(x) = v` is `t <= x < u`, and `>`, `>=` and `<>` are negations. If t is a,
+ * `f(x) < v` is false for all x; if there is no t, it is true for all. A null x gives null. Several x may have the same
+ * f(x), as with long to double: then t and u are further apart. v need not be any f(x), as in `cast(int) = 1.5`: then t
+ * = u.
  *
- * For a falling f the ends are swapped. Let u be the first value for which `f(x) <= v`, and t the
- * first for which `f(x) < v`. Then t is not below u, `f(x) < v` is `x >= t`, `f(x) <= v` is `x >=
- * u`, and `f(x) = v` is `u <= x < t`.
+ * For a falling f the ends are swapped. Let u be the first value for which `f(x) <= v`, and t the first for which
+ * `f(x) < v`. Then t is not below u, `f(x) < v` is `x >= t`, `f(x) <= v` is `x >= u`, and `f(x) = v` is `u <= x < t`.
  *
  * A step applied to such a function is such a function again. Two rising or two falling ones make a
  * rising one, else the result is falling. The x whose f(x) is in the step's own domain are

@@ -27,11 +27,10 @@ private[predicate] final class OutcomeEvaluation(table: StatsTable, withRanges: 
       case And(left, right) =>
         val first = outcomes(left, settled)
         combined(first, outcomes(right, first), Outcomes.conjunctions)
-      case Or(left, right) =>
-        combined(outcomes(left, settled), outcomes(right, settled), Outcomes.disjunctions)
-      case Not(child)                       => mapped(outcomes(child, settled), Outcomes.not)
-      case Undefined(child)                 => mapped(outcomes(child, settled), Outcomes.undefined)
-      case IsTrue(child)                    => mapped(outcomes(child, settled), Outcomes.isTrue)
+      case Or(left, right)  => combined(outcomes(left, settled), outcomes(right, settled), Outcomes.disjunctions)
+      case Not(child)       => mapped(outcomes(child, settled), Outcomes.not)
+      case Undefined(child) => mapped(outcomes(child, settled), Outcomes.undefined)
+      case IsTrue(child)    => mapped(outcomes(child, settled), Outcomes.isTrue)
       case Choice(condition, first, second) =>
         val chosen = mapped(outcomes(condition, settled), Outcomes.isTrue)
         val (a, b) = (outcomes(first, settled), outcomes(second, settled))
@@ -41,14 +40,12 @@ private[predicate] final class OutcomeEvaluation(table: StatsTable, withRanges: 
           chosen(i) = (ofFirst | ofSecond).toByte
         }
         chosen
-      case Within(domain, child) =>
-        combined(outcomes(domain, settled), outcomes(child, settled), Outcomes.within)
-      case Const(value)                        => constant(value.fold(Null)(if (_) True else False))
-      case Unknown(_)                          => constant(Outcomes.Any)
-      case IsNull(column)                      => of(column)(nulls(_, True, False))
-      case IsNotNull(column)                   => of(column)(nulls(_, False, True))
-      case Comparison(column, operator, value) =>
-        of(column)(comparison(column, operator, value, _, settled))
+      case Within(domain, child) => combined(outcomes(domain, settled), outcomes(child, settled), Outcomes.within)
+      case Const(value)          => constant(value.fold(Null)(if (_) True else False))
+      case Unknown(_)            => constant(Outcomes.Any)
+      case IsNull(column)        => of(column)(nulls(_, True, False))
+      case IsNotNull(column)     => of(column)(nulls(_, False, True))
+      case Comparison(column, operator, value)            => of(column)(comparison(column, operator, value, _, settled))
       case _: RangeComparison | _: RangeIn if !withRanges => constant(Outcomes.Any)
       case RangeComparison(left, operator, right)         =>
         val (a, b) = (new RangeEvaluation(table).of(left), new RangeEvaluation(table).of(right))

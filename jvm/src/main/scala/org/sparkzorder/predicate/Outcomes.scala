@@ -13,10 +13,6 @@ object Outcomes {
 
   private val values = Seq(True, False, Null)
 
-  def and(a: Int, b: Int): Int = conjunctions(a << 3 | b).toInt
-
-  def or(a: Int, b: Int): Int = disjunctions(a << 3 | b).toInt
-
   def not(a: Int): Int = (a & Null) | ((a & True) << 1) | ((a & False) >> 1)
 
   /** The outcomes of `x IS NULL` when `a` are the outcomes of x. */

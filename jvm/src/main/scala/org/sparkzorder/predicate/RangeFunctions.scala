@@ -8,9 +8,11 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
+import org.sparkzorder.compat._
+
 /**
- * The functions that are [[PiecewiseMonotone]]. All are null if and only if an argument is, except where [[TurningPoints]]
- * or the checked function refuse.
+ * The functions that are [[PiecewiseMonotone]]. All are null if and only if an argument is, except where
+ * [[TurningPoints]] or the checked function refuse.
  *
  *  - Arithmetic and casts of numbers: the exact result is monotone in each argument, and so is its rounding.
  *  - Rounding, `sqrt`, `exp`, logarithms and powers are monotone. The Java library computes them with an error of at
@@ -42,8 +44,7 @@ private[predicate] object RangeFunctions {
         case Seq(x, Literal(_: Int, IntegerType)) if isNumber(x) => Some(Seq(x))
         case _                                                   => None
       }
-    case _: Sqrt | _: Cbrt | _: Exp | _: Log | _: Log10 | _: Log2 | _: Log1p | _: Pow =>
-      Some(e.children)
+    case _: Sqrt | _: Cbrt | _: Exp | _: Log | _: Log10 | _: Log2 | _: Log1p | _: Pow       => Some(e.children)
     case c: Cast if isCast(c.child.dataType, c.dataType)                                    => Some(Seq(c.child))
     case _: LastDay | _: UnixDate | _: DateFromUnixDate                                     => Some(e.children)
     case _: Month | _: Quarter | _: DayOfMonth if e.children.forall(_.dataType == DateType) => Some(e.children)
@@ -118,22 +119,58 @@ private[predicate] object RangeFunctions {
 
   private def isInstant(e: Expression) = e.dataType == TimestampType || e.dataType == TimestampNTZType
   private def isNumber(e: Expression) = e.dataType.isInstanceOf[NumericType]
-  private def isIntegral(dt: DataType) = dt match {
-    case ByteType | ShortType | IntegerType | LongType => true
-    case _                                             => false
-  }
-  private def isInteger(e: Expression) = isIntegral(e.dataType)
+  private def isInteger(e: Expression) = NumericSteps.Integers(e.dataType)
 
   private def isCast(from: DataType, to: DataType): Boolean = (from, to) match {
     case (_: NumericType, _: NumericType)                            => true
     case (BooleanType, _: NumericType)                               => true
     case (TimestampType, LongType | DoubleType)                      => true
-    case (i, TimestampType) if isIntegral(i)                         => true
+    case (i, TimestampType) if NumericSteps.Integers(i)              => true
     case (DateType, StringType)                                      => true
     case (TimestampNTZType, DateType) | (DateType, TimestampNTZType) => true
     case _                                                           => false
   }
 
-  private def isOrdered(format: String): Boolean =
-    format.matches("yyyy([-/.]?MM([-/.]?dd([ ]?HH(:?mm(:?ss)?)?)?)?)?")
+  private def isOrdered(format: String): Boolean = format.matches("yyyy([-/.]?MM([-/.]?dd([ ]?HH(:?mm(:?ss)?)?)?)?)?")
+}
+
+/** Expressions as [[RangeOf]]s. */
+private[predicate] final class Ranges(operands: Operands) {
+
+  /** More expressions than this are not looked at, since each is evaluated for each file. */
+  private final val MostExpressions = 200
+
+  /** None if it has a part of which no range is known, or no column. */
+  def of(e: Expression): Option[RangeOf] =
+    if (e.collect { case any => any }.size > MostExpressions) None else range(e)
+
+  private def range(e: Expression): Option[RangeOf] = e match {
+    case l: Literal                => Option.when(Operands.isComparable(l.dataType))(LiteralRange(l))
+    case Coalesce(values)          => all(values).map(FirstRange(_, e.dataType))
+    case If(_, first, second)      => all(Seq(first, second)).map(ChoiceRange(_, e.dataType))
+    case CaseWhen(branches, other) =>
+      all(branches.map(_._2) :+ other.getOrElse(Literal(null, e.dataType))).map(ChoiceRange(_, e.dataType))
+    case tag: TaggingExpression => range(tag.child)
+    case Least(values)          => all(values).map(ExtremeRange(_, isLeast = true, e.dataType))
+    case Greatest(values)       => all(values).map(ExtremeRange(_, isLeast = false, e.dataType))
+    case _                      => operands.comparableColumn(e).map(ColumnRange(_)).orElse(function(e))
+  }
+
+  private def all(values: Seq[Expression]): Option[Seq[RangeOf]] = {
+    val known = values.iterator.map(range).takeWhile(_.isDefined).flatten.toVector
+    Option.when(known.size == values.size && known.forall(_.dataType == known.head.dataType))(known)
+  }
+
+  private def function(e: Expression): Option[RangeOf] =
+    for {
+      arguments <- RangeFunctions.argumentsOf(e)
+      known = arguments.iterator.map(range).takeWhile(_.isDefined).flatten.toVector
+      if known.size == arguments.size && Operands.isComparable(e.dataType)
+    } yield {
+      val places = e.children.indices.filter(i => arguments.exists(_ eq e.children(i)))
+      val body = e.withNewChildren(e.children.zipWithIndex.map { case (child, i) =>
+        if (places.contains(i)) BoundReference(places.indexOf(i), child.dataType, nullable = false) else child
+      })
+      FunctionRange(body, RangeFunctions.checked(body).filter(_ != body), known)
+    }
 }

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.types.DataType
 
 /**
- * An expression over columns whose least and greatest value in a file follow from the bounds of the columns there. It is
- * interval arithmetic (R. E. Moore, Interval Analysis, 1966), with Spark's own functions.
+ * An expression over columns whose least and greatest value in a file follow from the bounds of the columns there. It
+ * is interval arithmetic (R. E. Moore, Interval Analysis, 1966), with Spark's own functions.
  */
 private[predicate] sealed trait RangeOf extends Product with Serializable {
   def dataType: DataType

@@ -1,11 +1,6 @@
 package org.sparkzorder.predicate
 
-/**
- * Why a predicate, or a part of it, cannot rule out any file.
- *
- * @param code for programs; it does not change between releases
- * @param words for people
- */
+/** Why a predicate, or a part of it, cannot rule out any file. The code does not change between releases. */
 final case class Reason(code: ReasonCode, words: String) {
   override def toString: String = s"${code.name}: $words"
 }

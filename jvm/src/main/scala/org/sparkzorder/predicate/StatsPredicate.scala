@@ -1,9 +1,8 @@
 package org.sparkzorder.predicate
 
 /**
- * A filter, as far as statistics of files can answer it. It holds names, types, values and
- * functions over numbered arguments, so equal filters of two plans are equal predicates, whatever
- * their expression ids.
+ * A filter, as far as statistics of files can answer it. It holds names, types, values and functions over numbered
+ * arguments, so equal filters of two plans are equal predicates, whatever their expression ids.
  *
  * A predicate *represents* a Catalyst expression when, for every row of a file, the outcome of the
  * expression (true, false or null) is among the outcomes that [[Evaluation]] gives for the file.
@@ -82,8 +81,8 @@ sealed trait StatsPredicate extends Product with Serializable {
 final case class Comparison(column: Column, operator: Operator, value: Value) extends StatsPredicate
 
 /**
- * `left operator right`, for two expressions of one type whose least and greatest values in a file follow from the bounds
- * of columns. The rules are those of [[Extent.compared]].
+ * `left operator right`, for two expressions of one type whose least and greatest values in a file follow from the
+ * bounds of columns. The rules are those of [[Extent.compared]].
  */
 final case class RangeComparison private[predicate] (
     private[predicate] val left: RangeOf,
@@ -92,7 +91,8 @@ final case class RangeComparison private[predicate] (
 ) extends StatsPredicate
 
 /**
- * `range IN (values)`. True needs a value within the range's bounds; false is impossible only when they are both one of the
+ * `range IN (values)`. True needs a value within the range's bounds; false is impossible only when they are both one of
+ * the
  * values. Null gives null.
  *
  * @param values Catalyst's, ascending
@@ -101,18 +101,16 @@ final case class RangeIn private[predicate] (private[predicate] val range: Range
     extends StatsPredicate
 
 /**
- * `column IN (values)`, with a null in the list if `hasNull`. True needs a value within [lo, hi];
- * false is impossible only when lo = hi = a value. Where it is not true, a null in the list makes
- * it null instead of false, so `NOT IN` with a null is never true. Null rows give null. An empty
- * list gives false, and null for null rows.
+ * `column IN (values)`, with a null in the list if `hasNull`. True needs a value within [lo, hi]; false is impossible
+ * only when lo = hi = a value. Where it is not true, a null in the list makes it null instead of false, so `NOT IN`
+ * with a null is never true. Null rows give null. An empty list gives false, and null for null rows.
  *
  * @param values ascending and distinct, see [[In.of]]
  */
 final case class In private (column: Column, values: Vector[Value], hasNull: Boolean) extends StatsPredicate
 
 object In {
-  def of(column: Column, values: Iterable[Value], hasNull: Boolean): In =
-    new In(column, distinct(values), hasNull)
+  def of(column: Column, values: Iterable[Value], hasNull: Boolean): In = new In(column, distinct(values), hasNull)
 
   /** There may be thousands of values, so numbers are sorted as an array of longs. */
   private def distinct(values: Iterable[Value]): Vector[Value] =
@@ -138,11 +136,10 @@ final case class IsNull(column: Column) extends StatsPredicate
 final case class IsNotNull(column: Column) extends StatsPredicate
 
 /**
- * `startswith(column, prefix)` by bytes. The values with a prefix p are an interval of the byte
- * order that begins at p. True needs hi >= p and (lo <= p or lo has the prefix): a lo above p
- * without the prefix is behind that interval. False is impossible only when both bounds have the
- * prefix, as everything between them is then inside the interval. The rule needs no successor of p,
- * so 0xFF bytes are not special. The empty prefix gives true. Null rows give null.
+ * `startswith(column, prefix)` by bytes. The values with a prefix p are an interval of the byte order that begins at p.
+ * True needs hi >= p and (lo <= p or lo has the prefix): a lo above p without the prefix is behind that interval. False
+ * is impossible only when both bounds have the prefix, as everything between them is then inside the interval. The rule
+ * needs no successor of p, so 0xFF bytes are not special. The empty prefix gives true. Null rows give null.
  */
 final case class StartsWith(column: Column, prefix: BytesValue) extends StatsPredicate
 

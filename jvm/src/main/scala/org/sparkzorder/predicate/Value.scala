@@ -7,8 +7,7 @@ import org.apache.spark.sql.types.DataType
 import org.sparkzorder.stats.OrderedValue
 
 /**
- * A literal in the encoding of its column's type, see [[OrderedValue]]. Two of them are equal if
- * their contents are.
+ * A literal in the encoding of its column's type, see [[OrderedValue]]. Two of them are equal if their contents are.
  */
 sealed trait Value
 
@@ -31,7 +30,9 @@ object Value {
    *
    * @throws IllegalArgumentException if the type has no statistics or cannot hold the value exactly
    */
-  def of(dataType: DataType, catalystValue: Any): Value = OrderedValue.encode(dataType, catalystValue) match {
+  def of(dataType: DataType, catalystValue: Any): Value = encoded(OrderedValue.encode(dataType, catalystValue))
+
+  def encoded(value: Any): Value = value match {
     case long: java.lang.Long => LongValue(long)
     case bytes: Array[Byte]   => new BytesValue(bytes)
     case other                => throw new IllegalArgumentException(s"neither long nor bytes: $other")
@@ -46,10 +47,8 @@ object Value {
     }
 }
 
-/** Compares two values. */
 sealed abstract class Operator(val symbol: String) extends Product with Serializable {
 
-  /** The operator with both sides exchanged. */
   def swapped: Operator = this match {
     case Operator.Less           => Operator.Greater
     case Operator.LessOrEqual    => Operator.GreaterOrEqual
@@ -73,10 +72,5 @@ object Operator {
   val all: Seq[Operator] = Seq(Equal, NullSafeEqual, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual)
 }
 
-/**
- * A top-level column, or a field of a struct.
- *
- * @param path names from the top-level column down; a name may have dots in it
- * @param dataType the type under which its statistics are stored
- */
+/** A column, or a field of a struct, by its names, which may have dots; with the type that its statistics have. */
 final case class Column(path: Seq[String], dataType: DataType)

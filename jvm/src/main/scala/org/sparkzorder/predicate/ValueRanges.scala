@@ -3,8 +3,7 @@ package org.sparkzorder.predicate
 import org.sparkzorder.stats.ByteBounds
 
 /**
- * The values from `low` to `high`, both included. Null comes before all other values, NaN after
- * them.
+ * The values from `low` to `high`, both included. Null comes before all other values, NaN after them.
  *
  * @param low None when there is no least value; then null is included
  * @param high None when there is no greatest value; then NaN is included
@@ -12,9 +11,8 @@ import org.sparkzorder.stats.ByteBounds
 final case class ValueRange(low: Option[Value], high: Option[Value])
 
 /**
- * The box around all rows for which a predicate is true: such a row has, in each of these columns, a
- * value of the column's range. Other columns may have any value. A range that is too large is always
- * right.
+ * The box around all rows for which a predicate is true: such a row has, in each of these columns, a value of the
+ * column's range. Other columns may have any value. A range that is too large is always right.
  */
 object ValueRanges {
 
@@ -43,9 +41,8 @@ object ValueRanges {
         case Operator.Greater | Operator.GreaterOrEqual => Map(column -> ValueRange(Some(value), None))
         case Operator.NotEqual                          => Map.empty
       }
-    case In(column, values, _) if values.nonEmpty =>
-      Map(column -> ValueRange(Some(values.head), Some(values.last)))
-    case StartsWith(column, prefix) =>
+    case In(column, values, _) if values.nonEmpty => Map(column -> ValueRange(Some(values.head), Some(values.last)))
+    case StartsWith(column, prefix)               =>
       Map(column -> ValueRange(Some(prefix), Option(ByteBounds.after(prefix.bytes)).map(new BytesValue(_))))
     case _ => Map.empty
   }

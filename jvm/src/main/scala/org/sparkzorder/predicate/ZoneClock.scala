@@ -35,10 +35,9 @@ private[predicate] final class ZoneClock private (zone: ZoneId) {
   lazy val dayStarts: Option[Long] = since(t => areInOrder(t, _.atStartOfDay(zone)))
 
   /**
-   * Truncation to days is rising. If the clock shows no midnight twice, the result depends only on
-   * the date, and dates are rising. A day whose midnight is skipped begins at the end of the gap or
-   * later, as java.time resolves it. So the order of these beginnings is checked, as for
-   * [[dayStarts]].
+   * Truncation to days is rising. If the clock shows no midnight twice, the result depends only on the date, and dates
+   * are rising. A day whose midnight is skipped begins at the end of the gap or later, as java.time resolves it. So the
+   * order of these beginnings is checked, as for [[dayStarts]].
    */
   lazy val midnights: Option[Long] =
     since(t => !(t.isOverlap && hasMidnight(t)) && areInOrder(t, _.atTime(0, 0).atZone(zone)))
@@ -68,8 +67,7 @@ private[predicate] final class ZoneClock private (zone: ZoneId) {
   private def later(t: ZoneOffsetTransition) = if (t.isGap) t.getDateTimeAfter else t.getDateTimeBefore
 
   /** Whether there is a midnight between the earlier local time, included, and the later one, excluded. */
-  private def hasMidnight(t: ZoneOffsetTransition): Boolean =
-    !lastMidnight(t).isBefore(earlier(t))
+  private def hasMidnight(t: ZoneOffsetTransition): Boolean = !lastMidnight(t).isBefore(earlier(t))
 
   /** The last midnight before the later local time. */
   private def lastMidnight(t: ZoneOffsetTransition): LocalDateTime = later(t).minusNanos(1).toLocalDate.atTime(0, 0)
@@ -77,7 +75,6 @@ private[predicate] final class ZoneClock private (zone: ZoneId) {
 
 private[predicate] object ZoneClock {
 
-  /** Microseconds of a day. */
   val Day: Long = 86400000000L
 
   private val Margin = 370 * Day

@@ -23,9 +23,7 @@ final class SampledKeys(task: Int, capacity: Int) extends Serializable {
   private var seen = 0L
   private val merged = new ArrayBuffer[Reservoir]
 
-  /**
-   * @param keys the encoded keys of the next row, null for null; only called if the row is sampled
-   */
+  /** @param keys the encoded keys of the next row, null for null; only called if the row is sampled */
   def add(keys: () => IndexedSeq[Any]): Unit = {
     seen += 1
     if (rows.length < capacity) rows += keys()
@@ -44,11 +42,8 @@ final class SampledKeys(task: Int, capacity: Int) extends Serializable {
     if (seen == 0) merged.toVector else merged.toVector :+ Reservoir(task, seen, rows.toIndexedSeq)
 
   /**
-   * A sample of all rows, in which each row is equally likely. If a task has seen too many rows for its reservoir, the
-   * rows of the reservoir are taken several times. Each row has a random tie.
-   *
-   * @param wanted about how many rows
-   * @param isLong for each key, whether it is encoded as a long
+   * A sample of about so many rows, in which each is equally likely. If a task has seen too many rows for its
+   * reservoir, the rows of the reservoir are taken several times. Each row has a random tie.
    */
   def sample(wanted: Int, isLong: Seq[Boolean]): KeySample = {
     val all = reservoirs.sortBy(_.task)
@@ -78,7 +73,6 @@ object SampledKeys {
   /** The most rows of the reservoirs of all tasks together, unless four times the sample is more. */
   private val RowsOfAll = 400000L
 
-  /** The buffer of the running task. */
   def ofTask(wanted: Int): SampledKeys = Option(TaskContext.get()) match {
     case Some(task) =>
       // A task may have up to four times its share of the rows before its sample becomes coarser.

@@ -14,11 +14,7 @@ import org.sparkzorder.compat._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.table.Targets
 
-/**
- * Files of one folder that a query is about to leave out.
- *
- * @param listed how many files of the folder the listing holds
- */
+/** Files of one folder that a query is about to leave out, and how many files of it the listing holds. */
 private[sparkzorder] final case class LeftOut(folder: Path, files: Seq[FileStatus], listed: Int)
 
 /**
@@ -79,14 +75,8 @@ private[sparkzorder] object FileRevalidation {
   def of(session: SparkSession, failed: (Path, IOException) => Unit): Option[FileRevalidation] =
     Option.when(!session.sessionState.conf.getConf(ZOrderConf.trustListing)) {
       val known = new ConcurrentHashMap[(String, String), FileSystem]
-      new FileRevalidation(
-        folder =>
-          known.computeIfAbsent(
-            (folder.toUri.getScheme, folder.toUri.getAuthority),
-            _ => Targets.fileSystem(session, folder)
-          ),
-        failed
-      )
+      def store(folder: Path) = (folder.toUri.getScheme, folder.toUri.getAuthority)
+      new FileRevalidation(f => known.computeIfAbsent(store(f), _ => Targets.fileSystem(session, f)), failed)
     }
 
   /** Files of a local folder that one thread looks at before it takes others. */

@@ -1,16 +1,18 @@
 package org.sparkzorder.scan
 
-import java.io.FileNotFoundException
-
+import java.io.{FileNotFoundException, IOException}
+import java.util.concurrent.{ArrayBlockingQueue, RejectedExecutionException, ThreadPoolExecutor, TimeUnit}
 import scala.annotation.tailrec
 
+import com.google.common.util.concurrent.ThreadFactoryBuilder
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 
-import org.sparkzorder.commit.{RecordFile, TableFolder, UnreadableRecordException}
 import org.sparkzorder.commit.lock.LockSettings
-import org.sparkzorder.commit.log.{HistorySettings, TableState}
+import org.sparkzorder.commit.log.{HistorySettings, Reappeared, TableState}
 import org.sparkzorder.commit.machine.{ReadableState, Recovery}
+import org.sparkzorder.commit.{RecordFile, TableFolder, UnreadableRecordException}
+import org.sparkzorder.table.RelativePath
 
 /** A table that a scan reads from, in a state in which it may be read. */
 private[scan] final case class SettledTable(folder: TableFolder, state: ReadableState)
@@ -71,19 +73,16 @@ private[scan] final class FreshListing(
 
   /** Tables in which nothing is half done, with the operations up to which they are looked at. */
   private def quiet(settled: Seq[SettledTable]): Seq[(Path, VerifiedOperations, TableState)] =
-    settled.filter(_.state.around.isEmpty).map(t =>
-      (t.folder.root, VerifiedOperations.of(t.state.state), t.state.state)
-    )
-      .filter(_._2 != VerifiedOperations.none)
+    settled.filter(_.state.around.isEmpty).map(t => (t.folder.root, t.state.state))
+      .map { case (root, state) => (root, VerifiedOperations.of(state), state) }.filter(_._2 != VerifiedOperations.none)
 
   /** What the listing shows, when it is first asked for: by folder if each may be of another time. */
   private def folders: () => Seq[ListedFolder] = {
     lazy val found = listing.all.map(_.files.map(_.getPath)) match {
       case directories if isOne => Seq(new ListedFolder(directories.flatten, isKnown = false))
       case directories          =>
-        directories.flatMap { files =>
-          if (files.isEmpty) Seq(files) else files.groupBy(_.getParent).values
-        }.map(new ListedFolder(_, isKnown = !isFiltered))
+        directories.flatMap(files => if (files.isEmpty) Seq(files) else files.groupBy(_.getParent).values)
+          .map(new ListedFolder(_, isKnown = !isFiltered))
     }
     () => found
   }
@@ -98,13 +97,10 @@ private[scan] final class FreshListing(
       val seen = seenWhole.get(listing.of, root)
       lazy val names = ListedNames.of(side.folder, tables)
       // A folder without files may be one that an operation has emptied, only if all are of one time.
-      seen.unseen(side).nonEmpty && folders.filter(f => isOne || f.files.nonEmpty).groupBy(seenFolders.get(
-        _,
-        root
-      ).getOrElse(seen)).exists {
-        case (of, listed) =>
-          val unseen = of.unseen(side)
-          unseen.nonEmpty && isStale(names.of(listed.flatMap(_.files)), side, unseen, of.mayLack(side))
+      def asked = folders.filter(f => isOne || f.files.nonEmpty).groupBy(seenFolders.get(_, root).getOrElse(seen))
+      seen.unseen(side).nonEmpty && asked.exists { case (of, listed) =>
+        val unseen = of.unseen(side)
+        unseen.nonEmpty && isStale(names.of(listed.flatMap(_.files)), side, unseen, of.mayLack(side))
       }
     case TableState.NoSideFolder => false
   }
@@ -137,10 +133,7 @@ private[scan] object FreshListing {
   def isMovedSince(settled: Seq[SettledTable]): Boolean =
     settled.exists(before => isMoved(before.state, TableState.look(before.folder.root, before.folder.ops)))
 
-  /**
-   * Whether an operation was published or began publishing since. Files of operations that were read around are named
-   * one by one.
-   */
+  /** Whether an operation has been published or begun since. Files that were read around are named one by one. */
   private def isMoved(before: ReadableState, after: TableState): Boolean = after match {
     case now: TableState.SideFolder =>
       versions(now) != (if (before.around.isDefined) versions(before.state) else Nil) ||
@@ -151,5 +144,46 @@ private[scan] object FreshListing {
   private def versions(state: TableState): Seq[Long] = state match {
     case side: TableState.SideFolder => side.exchanging.map(_.version)
     case TableState.NoSideFolder     => Nil
+  }
+}
+
+/**
+ * Warns if a query's listing shows files under names that an operation retired. It does so once for each listing and
+ * version of a table, in the background: the query does not wait.
+ */
+private[scan] object ReappearedFiles extends Logging {
+
+  /** If more listings than this are waiting, the next one is dropped. Later listings are looked at again. */
+  private val MostWaiting = 64
+
+  private val IdleSeconds = 10L
+
+  private val pool = {
+    val threads = new ThreadFactoryBuilder().setDaemon(true).setNameFormat("zorder-reappeared-files").build()
+    val waiting = new ArrayBlockingQueue[Runnable](MostWaiting)
+    val made = new ThreadPoolExecutor(1, 1, IdleSeconds, TimeUnit.SECONDS, waiting, threads)
+    made.allowCoreThreadTimeOut(true)
+    made
+  }
+
+  /** Looks at the files of a listing, with the table's state when the listing was found to be whole. */
+  def look(files: => Seq[Path], state: TableState): Unit = state match {
+    case side: TableState.SideFolder if side.version > 0 =>
+      // Only the paths are taken here. The other thread finds the names below the root.
+      val paths = files
+      try
+        pool.execute(() => {
+          val names = new RelativePath(side.folder.root)
+          try {
+            val found = Reappeared.find(side, paths.map(names.of))
+            if (found.nonEmpty) logWarning(s"${side.folder.root}: ${Reappeared.describe(found)}.")
+          } catch {
+            // The next listing is looked at again.
+            case e @ (_: IOException | _: UnreadableRecordException) =>
+              logInfo(s"Names that are back in ${side.folder.root} are not looked for: ${e.getMessage}")
+          }
+        })
+      catch { case _: RejectedExecutionException => () }
+    case _ => ()
   }
 }

@@ -62,11 +62,7 @@ private[scan] object RetryPathResolution {
   /** Tries before the error is the user's. */
   private val Listings = 20
 
-  /**
-   * A resolved plan. Resolves again while files that were listed are missing.
-   *
-   * @param resolved lists the files and resolves the plan
-   */
+  /** Lists the files and resolves the plan. Does it again while files that were listed are missing. */
   def retried(resolved: => LogicalPlan): LogicalPlan = {
     @tailrec def attempt(left: Int): LogicalPlan = Try(resolved) match {
       case Failure(e) if left > 0 && isOfMissingFile(e) => attempt(left - 1)

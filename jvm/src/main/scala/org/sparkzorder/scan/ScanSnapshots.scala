@@ -42,10 +42,13 @@ private[scan] final class ScanSnapshots(
     table: Option[CatalogTable],
     named: Option[NamedFiles]
 ) {
-  import ScanSnapshots.MostViews
+
+  /** Tries to find a way around a living owner that goes on meanwhile. */
+  private final val MostViews = 5
 
   /**
-   * None if no table that the scan reads from has a side folder, and no table above it of which it is a partition by its
+   * None if no table that the scan reads from has a side folder, and no table above it of which it is a partition by
+   * its
    * name. This costs one look at the file system for each folder.
    */
   def views: Option[Seq[ScanSnapshot]] = {
@@ -56,8 +59,7 @@ private[scan] final class ScanSnapshots(
   }
 
   /**
-   * The listed files, corrected for a half-published operation. Includes folders from which all files that the query
-   * reads have been moved.
+   * The listed files, corrected for a half-published operation, also those of folders of which it has moved all files.
    */
   def around(index: PartitioningAwareFileIndex, views: Seq[ScanSnapshot]): PlacedFiles = {
     val isNamed = named.fold(Set.empty[Path])(_.paths)
@@ -152,10 +154,4 @@ private[scan] final class ScanSnapshots(
     } yield file
     Correction(around.leaveOut.flatMap(names.paths), added.groupBy(_.path.getParent))
   }
-}
-
-private object ScanSnapshots {
-
-  /** Tries to find a way around a living owner that goes on meanwhile. */
-  private val MostViews = 5
 }

@@ -15,8 +15,7 @@ import org.sparkzorder.compat._
 private[scan] final case class VerifiedOperations(newest: Option[FileMeta], undone: Set[FileMeta]) {
 
   /**
-   * Whether [[unseen]] may lack operations, since VACUUM has forgotten them. Then the versions since the newest that
-   * was seen are not all there.
+   * Whether [[unseen]] may lack operations that VACUUM has forgotten: versions since the newest seen one are missing.
    */
   def mayLack(state: TableState.SideFolder): Boolean = {
     val seen = state.done.find(file => newest.contains(file.meta)).fold(0L)(_.version)
@@ -59,11 +58,7 @@ private[scan] final class VerifiedListings {
   }
 }
 
-/**
- * The files that a listing shows, of one folder if each folder may have been listed at another time.
- *
- * @param isKnown whether it shows all files that any other query of the folder would read
- */
+/** The files of a listing, or of a folder of it; `isKnown` if any other query of the folder would read the same. */
 private[scan] final class ListedFolder(val files: Seq[Path], isKnown: Boolean) {
 
   /** A hash of the names of a folder and its files, if they may be remembered. */
@@ -79,7 +74,9 @@ private[scan] final class ListedFolder(val files: Seq[Path], isKnown: Boolean) {
  * some partitions. If that shows the same names in a folder, it is as whole there, and need not be made anew.
  */
 private[scan] final class VerifiedFolders {
-  import VerifiedFolders._
+
+  /** Some 30 MB. */
+  private final val MostFolders = 50000L
 
   private val seen = CacheBuilder.newBuilder().maximumSize(MostFolders).build[(Path, HashCode), VerifiedOperations]()
 
@@ -88,10 +85,4 @@ private[scan] final class VerifiedFolders {
 
   def put(folder: ListedFolder, table: Path, operations: VerifiedOperations): Unit =
     folder.names.foreach(names => seen.put((table, names), operations))
-}
-
-private object VerifiedFolders {
-
-  /** Some 30 MB. */
-  private val MostFolders = 50000L
 }

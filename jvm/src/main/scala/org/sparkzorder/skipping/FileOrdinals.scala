@@ -10,17 +10,12 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMeta
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.table.RelativePath
 
-/**
- * The files of one directory of a listing.
- *
- * @param ordinals of the files in the index; -1 if the index does not know the file
- */
+/** The files of a directory of a listing, with their ordinals in the index; -1 if the index does not know the file. */
 private[skipping] final class ListedFiles(val files: Array[FileStatus], val ordinals: Array[Int]) {
 
   /** The directory that came after this one in the latest listing. */
   @volatile private[skipping] var next: ListedFiles = null
 
-  /** Bytes of all files. */
   lazy val bytes: Long = {
     var sum = 0L
     files.foreach(sum += _.getLen)
@@ -34,7 +29,6 @@ private[skipping] final class ListedFiles(val files: Array[FileStatus], val ordi
     i == files.length
   }
 
-  /** The files at some places. */
   def only(places: BitSet): ListedFiles = {
     val kept = places.stream.toArray
     new ListedFiles(kept.map(files(_)), kept.map(ordinals(_)))

@@ -46,11 +46,10 @@ private[skipping] object JoinFilters extends PredicateHelper {
     if (joins.isEmpty) f else others.reduceOption(And(_, _)).fold(f.child)(c => f.copy(condition = c))
   }
 
-  /** These filters with the relation's own names. */
-  def named(filters: Seq[Expression], l: LogicalRelation): Seq[Expression] =
-    filters.filter(isOne(_, l)).map(_.transform { case a: AttributeReference =>
-      l.output.find(_.semanticEquals(a)).fold(a)(o => a.withName(o.name))
-    })
+  /** An expression over a scan with the relation's own names. */
+  def named(e: Expression, l: LogicalRelation): Expression = e.transform { case a: AttributeReference =>
+    l.output.find(_.semanticEquals(a)).fold(a)(o => a.withName(o.name))
+  }
 
   /** The conditions that such filters of a physical scan have become, with their keys, if the other side is known. */
   def whenRun(dataFilters: Seq[Expression]): Seq[(Expression, Expression)] = dataFilters.collect {
@@ -64,10 +63,8 @@ private[skipping] object JoinFilters extends PredicateHelper {
     case _ if values.isEmpty            => Literal.FalseLiteral
     case _ if values.length > MostAlone =>
       val order = TypeUtils.getInterpretedOrdering(key.dataType)
-      And(
-        GreaterThanOrEqual(key, Literal(values.min(order), key.dataType)),
-        LessThanOrEqual(key, Literal(values.max(order), key.dataType))
-      )
+      val (least, most) = (Literal(values.min(order), key.dataType), Literal(values.max(order), key.dataType))
+      And(GreaterThanOrEqual(key, least), LessThanOrEqual(key, most))
     case _ => InSet(key, values.toSet)
   }
 

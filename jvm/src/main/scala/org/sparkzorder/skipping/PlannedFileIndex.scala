@@ -4,11 +4,9 @@ import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression, Literal}
 import org.apache.spark.sql.execution.datasources._
-import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.scan.{ExchangeAwareListing, Listing, ScanSnapshot}
 import org.sparkzorder.stats.OrderedValue
@@ -103,13 +101,10 @@ private[skipping] final class PlannedFileIndex(
     }
   }
 
-  override def rootPaths: Seq[Path] = base.rootPaths
   override def inputFiles: Array[String] =
     if (!views.exists(_.corrects)) base.inputFiles
     else listFiles(Nil, Nil).flatMap(_.files.map(_.getPath.toUri.toString)).toArray
-  override def refresh(): Unit = base.refresh()
   override def sizeInBytes: Long = size.getOrElse(base.sizeInBytes)
-  override def partitionSchema: StructType = base.partitionSchema
   override def metadataOpsTimeNs: Option[Long] = base.metadataOpsTimeNs
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =

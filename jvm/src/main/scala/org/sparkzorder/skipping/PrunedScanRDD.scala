@@ -36,8 +36,7 @@ private[skipping] final class PrunedScanRDD[T: ClassTag](
 
   override protected def getPartitions: Array[Partition] = {
     val texts = new IdentityHashMap[InternalRow, String]
-    def values(f: PartitionedFile) =
-      texts.computeIfAbsent(f.partitionValues, v => RememberedFiles.valuesOf(v, schema))
+    def values(f: PartitionedFile) = texts.computeIfAbsent(f.partitionValues, v => RememberedFiles.valuesOf(v, schema))
     def isRead(f: PartitionedFile) = !without(ReadFile(f.toPath, f.fileSize, f.modificationTime, values(f)))
     val read = rows.partitions.map {
       case p: FilePartition => FilePartition(p.index, p.files.filter(isRead))

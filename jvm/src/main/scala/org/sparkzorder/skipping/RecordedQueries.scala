@@ -33,11 +33,7 @@ object RecordedQueries {
 
   private[skipping] def isOn: Boolean = !paused.get && SQLConf.get.getConf(ZOrderConf.workloadEnabled)
 
-  /**
-   * Never fails.
-   *
-   * @param filters of a scan that reads through the index
-   */
+  /** Never fails. The filters are those of a scan that reads through the index. */
   private[skipping] def observe(l: LogicalRelation, index: SkippingFileIndex, filters: Seq[Expression]): Unit =
     try {
       lazy val excluded = ExcludedNames.of(l.catalogTable)

@@ -1,15 +1,19 @@
 package org.sparkzorder.skipping
 
-import org.apache.hadoop.fs.FileStatus
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
-import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources._
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan}
+import org.apache.spark.sql.sources.DataSourceRegister
 
 import org.sparkzorder.memory.learn.LearningFilterExec
 import org.sparkzorder.predicate.{Reason, ReasonCode}
+import org.sparkzorder.scan.ExchangeAwareListing
+import org.sparkzorder.table.RelativePath
 
 /** A row of EXPLAIN SKIPPING: what one scan reads. Numbers are null if they are unknown without reading. */
 final case class ScanExplanation(
@@ -91,24 +95,18 @@ object ScanExplanation {
       .getOrElse(relation.location.rootPaths.map(_.toString).mkString(s"$relation ", ", ", ""))
 }
 
-/**
- * A scan of files of a query that does not run.
- *
- * @param filters conjuncts right above the scan
- */
+/** A scan of files of a query that does not run, with the conjuncts right above it. */
 private[skipping] final class ExplainedScan(l: LogicalRelation, filters: Seq[Expression]) {
   val relation: HadoopFsRelation = l.relation.asInstanceOf[HadoopFsRelation]
 
   /** The conjuncts about partitions alone, and the others. */
   val (onPartitions, others) = ScanFilters.byPartition(ScanFilters.evaluable(filters, l), l, relation)
 
-  /** The index through which the scan reads. */
   val location: FileIndex = relation.location match {
     case planned: PlannedFileIndex => RecordedQueries.paused(planned.location(l, filters))
     case other                     => other
   }
 
-  /** What the scan would read through an index. */
   def directories(index: FileIndex): Seq[PartitionDirectory] = index.listFiles(onPartitions, others)
 
   def files(index: FileIndex): Seq[FileStatusWithMetadata] = directories(index).flatMap(_.files)
@@ -153,4 +151,57 @@ private[sparkzorder] object ScanOutcome extends AdaptiveSparkPlanHelper {
       case _ => ScanExplanation(name, files, files, bytes, bytes, 0.0, Nil)
     }
   }
+}
+
+/** @param path as in `DESCRIBE SKIPPING INDEX`: relative to the table's folder if it is below */
+final case class ScanFile(path: String, bytes: Long, kept: Boolean)
+
+/**
+ * Rows of EXPLAIN SKIPPING FILES: the table's folder, None for several; the columns of the scan's conditions; and the
+ * files of the partitions that the query reads.
+ */
+final case class ScanFiles(target: Option[String], columns: Seq[String], files: Seq[ScanFile])
+
+object ScanFiles {
+
+  /**
+   * @param leaf a scan of an optimized plan
+   * @param filters conjuncts right above the scan
+   */
+  def of(leaf: LogicalPlan, filters: Seq[Expression]): ScanFiles = leaf match {
+    case l: LogicalRelation => of(new ExplainedScan(l, filters))
+    case _                  => ScanFiles(None, Nil, Nil)
+  }
+
+  private def of(scan: ExplainedScan): ScanFiles = {
+    val kept = scan.files(scan.location)
+    // What memory leaves out stays in the listing.
+    val (all, without) = before(scan.location) match {
+      case skipping: SkippingFileIndex =>
+        val listed = ExchangeAwareListing.of(scan.directories(skipping.base), skipping.views, skipping.base)
+        (listed.flatMap(_.files), skipping.filesWithoutRows(Nil, Nil).without.map(_.path))
+      case other => (scan.files(other), Set.empty[Path])
+    }
+    val isKept = kept.map(_.getPath).toSet -- without
+    val root = rootOf(scan.location)
+    val name = root.fold((p: Path) => p.toString)(new RelativePath(_).of)
+    ScanFiles(
+      for (r <- root; format <- formatOf(scan.relation)) yield s"$format.${quoteIdentifier(r.toString)}",
+      scan.others.flatMap(_.references.map(_.name)).distinct,
+      all.map(f => ScanFile(name(f.getPath), f.getLen, isKept(f.getPath)))
+    )
+  }
+
+  private def before(location: FileIndex): FileIndex = location match {
+    case reporting: ReportingIndex => reporting.before
+    case other                     => other
+  }
+
+  private def rootOf(location: FileIndex): Option[Path] = before(location) match {
+    case skipping: SkippingFileIndex => Some(skipping.views).collect { case Seq(view) => view.root }
+    case other                       => Some(other.rootPaths).collect { case Seq(root) => root }
+  }
+
+  private def formatOf(relation: HadoopFsRelation): Option[String] =
+    Some(relation.fileFormat).collect { case named: DataSourceRegister => named.shortName() }
 }

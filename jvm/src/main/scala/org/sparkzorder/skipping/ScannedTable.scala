@@ -10,12 +10,7 @@ import org.sparkzorder.memory.{ReadFile, RememberedFiles}
 import org.sparkzorder.predicate.StatsPredicate
 import org.sparkzorder.scan.{FileRevalidation, LeftOut}
 
-/**
- * A listing with the ordinals of its files in the indexes of its tables. It is made once for each listing.
- *
- * @param known one for each index
- * @param relation that the files are read with
- */
+/** A listing with the ordinals of its files in the indexes of its tables. It is made once for each listing. */
 private[skipping] final class ScannedTable private (
     directories: IndexedSeq[ScannedTable.Directory],
     known: Seq[FileOrdinals],
@@ -33,11 +28,7 @@ private[skipping] final class ScannedTable private (
   def byBounds(conjuncts: Seq[StatsPredicate]): Selection =
     Selection(known.indices.map(k => SelectedFiles(known(k), conjuncts, relation, partitions(k))))
 
-  /**
-   * Some files without those that do not have the values of a predicate.
-   *
-   * @param predicate one of those that have selected the files
-   */
+  /** Some files without those that do not have the values of a predicate, by which their bounds were looked at. */
   def byValues(files: Selection, predicate: StatsPredicate): Selection =
     files.copy(byIndex = files.byIndex.zip(listed).map { case (s, all) => s.byValues(predicate, relation, all) })
 
@@ -67,7 +58,6 @@ private[skipping] final class ScannedTable private (
     values
   }
 
-  /** The files of this listing that a selection keeps. */
   def kept(selection: Selection): Kept = new Kept(selection)
 
   final class Kept private[ScannedTable] (selection: Selection) {

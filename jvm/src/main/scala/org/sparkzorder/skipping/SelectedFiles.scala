@@ -9,12 +9,7 @@ import org.sparkzorder.memory.RememberedFiles
 import org.sparkzorder.predicate.{Const, Evaluation, MembershipEvaluation, StatsPredicate}
 import org.sparkzorder.stats.{StatsTable, StatsWithDefaults, StatsWithPartitions}
 
-/**
- * Files that may hold a row of a query.
- *
- * @param byIndex one for each index. A file is kept if all of them keep it
- * @param memory of files in which an earlier query found no row
- */
+/** Files that may hold a row of a query: those that all indexes keep, and in which no earlier query found no row. */
 private[skipping] final case class Selection(byIndex: Seq[SelectedFiles], memory: Option[RememberedFiles] = None) {
 
   def and(other: Selection): Selection = zipped(other)(_ and _)

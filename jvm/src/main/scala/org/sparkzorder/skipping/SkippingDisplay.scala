@@ -97,7 +97,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
     } catch {
       case NonFatal(e) =>
         SkippingErrors.warn(relation.location.rootPaths, e)
-        LaterFiles.none
+        LaterFiles()
     }
 
   private def folded(e: Expression): Expression =
@@ -123,7 +123,7 @@ trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
   override protected def doExecuteColumnar(): RDD[ColumnarBatch] = withoutFiles(super.doExecuteColumnar())
   abstract override def inputRDDs(): Seq[RDD[InternalRow]] = super.inputRDDs().map(withoutFiles(_))
 
-  /** A filter that a join did not give after all says nothing. Spark looks for such among filters of partitions only. */
+  /** A filter that a join did not give after all says nothing. Spark looks for those of partitions only. */
   override def doCanonicalize(): FileSourceScanExec = {
     val used = dataFilters.filterNot(_ == DynamicPruningExpression(Literal.TrueLiteral))
     copy(dataFilters = used).canonicalized.asInstanceOf[FileSourceScanExec]
@@ -141,12 +141,11 @@ object SkippingDisplay {
 
   private type Value = (SkippingReport, Seq[FileStatus]) => Long
 
-  /** Names, words, kinds and values. The values are made of a report, and of the files that are read since they changed. */
+  /** Names, words, kinds and values: of a report, and of the files that are read since they changed. */
   private val Metrics = {
     def metric(name: String, words: String, make: (SparkContext, String) => SQLMetric)(value: Value) =
       (name, words, make, value)
-    def number(name: String, words: String)(value: Value) =
-      metric(name, words, SQLMetrics.createMetric(_, _))(value)
+    def number(name: String, words: String)(value: Value) = metric(name, words, SQLMetrics.createMetric(_, _))(value)
     def size(name: String, words: String)(value: Value) = metric(name, words, SQLMetrics.createSizeMetric(_, _))(value)
     def stage(name: String, words: String, of: String) = number(name, words)((r, _) => r.leftOutBy(of))
     Seq(

@@ -1,33 +1,17 @@
 package org.sparkzorder.skipping
 
-import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, PartitionDirectory}
-import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.memory.ReadFile
 import org.sparkzorder.predicate.StatsPredicate
 import org.sparkzorder.scan.{ExchangeAwareListing, FileRevalidation, ScanSnapshot}
 
-/**
- * What is known of a scan's files only when the query runs.
- *
- * @param without files that need not be read
- * @param joins what keys of joins say
- */
-private[sparkzorder] final case class LaterFiles(without: Set[ReadFile], joins: Option[JoinedFiles])
+/** What is known of a scan's files only when it runs: files that need not be read, and what keys of joins say. */
+private[sparkzorder] final case class LaterFiles(without: Set[ReadFile] = Set.empty, joins: Option[JoinedFiles] = None)
 
-private[sparkzorder] object LaterFiles {
-  val none: LaterFiles = LaterFiles(Set.empty, None)
-}
-
-/**
- * What the keys of joins leave of a scan's files.
- *
- * @param before files that are there without them
- * @param kept those that all keys keep
- * @param each the files that each key keeps alone
- */
+/** Files that are there without keys of joins, those that all keys keep, and those that each key keeps alone. */
 private[sparkzorder] final case class JoinedFiles(before: Int, kept: Int, each: Seq[(String, Int)]) {
   def text: String = s"$kept of $before files (${each.map { case (key, n) => s"$key: $n" }.mkString(", ")})"
 }
@@ -54,15 +38,14 @@ final class SkippingFileIndex private[skipping] (
     look: Option[FileRevalidation],
     override val sizeInBytes: Long,
     override val report: Option[SkippingReport]
-) extends ReportingIndex {
+) extends ReportingIndex
+    with ViewedIndex {
 
   /** The index that Spark made. */
   def base: FileIndex = relation.location
 
-  override def rootPaths: Seq[Path] = base.rootPaths
   override def inputFiles: Array[String] = base.inputFiles
-  override def refresh(): Unit = base.refresh()
-  override def partitionSchema: StructType = base.partitionSchema
+
   override def metadataOpsTimeNs: Option[Long] =
     Some(base.metadataOpsTimeNs.getOrElse(0L) + report.fold(0L)(r => (r.pruningMs * 1e6).toLong))
 
@@ -95,7 +78,7 @@ final class SkippingFileIndex private[skipping] (
       joins: Seq[(Expression, Expression)]
   ): LaterFiles = {
     val remembered = selection.memory.filter(_.holdsNow)
-    if (remembered.isEmpty && conjuncts.isEmpty && joins.isEmpty) LaterFiles.none
+    if (remembered.isEmpty && conjuncts.isEmpty && joins.isEmpty) LaterFiles()
     else {
       val table = latest._1
       val ofConjuncts = ScanPredicates.translated(relation, views, conjuncts)

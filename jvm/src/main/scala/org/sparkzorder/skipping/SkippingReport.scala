@@ -1,34 +1,32 @@
 package org.sparkzorder.skipping
 
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicLong}
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.datasources.FileIndex
+import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.commit.CommitException
 import org.sparkzorder.conf.ByteSizes
+import org.sparkzorder.index.IndexFormatException
 import org.sparkzorder.predicate.Reason
 import org.sparkzorder.scan.ScanSnapshot
 
-/**
- * How many files were left by one means after another, in the order in which they were tried.
- *
- * @param name one of [[StageCount]]
- * @param before files that the means before it had left
- */
+/** How many files one means after another has left, in the order in which they were tried. */
 final case class StageCount(name: String, before: Long, after: Long) {
   def leftOut: Long = before - after
 }
 
 object StageCount {
 
-  /** Statistics of columns. */
   val Bounds = "bounds"
 
-  /** The interval of the curve. */
   val Curve = "curve"
 
-  /** The values of columns. */
   val Values = "values"
 
-  /** What earlier queries found. */
   val Memory = "memory"
 
   /** The index has counted the rows for an aggregate. */
@@ -82,11 +80,7 @@ object ConjunctReport {
     new ConjunctReport(text, filesKept, reason)
 }
 
-/**
- * A scan that is not in the plan, since the index has answered for all of its files.
- *
- * @param relation its name
- */
+/** A scan that is not in the plan, since the index has answered for all of its files. */
 final case class AnsweredScan(relation: String, report: SkippingReport)
 
 /** A node of a physical plan that gives out what the index has answered. */
@@ -98,9 +92,13 @@ object AnsweredScan {
   val Tag: TreeNodeTag[AnsweredScan] = TreeNodeTag[AnsweredScan]("zorder.answers")
 }
 
-/** An index of files that knows how the query sees the table folders that it reads from. */
+/** An index that reads through another one, and knows how the query sees the table folders that this reads from. */
 private[skipping] trait ViewedIndex extends FileIndex {
+  def base: FileIndex
   def views: Seq[ScanSnapshot]
+  override def rootPaths: Seq[Path] = base.rootPaths
+  override def refresh(): Unit = base.refresh()
+  override def partitionSchema: StructType = base.partitionSchema
 }
 
 /** An index of files that tells what was skipped. */
@@ -117,4 +115,33 @@ private[skipping] trait ReportingIndex extends FileIndex {
 
   /** The index that still had the files that were answered for. */
   def before: FileIndex = this
+}
+
+/** Counts how often skipping gave up with an error in this JVM, so that a bug cannot turn it off unnoticed. */
+object SkippingErrors extends Logging {
+  private val counter = new AtomicLong
+
+  /** Logs and counts an error that only costs speed: the query reads all files. */
+  private[sparkzorder] def warn(paths: Seq[Path], e: Throwable): Unit = {
+    // Our own messages name the faulty file and hold no data. Other messages might hold data.
+    val why = e match {
+      case _: CommitException | _: IndexFormatException => e.getMessage
+      case _                                            => e.getClass.getSimpleName
+    }
+    logWarning(s"No files are skipped for ${paths.mkString(", ")}: $why", e)
+    counter.incrementAndGet()
+    ()
+  }
+
+  /** Counts a scan of a session that lost our strategy. The first one of this process is logged. */
+  private[skipping] def withoutStrategy(): Unit = {
+    if (counted.compareAndSet(false, true))
+      logWarning("No files are skipped, since spark.experimental.extraStrategies was assigned. Add to what is there")
+    counter.incrementAndGet()
+    ()
+  }
+
+  private val counted = new AtomicBoolean
+
+  def total: Long = counter.get
 }

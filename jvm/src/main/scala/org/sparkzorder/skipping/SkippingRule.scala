@@ -20,8 +20,9 @@ import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
 
 /**
- * Gives every scan of a plain table with a `_zorder` folder a [[PlannedFileIndex]]. From this index [[SkippingStrategy]]
- * later leaves out the files that cannot hold a matching row. The plan of a table without that folder stays Spark's.
+ * Gives every scan of a plain table with a `_zorder` folder a [[PlannedFileIndex]]. From this index
+ * [[SkippingStrategy]] later leaves out the files that cannot hold a matching row. The plan of a table without that
+ * folder stays Spark's.
  *
  * The rule runs before join planning, which then sees the smaller size. It also runs before Spark prunes partitions,
  * which would not know our index, so it calls Spark's pruning first.
@@ -52,9 +53,8 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   private def restored(l: LogicalRelation): LogicalRelation = l.relation match {
     case r @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) =>
       replaced(l, r, planned.original, planned.table, None)
-    case r @ HadoopFsRelation(CheckedFileIndex(base), _, _, _, _, _) =>
-      replaced(l, r, base, l.catalogTable, None)
-    case _ => l
+    case r @ HadoopFsRelation(CheckedFileIndex(base), _, _, _, _, _) => replaced(l, r, base, l.catalogTable, None)
+    case _                                                           => l
   }
 
   /** Replaces the index only. The filters stay above the scan, and the optimizer estimates rows by them. */

@@ -30,8 +30,9 @@ object SkippingStrategy extends SparkStrategy {
             case scan: FileSourceScanExec if scan.relation.location eq planned =>
               val relation = scan.relation.copy(location = location)(scan.relation.sparkSession)
               val found = scan.copy(relation = relation)
+              def ofJoins = filters.filter(JoinFilters.isOne(_, l)).map(JoinFilters.named(_, l))
               if (!location.isInstanceOf[SkippingFileIndex]) found
-              else SkippingDisplay.of(found.copy(dataFilters = found.dataFilters ++ JoinFilters.named(filters, l)))
+              else SkippingDisplay.of(found.copy(dataFilters = found.dataFilters ++ ofJoins))
           })
           def hasIndex = location match {
             case skipping: SkippingFileIndex => skipping.report.isDefined

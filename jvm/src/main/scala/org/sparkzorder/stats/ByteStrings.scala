@@ -44,7 +44,6 @@ final class ByteStrings(bytes: Array[Byte], starts: Array[Int]) {
     length(i) >= prefix.length &&
       ByteArrays.equals(bytes, starts(i), starts(i) + prefix.length, prefix, 0, prefix.length)
 
-  /** The approximate size in memory. */
   def memoryBytes: Long = bytes.length + 12L * starts.length
 }
 
@@ -86,4 +85,34 @@ object ByteStrings {
 /** A byte string that those of files are compared with. */
 final class ByteString(val bytes: Array[Byte]) {
   private[stats] val prefix: Long = ByteStrings.prefix(bytes, 0, bytes.length)
+}
+
+/** Short bounds for long byte strings. */
+object ByteBounds {
+
+  /** The most bytes that a bound of a string or binary column may have. */
+  val MaxLength = 128
+
+  /** A lower bound of at most [[MaxLength]] bytes: a prefix is never greater than the value. */
+  def lower(value: Array[Byte]): Array[Byte] = if (value.length <= MaxLength) value else Arrays.copyOf(value, MaxLength)
+
+  /** An upper bound of at most [[MaxLength]] bytes; null when the first 128 bytes are all 0xFF. */
+  def upper(value: Array[Byte]): Array[Byte] =
+    if (value.length <= MaxLength) value else after(Arrays.copyOf(value, MaxLength))
+
+  /**
+   * The least byte string that is greater than all that begin with `prefix`: the prefix without its
+   * trailing 0xFF bytes, with one added to its last byte. For example, `61 62 FF` gives `61 63`.
+   * Null when the prefix has only bytes 0xFF.
+   */
+  def after(prefix: Array[Byte]): Array[Byte] = {
+    var n = prefix.length
+    while (n > 0 && prefix(n - 1) == -1) n -= 1
+    if (n == 0) null
+    else {
+      val out = Arrays.copyOf(prefix, n)
+      out(n - 1) = (out(n - 1) + 1).toByte
+      out
+    }
+  }
 }

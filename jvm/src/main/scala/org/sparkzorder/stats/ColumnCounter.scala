@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
+import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.membership.MembershipBuilder
 
@@ -56,7 +57,6 @@ private[stats] object ColumnCounter {
     protected def addValue(row: InternalRow): Unit = take(value.applyAsLong(row))
   }
 
-  /** For types without an order. */
   private final class OfNulls(ordinal: Int) extends ColumnCounter(ordinal) {
     protected def addValue(row: InternalRow): Unit = ()
     def result(): ColumnStats = ColumnStats(null, null, nulls, 0L)

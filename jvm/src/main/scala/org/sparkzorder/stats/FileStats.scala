@@ -5,12 +5,9 @@ import org.apache.spark.sql.types.DataType
 import org.sparkzorder.membership.{MembershipFormat, MembershipKind}
 
 /**
- * A file as the file system knows it. Two files are the same file only if all three agree.
- *
- * @param path relative to the table's root, with '/' between its parts, if the file is below the
- *   root; else an absolute URI
- * @param length bytes
- * @param modificationTime milliseconds since 1970, as the file system gives it
+ * A file as the file system knows it, with its path relative to the table's root (with '/' between its parts) if it is
+ * below, else as an absolute URI; its bytes; and milliseconds since 1970. Two files are the same file only if all three
+ * agree.
  */
 final case class FileId(path: String, length: Long, modificationTime: Long)
 
@@ -34,8 +31,7 @@ final case class ColumnKey(path: Seq[String], dataType: DataType)
  *
  * @param min lower bound; null when unknown, or when all values are null or NaN
  * @param max upper bound; null exactly when `min` is
- * @param nullCount rows in which the column is null (for a struct field: it or a struct above it);
- *   -1 when unknown
+ * @param nullCount rows in which the column is null (for a struct field: it or a struct above it); -1 when unknown
  * @param nanCount NaNs of a float or double column; -1 when unknown; 0 for other types
  */
 final case class ColumnStats(min: Any, max: Any, nullCount: Long, nanCount: Long) {
@@ -57,11 +53,7 @@ object ColumnStats {
   }
 }
 
-/**
- * What is known of one file. A column that is not in the map is unknown.
- *
- * @param members which values columns have, see [[org.sparkzorder.membership.MembershipFormat]]
- */
+/** What is known of one file. A column that is not in the map is unknown. `members` are in [[MembershipFormat]]. */
 final case class FileStats(
     rows: Long,
     columns: Map[ColumnKey, ColumnStats],
@@ -69,10 +61,7 @@ final case class FileStats(
 )
 
 /**
- * The columns to collect statistics of.
- *
- * @param members those whose values are kept too
- * @param mostBytes that the values of one column may have in one file
+ * The columns to collect statistics of, and those whose values are kept, of at most so many bytes for each in a file.
  */
 final case class IndexedColumns(
     keys: Seq[ColumnKey],

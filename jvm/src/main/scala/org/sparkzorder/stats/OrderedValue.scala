@@ -5,6 +5,7 @@ import java.math.{BigDecimal => JBigDecimal, BigInteger, RoundingMode}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -41,9 +42,14 @@ object OrderedValue {
   /** Whether NaN is a value of the type. */
   def hasNaN(dt: DataType): Boolean = dt == FloatType || dt == DoubleType
 
+  def isNaN(catalystValue: Any): Boolean = catalystValue match {
+    case d: Double => d.isNaN
+    case f: Float  => f.isNaN
+    case _         => false
+  }
+
   /**
-   * Encodes a value in Catalyst's internal form as a `java.lang.Long` or an `Array[Byte]`, by
-   * [[encoding]].
+   * Encodes a value in Catalyst's internal form as a `java.lang.Long` or an `Array[Byte]`, by [[encoding]].
    *
    * @throws IllegalArgumentException for null, a type without encoding, a value of another type, or
    *   a decimal that the type cannot hold exactly
@@ -70,7 +76,6 @@ object OrderedValue {
   /** The order of unsigned bytes. A string is before all longer strings that begin with it. */
   def compare(a: Array[Byte], b: Array[Byte]): Int = ByteArrays.compareUnsigned(a, b)
 
-  /** The order of two encoded values of one type. */
   val order: Ordering[Any] = (a: Any, b: Any) =>
     (a, b) match {
       case (x: JLong, y: JLong)             => x.compareTo(y)
@@ -88,10 +93,7 @@ object OrderedValue {
   /** The double that [[ofDouble]] was given, up to the sign of zero and the bits of NaN. */
   def toDouble(encoded: Long): Double = JDouble.longBitsToDouble(encoded ^ ((encoded >> 63) & Long.MaxValue))
 
-  /**
-   * The unscaled value of a decimal of more than 18 digits: 16 bytes of two's complement,
-   * big-endian, with the sign bit flipped.
-   */
+  /** An unscaled value of more than 18 digits: 16 bytes of two's complement, big-endian, with the sign bit flipped. */
   def ofBigInteger(unscaled: BigInteger): Array[Byte] = {
     val bytes = unscaled.toByteArray
     if (bytes.length > WideDecimalBytes) throw new IllegalArgumentException(s"$unscaled does not fit 16 bytes")
@@ -127,8 +129,7 @@ object OrderedValue {
   }
 
   /**
-   * An encoded value as text: as Spark casts it to string, timestamps in UTC, binary as `[61 62]`,
-   * null as "null".
+   * An encoded value as text: as Spark casts it to string, timestamps in UTC, binary as `[61 62]`, null as "null".
    *
    * @throws IllegalArgumentException when `encoded` is not an encoded value of `dt`
    */
@@ -167,4 +168,61 @@ object OrderedValue {
 
   // An upper bound may have been rounded up to a value with more digits than the type, so the precision is not checked.
   private def decimal(d: DecimalType, unscaled: BigInteger): Decimal = Decimal(new JBigDecimal(unscaled, d.scale))
+}
+
+/**
+ * Encodes the values of a key column for a layout: by [[OrderedValue]], with byte strings cut to
+ * [[KeyEncoding.MaxBytes]] bytes, so that long values cannot fill up the sample and the broadcast.
+ *
+ * @throws IllegalArgumentException for a type that has no order
+ */
+final class KeyEncoding(val dataType: DataType) extends Serializable {
+
+  val isLong: Boolean = OrderedValue.encoding(dataType) match {
+    case Some(Encoding.Longs) => true
+    case Some(Encoding.Bytes) => false
+    case None => throw new IllegalArgumentException(s"${dataType.catalogString} has no order to cluster by")
+  }
+
+  /** Encodes a Catalyst value that is not null, of a type with longs. */
+  def long(value: Any): Long = OrderedValue.encode(dataType, value).asInstanceOf[java.lang.Long].longValue
+
+  /** Encodes a Catalyst value that is not null, of a type with byte strings. */
+  def bytes(value: Any): Array[Byte] = value match {
+    case v: Array[Byte] => KeyEncoding.cut(v)
+    case v              => KeyEncoding.cut(OrderedValue.encode(dataType, v).asInstanceOf[Array[Byte]])
+  }
+
+  /** A decimal of at most 18 digits. It has the type's own scale unless a file says otherwise. */
+  def decimal(value: Decimal): Long = dataType match {
+    case d: DecimalType if value.scale == d.scale && value.precision <= Decimal.MAX_LONG_DIGITS => value.toUnscaledLong
+    case _                                                                                      => long(value)
+  }
+
+  /** A Java expression of type `long` or `byte[]`, from that of a value that is not null. */
+  def code(ctx: CodegenContext, value: String): String = {
+    def self = ctx.addReferenceObj("keyEncoding", this, classOf[KeyEncoding].getName)
+    dataType match {
+      case BooleanType              => s"($value ? 1L : 0L)"
+      case FloatType | DoubleType   => s"${KeyEncoding.orderedValue}.ofDouble((double) $value)"
+      case _: DecimalType if isLong => s"$self.decimal($value)"
+      case _: StringType            => s"${KeyEncoding.own}.cut($value)"
+      case BinaryType               => s"${KeyEncoding.own}.cut($value)"
+      case _ if isLong              => s"((long) $value)"
+      case _                        => s"$self.bytes($value)"
+    }
+  }
+}
+
+object KeyEncoding {
+
+  /** The number of bytes of a string or binary that a layout looks at. */
+  val MaxBytes = 256
+
+  private val own = KeyEncoding.getClass.getName.stripSuffix("$")
+  private val orderedValue = OrderedValue.getClass.getName.stripSuffix("$")
+
+  def cut(value: Array[Byte]): Array[Byte] = if (value.length <= MaxBytes) value else Arrays.copyOf(value, MaxBytes)
+
+  def cut(value: UTF8String): Array[Byte] = cut(value.getBytes)
 }

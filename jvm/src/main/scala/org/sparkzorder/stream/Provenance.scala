@@ -6,11 +6,8 @@ import org.sparkzorder.commit.WrittenNames
 import org.sparkzorder.compat._
 
 /**
- * What an operation did in one folder: all outputs together hold the rows of all inputs together.
- *
- * @param id unique among all exchanges
- * @param inputs contents, see [[Provenance]]
- * @param isUndone whether the operation was undone: its inputs are back and its outputs gone
+ * What an operation, perhaps undone since, did in one folder: all outputs together hold the rows of all inputs
+ * together. Inputs are contents, see [[Provenance]].
  */
 private[sparkzorder] final case class FileExchange(
     id: String,
@@ -43,10 +40,7 @@ private[stream] final case class MovedFile(
 }
 
 /**
- * The part of an operation in one folder. A RESTORE only moves files and makes no new content.
- *
- * @param made outputs that were written
- * @param returned outputs that came out of the trash
+ * The part of an operation in one folder: outputs that it made, or got from the trash. A RESTORE makes no new content.
  */
 private[stream] final case class FolderChange(
     id: String,
@@ -68,10 +62,7 @@ private[stream] final case class FolderChange(
  * @param changes oldest first
  * @param forgottenUntil no operation was later of which the record is gone
  */
-private[sparkzorder] final class Provenance(
-    changes: Iterable[FolderChange],
-    forgottenUntil: Option[Long] = None
-) {
+private[sparkzorder] final class Provenance(changes: Iterable[FolderChange], forgottenUntil: Option[Long] = None) {
   import Provenance._
 
   private val creators = mutable.HashMap.empty[String, FileExchange]
@@ -139,7 +130,6 @@ private[sparkzorder] final class Provenance(
   /** Exchanges that rewrote the content. There are several if RESTORE brought it back. */
   def consumersOf(content: String): Seq[FileExchange] = consumers.getOrElse(content, Nil)
 
-  /** Where the content is now. */
   def place(content: String): FileLocation = places.getOrElse(content, Provenance.inPlace(content))
 
   /** Whether a record says where the content is. */
@@ -150,8 +140,7 @@ private[sparkzorder] final class Provenance(
     !creators.contains(path) && known(path).nonEmpty && meant(path, time, there).isEmpty
 
   /** Whether a RESTORE whose record is gone may have brought the content back. Its rows may be known from elsewhere. */
-  def mayBeBack(content: String): Boolean =
-    Provenance.timeOf(content).exists(time => forgottenUntil.exists(time <= _))
+  def mayBeBack(content: String): Boolean = Provenance.timeOf(content).exists(time => forgottenUntil.exists(time <= _))
 
   /** Contents in the order of their rank come before those made from them. */
   def rank(content: String): Int = order.getOrElse(content, 0)
@@ -195,11 +184,7 @@ private[sparkzorder] object Provenance {
   /** A character that no path contains. */
   private val At = '\u0000'
 
-  /**
-   * A content that an operation found under a name.
-   *
-   * @param stays whether it was left there
-   */
+  /** A content that an operation found under a name, and whether it was left there. */
   private final case class Generation(stamp: Stamp, content: String, stays: Boolean)
 
   private def named(path: String, stamp: Stamp): String = s"${named(path, stamp.time)}$At${stamp.length}"
@@ -218,11 +203,7 @@ private[sparkzorder] object Provenance {
 /** A file in the log of a stream: its path without scheme, and its modification time when the stream saw it. */
 private[stream] final case class Logged(path: String, time: Long)
 
-/**
- * Finds the content of each file in a stream's log.
- *
- * @param there what is under a path now
- */
+/** Finds the content of each file in a stream's log, by what is under its path now. */
 private[stream] final class LoggedContents(provenance: Provenance, there: String => Option[Stamp]) {
   private val contents = mutable.HashMap.empty[Logged, String]
 

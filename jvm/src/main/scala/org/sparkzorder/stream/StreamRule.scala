@@ -20,8 +20,7 @@ object StreamRule extends Rule[LogicalPlan] {
     if (!plan.isStreaming) plan
     else
       plan.resolveOperatorsUp {
-        case r: StreamingRelation if isPlain(r.dataSource) =>
-          r.copy(dataSource = new TableDataSource(r.dataSource))
+        case r: StreamingRelation if isPlain(r.dataSource) => r.copy(dataSource = new TableDataSource(r.dataSource))
       }
 
   private def isPlain(source: DataSource): Boolean = source match {
@@ -30,7 +29,6 @@ object StreamRule extends Rule[LogicalPlan] {
   }
 }
 
-/** Makes our source in place of Spark's. */
 private final class TableDataSource(source: DataSource) extends DataSourceCopy(source) {
 
   // Spark takes a rule that replaces a node by an equal one to have changed nothing, so the two must not be equal.

@@ -1,24 +1,25 @@
 package org.sparkzorder.stream
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.zorder.SparkOwn
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.classic
+import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.SparkOwn
 
-import org.sparkzorder.commit.{CommitException, FileMeta, SideNames, TableFolder}
 import org.sparkzorder.commit.lock.LockSettings
 import org.sparkzorder.commit.log.{History, HistoryEntry, TableState}
 import org.sparkzorder.commit.machine.{ReadableState, Recovery}
 import org.sparkzorder.commit.storage.ObjectStores
+import org.sparkzorder.commit.{CommitException, FileMeta, SideNames, TableFolder}
 import org.sparkzorder.compat._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{ForeignFormats, RecoveryErrors, Targets}
 
 /**
- * The tables that a stream or Hive's reader takes its files from.
- *
- * @param base the path that is read; may be a pattern
- * @param waitSeconds how long to wait for an operation that is exchanging files
+ * The tables that a stream or Hive's reader takes its files from, by its path or pattern. Waits
+ * some seconds for an operation that is exchanging files.
  */
 private[sparkzorder] final class StreamedTables(session: classic.SparkSession, base: Path, waitSeconds: Long = 2L) {
   private val top = Iterator.iterate(base)(_.getParent)
@@ -34,11 +35,7 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
     try { settled(Nil); () }
     catch { case _: CommitException | _: java.io.IOException => () }
 
-  /**
-   * What the records of these tables say while no operation is half done. None if no table has a side folder.
-   *
-   * @param files of the stream
-   */
+  /** What the records of these tables say while no operation is half done. None if no table has a side folder. */
   def provenance(files: Seq[Path]): Option[Provenance] = {
     val tables = settledOrFail(files)
     val now = StreamedTables.versions(tables)
@@ -49,7 +46,7 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
     }
   }
 
-  /** The published state of these tables. Equal to an earlier one if no file was moved since. Empty if no table is ours. */
+  /** The published state of these tables, which stays equal while no file is moved. Empty if no table is ours. */
   def versions(files: Seq[Path]): Seq[(Path, StreamedTables.Version)] = StreamedTables.versions(settledOrFail(files))
 
   private def settledOrFail(files: Seq[Path]): Seq[(TableFolder, ReadableState)] =
@@ -91,8 +88,7 @@ private[sparkzorder] object StreamedTables {
   /** Two equal versions mean that the table's records are the same. */
   type Version = (Seq[FileMeta], Set[FileMeta])
 
-  private def version(side: TableState.SideFolder): Version =
-    (side.done.map(_.meta), side.undone.map(_.meta).toSet)
+  private def version(side: TableState.SideFolder): Version = (side.done.map(_.meta), side.undone.map(_.meta).toSet)
 
   private def versions(tables: Seq[(TableFolder, ReadableState)]): Seq[(Path, Version)] =
     tables.map { case (folder, s) => folder -> s.state }.collect { case (folder, side: TableState.SideFolder) =>
@@ -109,10 +105,8 @@ private[sparkzorder] object StreamedTables {
       val end = published.takeWhile(_.record.version >= first).lastOption.orElse(published.headOption)
       (ordered, end.filter(_ => first > 1).map(_.time))
     }.unzip
-    new Provenance(
-      merged(ofTables).flatMap { case (folder, entry) => changes(folder, entry) },
-      forgotten.flatten.maxOption
-    )
+    val changed = merged(ofTables).flatMap { case (folder, entry) => changes(folder, entry) }
+    new Provenance(changed, forgotten.flatten.maxOption)
   }
 
   /**
@@ -165,4 +159,15 @@ private[sparkzorder] object StreamedTables {
       )
     }
   }
+}
+
+/** Stands for the files of a batch that cannot be read. The error is thrown when the batch runs. */
+private[stream] final class FailingFiles(base: FileIndex, error: Throwable) extends FileIndex {
+  override def rootPaths: Seq[Path] = base.rootPaths
+  override def partitionSchema: StructType = base.partitionSchema
+  override def refresh(): Unit = ()
+  override def inputFiles: Array[String] = throw error
+  override def sizeInBytes: Long = throw error
+  override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
+    throw error
 }

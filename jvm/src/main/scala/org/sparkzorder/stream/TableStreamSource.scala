@@ -21,12 +21,7 @@ import org.sparkzorder.compat._
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.table.{PlacedFile, PlacedFiles, TableRoots, Targets}
 
-/**
- * What was decided for the first part of a stream's log.
- *
- * @param until the last batch of that part
- * @param provenance the records that the decisions were based on
- */
+/** What was decided for the first part of a stream's log, up to a batch, and by which records. */
 private final case class Decided(until: Long, provenance: Provenance, contents: LoggedContents, deliveries: Deliveries)
 
 /**
@@ -52,6 +47,9 @@ private[stream] final class TableStreamSource(
       options
     ) {
   private val base = Targets.qualified(session, new Path(path))
+
+  /** Files that are looked at at the same time. */
+  private final val Threads = 32
   private val fs = Targets.fileSystem(session, base)
   refuseCatalogTable()
   private val tables = new StreamedTables(session, base, waitSeconds = 30L)
@@ -97,7 +95,8 @@ private[stream] final class TableStreamSource(
     val relations = plain.queryExecution.logical.collect { case l: LogicalRelation => l.relation }
     val listed = relations.collect { case r: HadoopFsRelation => r.location.inputFiles.length }.sum
     val files = batches.flatten.map(f => pathOf(f.path))
-    // When a stream starts, Spark asks for the previous batch again and does not run it. So an error must wait for the run.
+    // When a stream starts, Spark asks for the previous batch again and does not run it. So an error must wait for the
+    // run.
     val chosen =
       try Right(placed(from, to, batches, listed < files.length, tables.provenance(files)))
       catch { case e: ZOrderRuntimeException => Left(e) }
@@ -125,9 +124,7 @@ private[stream] final class TableStreamSource(
   }
 
   /**
-   * The files to read; None if Spark's own files of the batch are right.
-   *
-   * @param lacking whether Spark found fewer files than the batch has
+   * The files to read; None if Spark's own of the batch are right. `lacking` if Spark found fewer than the batch has.
    */
   @tailrec private def placed(
       from: Long,
@@ -163,7 +160,7 @@ private[stream] final class TableStreamSource(
   ): Seq[(FileLocation, Option[FileStatus])] = {
     val (contents, now) = contentsOf(from, batches, provenance)
     checkUnknown(contents, from, Some(now))
-    WorkerThreads.map(contents.map(c => c -> provenance.place(c)), TableStreamSource.Threads) { case (c, place) =>
+    WorkerThreads.map(contents.map(c => c -> provenance.place(c)), Threads) { case (c, place) =>
       val there = statusOf(place.path)
       // The file may have been moved back by hand.
       val broughtBack =
@@ -250,10 +247,4 @@ private[stream] final class TableStreamSource(
       byName.forall(_.accept(path)) && (path.depth != base.depth || byPath.forall(_.accept(path)))
     })
   }
-}
-
-private object TableStreamSource {
-
-  /** Files that are looked at at the same time. */
-  private val Threads = 32
 }

@@ -7,7 +7,6 @@ import org.sparkzorder.predicate._
 sealed trait ColumnConstraint
 object ColumnConstraint {
 
-  /** Any of these values. */
   final case class Values(values: Set[Value]) extends ColumnConstraint
 
   /** All values from `low` to `high`; None where the range has no end. */
@@ -99,7 +98,9 @@ object ColumnConstraint {
  * For example, the first three values get 0.62, 0.24 and 0.85.
  */
 final class AssumedRanks {
-  import AssumedRanks._
+
+  private val goldenRatio = (math.sqrt(5) - 1) / 2
+  private final val OfRange = 0.25
 
   private var count = 0L
 
@@ -120,11 +121,6 @@ final class AssumedRanks {
 
   private def next(): Double = {
     count += 1
-    (count * GoldenRatio) % 1
+    (count * goldenRatio) % 1
   }
-}
-
-private object AssumedRanks {
-  private val GoldenRatio = (math.sqrt(5) - 1) / 2
-  private val OfRange = 0.25
 }

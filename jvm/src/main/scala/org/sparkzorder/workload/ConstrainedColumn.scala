@@ -78,14 +78,12 @@ final class ConstrainedColumn(
 object ConstrainedColumn {
   private val NaN = OrderedValue.ofDouble(Double.NaN)
 
-  /** The place of an encoded value among the sampled ones. */
   def placeOf(d: ValueDistribution, value: Any): Int = (d, value) match {
     case (l: LongDistribution, v: Long)         => l.place(v)
     case (b: BytesDistribution, v: Array[Byte]) => b.place(v)
     case (_, v) => throw new IllegalArgumentException(s"not a value of the column: ${v.getClass.getName}")
   }
 
-  /** The sampled values in their encoding, ascending. */
   def valuesOf(d: ValueDistribution): Seq[Any] = d match {
     case l: LongDistribution  => l.values.toSeq
     case b: BytesDistribution => b.values.toSeq

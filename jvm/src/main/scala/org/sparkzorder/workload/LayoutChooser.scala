@@ -53,7 +53,6 @@ object LayoutChooser {
   def choose(estimate: LayoutEstimate, columns: Seq[ConstrainedColumn], most: Int, current: Option[Trial]): Choice =
     new LayoutChooser(estimate).choose(columns, most, current)
 
-  /** A layout with its estimate. */
   private final case class Measured(trial: Trial, touched: Double) {
     def isBetterThan(other: Measured): Boolean = touched < other.touched * (1 - WorthWhile)
 
@@ -63,7 +62,6 @@ object LayoutChooser {
   }
 }
 
-/** The steps of [[LayoutChooser.choose]]. */
 private final class LayoutChooser(estimate: LayoutEstimate) {
   import LayoutChooser._
 

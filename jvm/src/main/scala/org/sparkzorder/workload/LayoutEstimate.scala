@@ -2,12 +2,7 @@ package org.sparkzorder.workload
 
 import org.sparkzorder.layout._
 
-/**
- * A layout to be tried.
- *
- * @param curve one of the curves of [[LayoutSpec]]
- * @param columns the key columns with their weights, the leading one first
- */
+/** A layout to be tried: one of the curves of [[LayoutSpec]], and the key columns with their weights. */
 final case class Trial(curve: String, columns: Seq[(ConstrainedColumn, Double)])
 
 /**
@@ -32,7 +27,6 @@ final class LayoutEstimate(
 
   private val ofQueries = new TouchEstimate(columns, sketch)
 
-  /** How many queries the estimate is based on. */
   def queries: Double = ofQueries.queries
 
   /**
@@ -46,7 +40,6 @@ final class LayoutEstimate(
     math.min(1d, share * math.pow(found.files.toDouble / files, 1d / trial.columns.length))
   }
 
-  /** The files that the sample is cut into. */
   private def filesOf(trial: Trial): SampledBounds = {
     val shape = LayoutShape(trial.curve, aligned)
     val keys = trial.columns.map { case (c, _) => byPath(c.path) }.toIndexedSeq
@@ -56,7 +49,6 @@ final class LayoutEstimate(
     boundsOf(zs, cuts)
   }
 
-  /** The value of the curve of each sampled row. */
   private def valuesOf(curve: Curve, keys: IndexedSeq[Int]): Array[Long] = {
     // At 0 the part of null, then that of each sampled value.
     val parts = keys.indices.map { k =>
@@ -90,5 +82,76 @@ final class LayoutEstimate(
       }
     }
     new SampledBounds(cuts.slots, low, high)
+  }
+}
+
+/** For each column and file the least and the greatest value, as ordinals of a sample's; -1 where the file has none. */
+final class SampledBounds(val files: Int, val low: IndexedSeq[Array[Int]], val high: IndexedSeq[Array[Int]])
+
+/**
+ * Estimates which files the recorded queries touch. Queries are recorded column by column. So if a query names values
+ * for several columns, these are taken to be independent.
+ *
+ * @param columns the columns that queries ask for; what they ask for other columns is ignored
+ */
+final class TouchEstimate(columns: IndexedSeq[ConstrainedColumn], sketch: WorkloadSketch) {
+  private val byPath = columns.zipWithIndex.map { case (c, i) => c.path -> i }.toMap
+
+  private val kinds: Seq[(Double, Seq[Probability])] =
+    sketch.only(u => byPath.contains(u.path)).ranked.map { case (kind, of) =>
+      of.queries.toDouble -> kind.zip(of.uses).map { case (use, where) =>
+        val c = byPath(use.path)
+        new Probability(c, use.form, of.queries, columns(c).measure(where.starts), columns(c).measure(where.ends))
+      }
+    }
+
+  val queries: Double = kinds.map(_._1).sum
+
+  /**
+   * The mean share of the files that a query touches, from 0 to 1.
+   *
+   * @param weight of each file, such as its bytes
+   */
+  def touched(bounds: SampledBounds, weight: Int => Double): Double = {
+    val all = (0 until bounds.files).map(weight).sum
+    val sum = kinds.map { case (n, uses) =>
+      var touched = 0d
+      var file = 0
+      while (file < bounds.files) {
+        touched += weight(file) *
+          uses.foldLeft(1d)((p, u) => p * u.of(bounds.low(u.column)(file), bounds.high(u.column)(file)))
+        file += 1
+      }
+      n * touched
+    }.sum
+    if (all == 0 || queries == 0) 0d else sum / queries / all
+  }
+
+  /** The probability that a query of one kind touches a file, as far as one column decides it. */
+  private final class Probability(
+      val column: Int,
+      form: Form,
+      queries: Long,
+      starts: Array[Double],
+      ends: Array[Double]
+  ) {
+    private val startsBelow = starts.scanLeft(0d)(_ + _)
+    private val endsBelow = ends.scanLeft(0d)(_ + _)
+
+    /** By the ordinals of the least and the greatest value of the file, -1 for none. */
+    def of(low: Int, high: Int): Double =
+      if (low < 0) 0d
+      else form match {
+        // A range misses the file if it ends below the file's values, or begins above them. Both at once is impossible.
+        case Form.Range =>
+          val below = endsBelow(low)
+          val above = startsBelow.last - startsBelow(high + 1)
+          math.max(0d, 1 - (below + above) / queries)
+        case _ =>
+          val all = startsBelow.last
+          val (one, values) =
+            if (all == 0) (1d, 1d) else ((startsBelow(high + 1) - startsBelow(low)) / all, all / queries)
+          1 - math.pow(1 - math.min(one, columns(column).holding), values)
+      }
   }
 }

@@ -17,7 +17,6 @@ final class SketchFormatException(reason: String, cause: Throwable = null) exten
  */
 object SketchJson {
 
-  /** The most bytes of a file. */
   val MaxBytes: Int = 64 << 10
 
   private val Version = 1

@@ -61,7 +61,6 @@ object WorkloadRecorder {
   private val hasToldOfQuery = new AtomicBoolean
   private val left = new AtomicLong
 
-  /** The record of this process for one table. */
   private final class Own {
     val id: String = UUID.randomUUID().toString
     var file = Option.empty[WorkloadFile]
@@ -140,11 +139,8 @@ object WorkloadRecorder {
         if (o.isExcluded(column.path)) None
         else axisOf(o.snapshot, column).flatMap(ColumnConstraint.observed(ColumnUse(column.path, _), asked, _))
       }
-      val attributes =
-        o.joined.filterNot(j => o.isExcluded(j.join.column) || j.isExcluded(j.join.key)).flatMap(attributesOf(
-          _,
-          own.assumed
-        ))
+      val attributes = o.joined.filterNot(j => o.isExcluded(j.join.column) || j.isExcluded(j.join.key))
+        .flatMap(attributesOf(_, own.assumed))
       own.pending = own.pending.add(uses ++ attributes)
     }
   }

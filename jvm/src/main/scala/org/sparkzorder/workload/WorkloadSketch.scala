@@ -3,14 +3,11 @@ package org.sparkzorder.workload
 import org.sparkzorder.compat._
 import org.sparkzorder.layout.JoinSpec
 
-/** How a query asks for a column. */
 sealed abstract class Form(val name: String)
 object Form {
 
-  /** One value. */
   case object Equal extends Form("equal")
 
-  /** Any of several values. */
   case object In extends Form("in")
 
   /** All values of a range, which may have one end only. */
@@ -29,29 +26,16 @@ object Form {
 final case class ColumnUse(path: Seq[String], form: Form, join: Option[JoinSpec] = None)
 
 /**
- * The ranks that one query names for one column, from 0 to 1.
- *
- * @param starts the ranks of the values, or of the range's lower end; empty if the range has none
- * @param ends the rank of the range's upper end; empty if there is none
+ * The ranks from 0 to 1 that a query names for a column: of its values or a range's lower end, and of the upper end.
  */
 final case class ObservedUse(use: ColumnUse, starts: Seq[Double], ends: Seq[Double])
 
-/**
- * The ranks that all queries of one kind name for one column.
- *
- * @param starts the positions of values, or of lower ends of ranges; ranges without one are not counted
- * @param ends the positions of upper ends of ranges
- */
+/** The ranks that all queries of one kind name for a column: of values and lower ends of ranges, and of upper ends. */
 final case class UseSketch(starts: Positions, ends: Positions) {
   def ++(other: UseSketch): UseSketch = UseSketch(starts ++ other.starts, ends ++ other.ends)
 }
 
-/**
- * The queries of one kind.
- *
- * @param queries how many there were
- * @param uses one for each column of the kind, in the same order
- */
+/** How many queries of one kind there were, with one sketch for each column of the kind, in the same order. */
 final case class KindSketch(queries: Long, uses: Vector[UseSketch]) {
   def ++(other: KindSketch): KindSketch =
     KindSketch(Positions.sum(queries, other.queries), uses.zip(other.uses).map { case (a, b) => a ++ b })
@@ -86,10 +70,9 @@ final case class WorkloadSketch(kinds: Map[Vector[ColumnUse], KindSketch]) {
       sum.updated(kind, sum.get(kind).fold(sketch)(_ ++ sketch))
     })
 
-  /** Without what is known of some columns of the table. The attributes of a dimension go with the column that is joined. */
+  /** Without what is known of some columns. The attributes of a dimension go with the column that is joined. */
   def without(isExcluded: Seq[String] => Boolean): WorkloadSketch = only(u => !isExcluded(JoinSpec.columnOf(u.path)))
 
-  /** With some columns only. */
   def only(isKept: ColumnUse => Boolean): WorkloadSketch =
     if (kinds.keysIterator.forall(_.forall(isKept))) this
     else

@@ -162,7 +162,6 @@ object Footers {
   }
 }
 
-/** Makes the footer reader of a format. */
 object FooterReaders {
 
   /**

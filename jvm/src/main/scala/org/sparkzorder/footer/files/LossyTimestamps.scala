@@ -18,8 +18,7 @@ final case class NanosecondsFound(path: String, column: Seq[String])
 object Nanoseconds {
 
   /**
-   * The first of these files with such a timestamp. Runs a Spark job, unless the footers rule it
-   * out for all files.
+   * The first of these files with such a timestamp. Runs a Spark job, unless the footers rule it out for all files.
    *
    * @throws java.io.IOException when a file cannot be read
    */

@@ -83,8 +83,7 @@ private[footer] final class OrcFooter(
     )
     Judgement(columns.map { key =>
       // Without the key, ORC shows masked values of an encrypted column.
-      if (encryption.hides(key.path) || (moved && !encryption.isNone))
-        JudgedColumn(key, StatisticsTrust.Unknown, None)
+      if (encryption.hides(key.path) || (moved && !encryption.isNone)) JudgedColumn(key, StatisticsTrust.Unknown, None)
       // Another reader may call another column by this name, and then takes it from another position of the file.
       else if (moved || (nameless && !NamelessColumns.isAtItsPosition(names, key.path.head)))
         JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
@@ -107,9 +106,8 @@ private[footer] final class OrcFooter(
   }
 
   private def encryptionOf(reader: Reader): Encryption = Option(reader.getEncryptionVariants) match {
-    case Some(variants) if variants.nonEmpty =>
-      Encryption(footer = false, variants.map(v => pathOf(v.getRoot)).toSet)
-    case _ => Encryption.none
+    case Some(variants) if variants.nonEmpty => Encryption(footer = false, variants.map(v => pathOf(v.getRoot)).toSet)
+    case _                                   => Encryption.none
   }
 
   // ORC's own full name joins the names by dots, and names may contain dots.
@@ -154,4 +152,25 @@ private[footer] final class OrcFooter(
 
   private def childrenOf(t: TypeDescription): Seq[TypeDescription] =
     Option(t.getChildren).fold(Seq.empty[TypeDescription])(_.asScala.toVector)
+}
+
+/**
+ * Old versions of Hive call the columns of ORC files `_col0`, `_col1` and so on. When all names of a
+ * file begin with `_col`, Spark finds its columns by position.
+ */
+object NamelessColumns {
+  private val Prefix = "_col"
+
+  /** Whether a file with these names is read by position. */
+  def are(names: Seq[String]): Boolean = names.nonEmpty && names.forall(_.startsWith(Prefix))
+
+  /** Whether a column has such a name at another position, so that its statistics are not found by name. */
+  def isMisplaced(names: IndexedSeq[String], column: String): Boolean =
+    column.startsWith(Prefix) && !isAtItsPosition(names, column)
+
+  /** Whether a column has such a name at the position that the name says. */
+  def isAtItsPosition(names: IndexedSeq[String], column: String): Boolean =
+    column.startsWith(Prefix) && column.substring(Prefix.length).toIntOption.exists { i =>
+      column == s"$Prefix$i" && names.isDefinedAt(i) && names(i) == column
+    }
 }

@@ -1,14 +1,20 @@
 package org.sparkzorder.footer.orc
 
 import java.io.{EOFException, IOException}
+import java.net.URI
 import java.util.zip.DataFormatException
+import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{ChecksumException, Path}
-import org.apache.orc.{FileFormatException, OrcFile, Reader}
 import org.apache.orc.TypeDescription.Category
+import org.apache.orc.impl.RecordReaderImpl
+import org.apache.orc.{FileFormatException, OrcFile, OrcProto, Reader, StripeInformation}
+import org.apache.spark.SparkException
 
-import org.sparkzorder.footer.NotDataFileException
+import org.sparkzorder.footer.{DataFormat, NotDataFileException}
+import org.sparkzorder.shim.SparkShim.conditionOf
 
 /** Opens ORC files. To open one reads its footer. */
 private[footer] object OrcReaders {
@@ -49,8 +55,8 @@ private[footer] object OrcDamage {
   }
 
   /**
-   * A file system's exception comes from the file system's classes, also when ORC called it. One that
-   * ORC has wrapped has a cause.
+   * Exceptions of file systems come from their own classes, also when ORC called them. One that ORC has wrapped has a
+   * cause.
    */
   private def isMadeByOrc(e: IOException): Boolean =
     e.getCause == null && e.getStackTrace.headOption.exists(_.getClassName.startsWith("org.apache.orc."))
@@ -59,4 +65,47 @@ private[footer] object OrcDamage {
     case _: DataFormatException => true
     case _                      => Seq("protobuf", "airlift.compress", "luben.zstd").exists(e.getClass.getName.contains)
   }
+}
+
+object StripeFooters {
+
+  /** @throws NotDataFileException for a footer that is damaged */
+  private[footer] def read(
+      conf: Configuration,
+      path: Path,
+      reader: Reader,
+      stripe: StripeInformation
+  ): OrcProto.StripeFooter =
+    // To open the rows reads the footer of the first stripe, too.
+    try Using.resource(reader.rows())(_.asInstanceOf[RecordReaderImpl].readStripeFooter(stripe))
+    catch {
+      case e: IOException =>
+        // ORC and file systems throw the same class. Bytes that can be read are damaged.
+        readBytes(conf, path, stripe)
+        throw damaged(path, e)
+      case e @ OrcDamage() => throw damaged(path, e)
+    }
+
+  /**
+   * Looks for a damaged stripe in the file that a job of Spark's could not read.
+   *
+   * @throws NotDataFileException if there is one
+   */
+  def explain(conf: Configuration, format: DataFormat, failure: SparkException): Unit =
+    if (format == DataFormat.Orc && Option(conditionOf(failure)).exists(_.startsWith("FAILED_READ_FILE")))
+      Option(failure.getMessageParameters.get("path")).foreach(p => check(conf, new Path(new URI(p))))
+
+  private def check(conf: Configuration, path: Path): Unit = {
+    Using.resource(OrcReaders.open(conf, path))(reader =>
+      reader.getStripes.asScala.foreach(read(conf, path, reader, _))
+    )
+  }
+
+  private def readBytes(conf: Configuration, path: Path, stripe: StripeInformation): Unit = {
+    val at = stripe.getOffset + stripe.getIndexLength + stripe.getDataLength
+    Using.resource(path.getFileSystem(conf).open(path))(_.readFully(at, new Array[Byte](stripe.getFooterLength.toInt)))
+  }
+
+  private def damaged(path: Path, e: Throwable): NotDataFileException =
+    new NotDataFileException(path.toString, "the footer of a stripe is damaged", e)
 }

@@ -49,10 +49,7 @@ private[footer] final class OrcStatistics(reader: Reader) {
       }
   }
 
-  /**
-   * The null count alone. A value that is read as another type may become null, so the stored type
-   * must be the column's.
-   */
+  /** The null count. A value may become null that is read as another type, so the stored type must be the column's. */
   def nulls(dt: DataType, leaf: TypeDescription): StatisticsTrust = nullCount(leaf) match {
     case Some(nulls) if nulls == rows || isStoredAs(dt, leaf) =>
       StatisticsTrust.Trusted(ColumnStats(null, null, nulls, 0L))

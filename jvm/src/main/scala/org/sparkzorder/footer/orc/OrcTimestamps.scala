@@ -15,11 +15,7 @@ import org.apache.orc.TypeDescription.Category
 import org.sparkzorder.compat._
 import org.sparkzorder.footer.TimestampSearch
 
-/**
- * A wall clock that a rewrite would change.
- *
- * @param twice whether the zone has it twice. Else it does not have it
- */
+/** A wall clock that a rewrite would change: the zone has it twice, or not at all. */
 final case class AmbiguousClock(column: Seq[String], zone: ZoneId, twice: Boolean)
 
 /** Timestamps as an ORC file stores them: seconds, and nanoseconds beside them. */
@@ -47,15 +43,13 @@ private[footer] object OrcTimestamps {
     }
 
   /**
-   * The first column with a wall clock that does not stay the same instant, or the same clock, when
-   * this JVM writes it. With daylight saving a zone has no 02:30 in a night in March, and two in a
-   * night in October.
+   * The first column with a wall clock that does not stay the same instant, or the same clock, when this JVM writes it.
+   * With daylight saving a zone has no 02:30 in a night in March, and two in a night in October.
    *
    * @param writer the time zone of the file, None when it is not known
    */
   def firstAmbiguous(conf: Configuration, file: FileStatus, writer: Option[ZoneId]): Option[AmbiguousClock] = {
-    def values(asStored: Boolean) =
-      new Values(conf, file, isWanted = _.getCategory == Category.TIMESTAMP, asStored)
+    def values(asStored: Boolean) = new Values(conf, file, isWanted = _.getCategory == Category.TIMESTAMP, asStored)
     Using.resource(values(asStored = true)) { stored =>
       Using.resource(values(asStored = false)) { read =>
         stored.batches.zip(read.batches).flatMap { case (a, b) =>
@@ -120,10 +114,7 @@ private[footer] object OrcTimestamps {
       finally reader.close()
   }
 
-  /**
-   * The vector with a column's values of this batch, and the number of its values: inside of lists
-   * and maps there may be more values than rows.
-   */
+  /** A column's values of this batch, and their number: inside of lists and maps there may be more values than rows. */
   private def vectorsOf(
       schema: TypeDescription,
       batch: VectorizedRowBatch,

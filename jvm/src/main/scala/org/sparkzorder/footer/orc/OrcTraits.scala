@@ -12,7 +12,6 @@ import org.apache.orc.{OrcProto, Reader, StripeInformation, TypeDescription}
 import org.sparkzorder.footer.{Encryption, Places}
 import org.sparkzorder.footer.traits.FileTraits
 
-/** The traits of an ORC file. */
 private[footer] object OrcTraits {
 
   /** @param footerOf reads the footer of a stripe */
@@ -51,8 +50,7 @@ private[footer] object OrcTraits {
       footerOf: StripeInformation => OrcProto.StripeFooter
   ): Set[Seq[String]] = reader.getStripes.asScala.headOption.fold(Set.empty[Seq[String]]) { stripe =>
     footerOf(stripe).getStreamsList.asScala.collect {
-      case s if isBloomFilter(s.getKind) =>
-        reader.getSchema.findSubtype(s.getColumn).getFullFieldName.split('.').toSeq
+      case s if isBloomFilter(s.getKind) => reader.getSchema.findSubtype(s.getColumn).getFullFieldName.split('.').toSeq
     }.toSet
   }
 
@@ -60,12 +58,7 @@ private[footer] object OrcTraits {
     kind == OrcProto.Stream.Kind.BLOOM_FILTER || kind == OrcProto.Stream.Kind.BLOOM_FILTER_UTF8
 }
 
-/**
- * Schema and user metadata of one ORC file, which are too long to be kept for many files.
- *
- * @param proleptic whether its dates and times are in the proleptic Gregorian calendar
- * @param keyValues the user metadata, with each byte as one character
- */
+/** Schema, calendar and user metadata (each byte as a character) of an ORC file: too long to be kept for many files. */
 final case class WholeOrcFooter(schema: TypeDescription, proleptic: Boolean, keyValues: Map[String, String])
 
 object WholeOrcFooter {

@@ -161,7 +161,7 @@ private[footer] final class ParquetFooter(
     }
     val nulls =
       if (isSame && (isRequired(way) || writer.belief.nullsOfFields))
-        ParquetGroups.nulls(way.last.asGroupType, namesOf(way), isRequired(way), countsRepeated = true, rowGroups)
+        ParquetGroups.nulls(way.last.asGroupType, namesOf(way), isRequired(way), rowGroups)
       else None
     nulls.fold[StatisticsTrust](StatisticsTrust.Unknown)(n => StatisticsTrust.Trusted(ColumnStats(null, null, n, 0L)))
   }

@@ -1,17 +1,18 @@
 package org.sparkzorder.footer.parquet
 
 import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType, Type}
 import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
+import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType, Type}
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.execution.datasources.parquet.ParquetToSparkSchemaConverter
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types._
 
-import org.sparkzorder.footer.{CalendarColumn, TimestampKind, Unreadable}
+import org.sparkzorder.footer.{CalendarColumn, TimePrecision, TimestampKind, Unreadable}
 
 /** A Parquet file's schema in Spark's types, column by column, so that one unknown type does not hide the others. */
 private[footer] final class ParquetTypes(conf: Configuration) {
@@ -90,4 +91,42 @@ private[footer] object ParquetTypes {
       val path = field.getName :: parents
       if (field.isPrimitive) Seq((path.reverse, field.asPrimitiveType)) else leaves(field.asGroupType, path)
     }
+}
+
+/**
+ * Types that Spark wrote into a Parquet file and that the Parquet schema does not show. `TIME(0)` is stored in
+ * microseconds like `TIME(6)`, and `VOID` as a boolean. Spark notes the types of its rows in the key-value metadata.
+ */
+private[footer] object SparkRowTypes {
+
+  val key = "org.apache.spark.sql.parquet.row.metadata"
+
+  /** The types by the Parquet schema, with those of Spark's note in the file, which is JSON. */
+  def refine(file: StructType, noted: String): StructType =
+    if (!noted.contains("\"time(") && !noted.contains("\"void\"")) file
+    else {
+      val types =
+        try DataType.fromJson(noted)
+        // Anyone may have written something else under this key.
+        catch { case NonFatal(_) => file }
+      refined(file, types).asInstanceOf[StructType]
+    }
+
+  private def refined(file: DataType, noted: DataType): DataType = (file, noted) match {
+    case (f: StructType, n: StructType) =>
+      val byName = n.groupBy(_.name)
+      StructType(f.map { field =>
+        byName.getOrElse(field.name, Nil) match {
+          case Seq(one) => field.copy(dataType = refined(field.dataType, one.dataType))
+          case _        => field
+        }
+      })
+    case (f: ArrayType, n: ArrayType) => f.copy(elementType = refined(f.elementType, n.elementType))
+    case (f: MapType, n: MapType)     =>
+      f.copy(keyType = refined(f.keyType, n.keyType), valueType = refined(f.valueType, n.valueType))
+    case (BooleanType, NullType) => NullType
+    case _                       =>
+      val isCoarser = TimePrecision.of(noted).exists(n => TimePrecision.of(file).exists(n < _))
+      if (isCoarser) noted else file
+  }
 }

@@ -38,15 +38,17 @@ private[footer] final class ParquetWriter(
     }
 
   /**
-   * Whether parquet-java wrote a chunk. It names BIT_PACKED for levels that a chunk of pages of version 1 does not have,
-   * and no encoding of levels for pages of version 2. All others name RLE, or have no index of pages, which parquet-java
-   * has had since 1.11. None where its own chunk may name RLE alone: it has both levels, or booleans in pages of version 2.
+   * Whether parquet-java wrote a chunk. It names BIT_PACKED for levels that a chunk of pages of version 1 does not
+   * have, and no encoding of levels for pages of version 2. All others name RLE, or have no index of pages, which
+   * parquet-java has had since 1.11. None where its own chunk may name RLE alone: it has both levels, or booleans in
+   * pages of version 2.
    */
   @nowarn("cat=deprecation")
   private def isOwn(chunk: ColumnChunkMetaData): Option[Boolean] = {
+    val WithPageIndex = "parquet-mr version (1\\.(1[1-9]|[2-9][0-9])|[2-9]).*"
     val encodings = chunk.getEncodings
     val hasPageIndex = chunk.getOffsetIndexReference != null
-    if (encodings.contains(Encoding.BIT_PACKED)) Some(hasPageIndex || !createdBy.matches(ParquetWriter.WithPageIndex))
+    if (encodings.contains(Encoding.BIT_PACKED)) Some(hasPageIndex || !createdBy.matches(WithPageIndex))
     else if (isRepeated(chunk) || chunk.getPrimitiveType.getPrimitiveTypeName == BOOLEAN) None
     else Some(hasPageIndex && !encodings.contains(Encoding.RLE))
   }
@@ -78,8 +80,4 @@ private[footer] final class ParquetWriter(
   val saysTimeZone: Boolean = keys("org.apache.spark.timeZone").isDefined
 
   val prolepticInt96: Boolean = sparkVersion.exists(_ >= "3.1.0") && keys("org.apache.spark.legacyINT96").isEmpty
-}
-
-private[footer] object ParquetWriter {
-  private val WithPageIndex = "parquet-mr version (1\\.(1[1-9]|[2-9][0-9])|[2-9]).*"
 }

@@ -28,7 +28,6 @@ private[footer] final class ArrowSchema(schema: Schema) {
     new Schema(schema.getFields, repeated.toMap.asJava).toJson
   }
 
-  /** The fields whose values are categories. */
   def categories: Seq[String] = categoriesOf(schema.getFields)
 
   /**
@@ -38,10 +37,8 @@ private[footer] final class ArrowSchema(schema: Schema) {
   def repeating(keyValues: Map[String, String]): String = {
     val repeated = keyValues.filter { case (key, _) => schema.getCustomMetadata.containsKey(key) }
     val out = new ByteArrayOutputStream
-    MessageSerializer.serialize(
-      new WriteChannel(Channels.newChannel(out)),
-      new Schema(unordered(schema.getFields), if (repeated.isEmpty) null else repeated.asJava)
-    )
+    val made = new Schema(unordered(schema.getFields), if (repeated.isEmpty) null else repeated.asJava)
+    MessageSerializer.serialize(new WriteChannel(Channels.newChannel(out)), made)
     Base64.getEncoder.encodeToString(out.toByteArray)
   }
 }

@@ -1,10 +1,6 @@
 package org.sparkzorder.footer.traits
 
-/**
- * Key-value metadata for new files with the rows of all inputs.
- *
- * @param lost in words, what an input has and the new files have not
- */
+/** Key-value metadata for new files with the rows of all inputs; and in words, what of the inputs' these have lost. */
 final case class KeptKeys(values: Map[String, String], lost: Seq[String])
 
 object KeptKeys {
@@ -31,10 +27,8 @@ object KeptKeys {
     val values = decided.collect { case (key, Decision(Some(value), _)) => key -> value }.toMap
     val arrow = firsts.get(KeyValues.Arrow).map(i => ofArrow(traits, textOf(i, KeyValues.Arrow), values, sameSchema))
     val all = decided ++ arrow.map(KeyValues.Arrow -> _)
-    KeptKeys(
-      values ++ arrow.flatMap(_.value).map(KeyValues.Arrow -> _),
-      all.flatMap { case (key, d) => d.lost.map(why => s"key-value metadata `$key` ($why)") }
-    )
+    val words = all.flatMap { case (key, d) => d.lost.map(why => s"key-value metadata `$key` ($why)") }
+    KeptKeys(values ++ arrow.flatMap(_.value).map(KeyValues.Arrow -> _), words)
   }
 
   private final case class Decision(value: Option[String], lost: Option[String])

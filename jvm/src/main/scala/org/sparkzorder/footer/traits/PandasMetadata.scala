@@ -10,9 +10,8 @@ import org.sparkzorder.codec.Json
 import org.sparkzorder.compat._
 
 /**
- * The value of `pandas`: which columns are the index, and the types of all columns. Of a RangeIndex
- * only the first and the last label are stored, not a column. They would be wrong for rows in
- * another order.
+ * The value of `pandas`: which columns are the index, and the types of all columns. Of a RangeIndex only the first and
+ * the last label are stored, not a column. They would be wrong for rows in another order.
  */
 private[footer] final class PandasMetadata(json: ObjectNode) {
   import PandasMetadata._
@@ -91,4 +90,20 @@ private[footer] object PandasMetadata {
   private def elements(array: JsonNode): Seq[JsonNode] = if (array == null) Nil else array.elements.asScala.toVector
 
   private def isRange(index: JsonNode): Boolean = index.path("kind").asText == "range"
+}
+
+/** The value of `geo` (GeoParquet). Boxes and kinds of geometries describe the rows of one file. */
+private[footer] object GeoMetadata {
+
+  /** The same for all files that were written alike, and true for any of their rows. None for another text. */
+  def ofOthers(text: String): Option[String] = Json.parse(text).collect { case json: ObjectNode =>
+    json.path("columns").elements.asScala.foreach {
+      case column: ObjectNode =>
+        column.remove("bbox")
+        // By the specification, an empty list says that the kinds are not known.
+        column.putArray("geometry_types")
+      case _ => ()
+    }
+    Json.text(json)
+  }
 }

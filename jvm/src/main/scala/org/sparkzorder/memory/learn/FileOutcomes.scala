@@ -57,11 +57,7 @@ private[learn] object FileSummary {
     var parts = Set.empty[Long]
   }
 
-  /**
-   * One part of each file that was read to its end and has no row.
-   *
-   * @param outcomes for each partition that was read to its end, a bit for each part with a row
-   */
+  /** One part of each file that was read to its end and has no row; by a bit for each part with a row. */
   def of(partitions: Array[FilePartition], outcomes: Map[Int, BitSet]): Seq[PartitionedFile] = {
     val sums = new java.util.LinkedHashMap[(String, InternalRow), Sum]
     for {

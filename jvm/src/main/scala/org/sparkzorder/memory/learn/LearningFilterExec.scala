@@ -1,14 +1,28 @@
 package org.sparkzorder.memory.learn
 
+import scala.util.Try
+
 import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.SparkContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.execution.{CodegenSupport, FilterExec, LeafExecNode, SparkPlan, WholeStageCodegenExec}
-import org.apache.spark.sql.execution.datasources.{FilePartition, HadoopFsRelation, PartitionedFile}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, PredicateHelper}
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.execution.datasources.{FilePartition, HadoopFsRelation, LogicalRelation, PartitionedFile}
+import org.apache.spark.sql.execution.{
+  CodegenSupport,
+  FileSourceScanExec,
+  FilterExec,
+  LeafExecNode,
+  ProjectExec,
+  SparkPlan,
+  WholeStageCodegenExec
+}
+import org.apache.spark.sql.internal.SQLConf
 
-import org.sparkzorder.memory.{FilterKey, ReaderSettings}
+import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.memory.{FilterKey, ReaderSettings, RememberedFiles, TableNames}
 import org.sparkzorder.scan.FileRevalidation
 
 /**
@@ -82,10 +96,7 @@ final class LearningFilterExec(condition: Expression, child: SparkPlan)(
 }
 
 /**
- * Stands between a filter and the node above it while code is generated, and notes each row that passes. It is in no
- * plan.
- *
- * @param above the node that gets the rows
+ * Stands between a filter and the node above it while code is generated, and notes each row that passes. In no plan.
  */
 private final case class MatchHook(above: CodegenSupport, output: Seq[Attribute])
     extends LeafExecNode
@@ -99,11 +110,66 @@ private final case class MatchHook(above: CodegenSupport, output: Seq[Attribute]
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     val name = classOf[MatchTracker].getName
-    val tally =
-      ctx.addMutableState(name, "tally", v => s"$v = $name.listeningTo(inputs[0]);", forceInline = true)
+    val tally = ctx.addMutableState(name, "tally", v => s"$v = $name.listeningTo(inputs[0]);", forceInline = true)
     s"""
        |$tally.passed();
        |${above.doConsume(ctx, input, row)}
      """.stripMargin
   }
+}
+
+/** Decides which scans of tables with an index teach and ask the memory. */
+private[sparkzorder] object MemoryPlanning extends PredicateHelper {
+
+  /**
+   * Whether the memory may be asked about a scan. A cluster may have the jar by other ways than Spark's. Then a user
+   * says so by turning the memory on.
+   */
+  def isOn(relation: HadoopFsRelation): Boolean =
+    SQLConf.get.getConf(ZOrderConf.memoryEnabled) && relation.bucketSpec.isEmpty &&
+      (SQLConf.get.contains(ZOrderConf.memoryEnabled.key) || ExecutorJar.isThere(session(relation).sparkContext))
+
+  /** The files without a row of a scan, by conjuncts that can be evaluated now and are not about partitions alone. */
+  def filesWithout(
+      l: LogicalRelation,
+      relation: HadoopFsRelation,
+      conjuncts: Seq[Expression]
+  ): Option[RememberedFiles] =
+    if (!isOn(relation) || !PendingScans.knows(TableNames.of(l, relation))) None
+    else
+      FilterKey.known(l, relation, conjuncts).flatMap { filter =>
+        def now = ReaderSettings.of(relation).contains(filter.settings)
+        PendingScans.filesWithout(filter, () => now)
+      }
+
+  /** The plan of a scan, with a node that learns if the scan has a filter that can be remembered. */
+  def learning(plan: SparkPlan, l: LogicalRelation, relation: HadoopFsRelation): SparkPlan = plan match {
+    case project @ ProjectExec(_, child) => project.copy(child = learning(child, l, relation))
+    case filter @ FilterExec(condition, scan: FileSourceScanExec) if learns(relation) =>
+      FilterKey.whole(l, relation, splitConjunctivePredicates(condition))
+        .fold(filter)(f => new LearningFilterExec(condition, scan)(condition, f, scan.relation))
+    case other => other
+  }
+
+  // Rules that exchange Spark's operators for others do not know this node.
+  private def learns(relation: HadoopFsRelation): Boolean = session(relation).sessionState.columnarRules.isEmpty
+
+  private def session(relation: HadoopFsRelation) = relation.sparkSession.asInstanceOf[classic.SparkSession]
+}
+
+/** Whether tasks can load this project's classes. Skipping by the index needs them on the driver only. */
+private[learn] object ExecutorJar {
+
+  private lazy val own: Option[String] =
+    Try(getClass.getProtectionDomain.getCodeSource.getLocation.getPath).toOption.map(nameOf)
+
+  /** Whether Spark gives the jar to the executors, or runs without any. */
+  def isThere(context: SparkContext): Boolean =
+    context.isLocal || own.exists(jar => jar.nonEmpty && jarsOf(context).exists(nameOf(_) == jar))
+
+  /** On YARN, `--jars` goes this way. */
+  private def jarsOf(context: SparkContext): Seq[String] =
+    context.listJars() ++ context.getConf.get("spark.yarn.dist.jars", "").split(',')
+
+  private def nameOf(path: String): String = path.substring(path.lastIndexOf('/') + 1)
 }

@@ -103,8 +103,6 @@ object MatchTracker {
 
 /**
  * A part of a file that tells when a reader goes on to it: then Spark asks for its path, to make it the current file.
- *
- * @param reached is told each time
  */
 private[learn] final class TrackedFile(file: PartitionedFile, reached: () => Unit)
     extends PartitionedFile(
@@ -142,24 +140,17 @@ private[learn] final class TrackedPartitionRDD(
   override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
     split match {
       case partition: FilePartition if settings == ReaderSettings.ofTask =>
-        val tally =
-          new MatchTracker(partition, PlannedFile.look, rows => outcomes.add((partition.index, rows)))
+        val tally = new MatchTracker(partition, PlannedFile.look, rows => outcomes.add((partition.index, rows)))
         // The input holds batches as well, if generated code reads it. So its elements are not touched here.
         tally.of(scan.iterator(tally.toRead, context).asInstanceOf[Iterator[AnyRef]])
         if (isFiltered) {
           tally.listen()
-          new Filtered(tally)
+          tally.map { row =>
+            tally.passed()
+            row.asInstanceOf[InternalRow]
+          }
         } else tally.asInstanceOf[Iterator[InternalRow]]
       case _ => scan.iterator(split, context)
-    }
-  }
-
-  private final class Filtered(tally: MatchTracker) extends Iterator[InternalRow] {
-    override def hasNext: Boolean = tally.hasNext
-    override def next(): InternalRow = {
-      val row = tally.next()
-      tally.passed()
-      row.asInstanceOf[InternalRow]
     }
   }
 }

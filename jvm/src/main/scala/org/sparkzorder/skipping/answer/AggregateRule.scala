@@ -94,10 +94,7 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
       case (g, a)            => Alias(g, a.name)()
     }
     val ofSlots = asked.functions.zip(slots).map { case (f, a) => Alias(f, a.name)() }
-    val read = asked.aggregate.copy(
-      aggregateExpressions = ofGroups ++ ofSlots,
-      child = rest(asked, answers)
-    )
+    val read = asked.aggregate.copy(aggregateExpressions = ofGroups ++ ofSlots, child = rest(asked, answers))
     // Spark looks for partitions to prune below the first part of a union.
     val known = LocalRelation(groups ++ slots, answers.rows.map(InternalRow.fromSeq(_)))
     val union = Union(Seq(read, Repartition(1, shuffle = false, known)))

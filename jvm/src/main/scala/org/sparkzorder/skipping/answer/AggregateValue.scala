@@ -18,24 +18,14 @@ private[answer] sealed trait AggregateValue {
   def merge(a: Any, b: Any): Any
 }
 
-/**
- * `count`.
- *
- * @param where the rows that count
- * @param column set if these are the rows in which the column is not null
- */
+/** `count` of the rows that count; with a column, of those in which it is not null. */
 private[answer] final case class Count(where: StatsPredicate, column: Option[Column]) extends AggregateValue {
   override def dataType: DataType = LongType
   override def empty: Any = 0L
   override def merge(a: Any, b: Any): Any = a.asInstanceOf[Long] + b.asInstanceOf[Long]
 }
 
-/**
- * `min` or `max`.
- *
- * @param of a column of the files, or the ordinal of one of the partitions
- * @param where the rows that count
- */
+/** `min` or `max` of a column of the files, or of a partition column by its ordinal, in the rows that count. */
 private[answer] final case class MinOrMax(
     of: Either[Column, Int],
     isMin: Boolean,

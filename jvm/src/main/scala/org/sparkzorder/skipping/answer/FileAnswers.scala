@@ -8,11 +8,8 @@ import org.apache.spark.sql.execution.datasources.PartitionDirectory
 import org.sparkzorder.skipping.SkippingReport
 
 /**
- * The answers of the index to an aggregate.
- *
- * @param rows the values of the grouping columns, and then of the slots. There is one for each group of the files that
- *   the index answers for
- * @param remaining the files that must be read
+ * The answers of the index to an aggregate, one row for each group of the files that it answers for: the values of the
+ * groups' columns, then of the slots. The remaining files must be read.
  */
 private[answer] final case class FileAnswers(
     rows: Seq[Seq[Any]],
@@ -22,11 +19,7 @@ private[answer] final case class FileAnswers(
 
 private[answer] object FileAnswers {
 
-  /**
-   * What the index knows of a file of which all rows pass the filter.
-   *
-   * @param hasRows whether it has rows. If not, it makes no group
-   */
+  /** What the index knows of a file of which all rows pass the filter. A file without rows makes no group. */
   private final case class FileFact(hasRows: Boolean, values: Seq[Any])
 
   /** So many groups are put into a plan at most. */

@@ -25,8 +25,7 @@ private[skipping] final class FileFacts(scan: AnswerableScan) {
   /** The ordinals of the listed files; negative for files that the index does not know. */
   lazy val ordinals: Seq[Seq[Int]] = scanned.ordinals.head
 
-  lazy val table: StatsTable =
-    new StatsWithPartitions(ofFiles, scan.relation.partitionSchema, scanned.partitions.head)
+  lazy val table: StatsTable = new StatsWithPartitions(ofFiles, scan.relation.partitionSchema, scanned.partitions.head)
 
   private def known = if (ScanPredicates.isAboutPartitions(scan.relation, scan.predicate)) table else ofFiles
 
@@ -76,7 +75,8 @@ private[skipping] final class FileFacts(scan: AnswerableScan) {
     val rows = table.rows(ordinal)
     val ofPartition = scan.partitionColumn(column).map(partition.get(_, column.dataType)).map { value =>
       val bound = Option(value).map(Value.of(column.dataType, _))
-      TopKCandidates.of(file, rows, if (value == null) rows else 0, nans = if (isNaN(value)) rows else 0, bound, order)
+      def allIf(are: Boolean) = if (are) rows else 0L
+      TopKCandidates.of(file, rows, allIf(value == null), allIf(OrderedValue.isNaN(value)), bound, order)
     }
     def ofData = for (c <- scan.dataColumn(column); s <- table.column(c.path, c.dataType)) yield {
       val bound = s match {
@@ -85,7 +85,7 @@ private[skipping] final class FileFacts(scan: AnswerableScan) {
         case b: BytesStatsColumn          => Some(if (order.ascending) b.max(ordinal) else b.min(ordinal))
       }
       val nans = if (!OrderedValue.hasNaN(c.dataType)) 0L else if (s.nanCounts == null) -1L else s.nanCounts(ordinal)
-      TopKCandidates.of(file, rows, s.nullCounts(ordinal), nans, bound.map(TopKCandidates.value), order)
+      TopKCandidates.of(file, rows, s.nullCounts(ordinal), nans, bound.map(Value.encoded), order)
     }
     ofPartition.orElse(ofData).flatten
   }
@@ -119,10 +119,4 @@ private[skipping] final class FileFacts(scan: AnswerableScan) {
         val keep = Evaluation.keep(predicate, table)
         (ordinal, _) => ordinal < 0 || keep.get(ordinal)
     }
-
-  private def isNaN(value: Any): Boolean = value match {
-    case d: Double => d.isNaN
-    case f: Float  => f.isNaN
-    case _         => false
-  }
 }

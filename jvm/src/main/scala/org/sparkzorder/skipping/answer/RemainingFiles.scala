@@ -30,10 +30,7 @@ private[skipping] final class RemainingFiles(
   override val before: FileIndex = scan.location
 
   /** Spark relies on an index for filters about partitions alone, also for those that it finds later. */
-  override def listFiles(
-      partitionFilters: Seq[Expression],
-      dataFilters: Seq[Expression]
-  ): Seq[PartitionDirectory] = {
+  override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
     val known = partitionFilters.filter(f => f.deterministic && !SubqueryExpression.hasSubquery(f))
     val passes = known.map { f =>
       Predicate.createInterpreted(f.transform { case a: AttributeReference =>
@@ -85,11 +82,7 @@ private[skipping] object RemainingFiles {
     if (number(files) == number(listed) || scan.isMoved || !scan.areAsListed(same)) None
     else Some(new RemainingFiles(scan, files, report(scan, listed, files, what, why, begin, 0), areChosen = true))
 
-  /**
-   * What EXPLAIN SKIPPING says of a choice of the files of a listing.
-   *
-   * @param answers files that the index has answered for
-   */
+  /** What EXPLAIN SKIPPING says of a choice of listed files, if the index has answered for so many others. */
   def report(
       scan: AnswerableScan,
       listed: Seq[PartitionDirectory],
@@ -104,17 +97,14 @@ private[skipping] object RemainingFiles {
       case _                           => None
     }
     def conjunct = ConjunctReport(what, Some(number(files)), Some(Reason(ReasonCode.Answered, why)))
+    val stage = StageCount(StageCount.Answers, number(files) + answers, number(files))
     new SkippingReport(
       before.fold(number(listed))(_.filesTotal),
       number(files),
       before.fold(bytes(listed))(_.bytesTotal),
       bytes(files),
       (System.nanoTime() - begin) / 1e6,
-      before.fold(Seq.empty[StageCount])(_.stages) :+ StageCount(
-        StageCount.Answers,
-        number(files) + answers,
-        number(files)
-      ),
+      before.fold(Seq.empty[StageCount])(_.stages) :+ stage,
       before.fold(Seq.empty[ConjunctReport])(_.conjuncts) :+ conjunct
     )
   }

@@ -7,13 +7,7 @@ import org.apache.spark.sql.types.DataType
 import org.sparkzorder.predicate.{BytesValue, Column, LongValue, Value}
 import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, StatsColumn, StatsTable}
 
-/**
- * Rows of a file that come no later than a value, in the order of a query.
- *
- * @param file its place in a list
- * @param rows how many, at least
- * @param bound the value; None if the rows are null, and null comes first
- */
+/** So many rows of a file, at least, that come no later than a value; None if they are null, and null comes first. */
 private[answer] final case class TopKCandidate(file: Int, rows: Long, bound: Option[Value])
 
 private[answer] object TopKCandidates {
@@ -51,19 +45,11 @@ private[answer] object TopKCandidates {
     }
 
   final case class Order(ascending: Boolean, nullsFirst: Boolean)
-
-  def value(encoded: Any): Value = encoded match {
-    case long: Long         => LongValue(long)
-    case bytes: Array[Byte] => new BytesValue(bytes)
-    case other              => throw new IllegalArgumentException(s"neither long nor bytes: $other")
-  }
 }
 
 /**
  * What is known of those rows of each file that have its least or greatest value in a column. There is one at least
  * where [[value]] tells the value: there the bound is a value of the file, not only a limit.
- *
- * @param isLeast whether the rows have the least value, else the greatest one
  */
 private[answer] final class RowsAtBound(table: StatsTable, column: Column, isLeast: Boolean) extends StatsTable {
   override def files: Int = table.files
@@ -91,8 +77,8 @@ private[answer] final class RowsAtBound(table: StatsTable, column: Column, isLea
 
   /** The value of these rows; None where it is not known that there are any. */
   def value(ordinal: Int): Option[Value] = atBound.filter(_.bounded.get(ordinal)).map {
-    case l: LongStatsColumn  => TopKCandidates.value(l.min(ordinal))
-    case b: BytesStatsColumn => TopKCandidates.value(b.min(ordinal))
+    case l: LongStatsColumn  => LongValue(l.min(ordinal))
+    case b: BytesStatsColumn => new BytesValue(b.min(ordinal))
   }
 
   override def column(path: Seq[String], dataType: DataType): Option[StatsColumn] =

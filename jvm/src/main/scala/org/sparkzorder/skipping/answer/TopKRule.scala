@@ -35,14 +35,13 @@ object TopKRule extends AnswerRule(ZOrderConf.topKEnabled) {
       case _ => None
     }.map(_.in(node))
 
-  /** The rows that a limit takes from the plan below it, with those that its offset leaves out; None for other plans. */
+  /** The rows that a limit takes from the plan below it, with those that its offset leaves out; None for others. */
   private def rows(plan: LogicalPlan): Option[(Long, LogicalPlan)] = plan match {
     case GlobalLimit(_, Offset(_, LocalLimit(IntegerLiteral(rows), child))) => Some((rows.toLong, child))
     case GlobalLimit(_, LocalLimit(IntegerLiteral(rows), child))            => Some((rows.toLong, child))
     case _                                                                  => None
   }
 
-  /** The first expression of an order, and what is put in order. */
   private object SortOf {
     def unapply(plan: LogicalPlan): Option[(SortOrder, LogicalPlan)] = plan match {
       case s: Sort if s.global                                    => s.order.headOption.map(_ -> s.child)

@@ -29,7 +29,6 @@ private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters 
   import JoinPruning._
   import DuplicateScans.{next, Place}
 
-  /** The plan with these filters. */
   def pruned: LogicalPlan = {
     val found = new Placing(_ => None)
     val placed = found.visit(plan, Nil)
@@ -86,11 +85,8 @@ private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters 
         val (l, r) = (next(j, place, 0), next(j, place, 1))
         val broadcast = broadcastSide(j)
         // The side that is broadcast stays as it is, so that the filter's copy of it is equal.
-        val (prunedLeft, prunedRight) =
-          (
-            broadcast.contains(BuildRight) && prunesLeft(j.joinType),
-            broadcast.contains(BuildLeft) && prunesRight(j.joinType)
-          )
+        val prunedLeft = broadcast.contains(BuildRight) && prunesLeft(j.joinType)
+        val prunedRight = broadcast.contains(BuildLeft) && prunesRight(j.joinType)
         val made =
           if (prunedLeft) pruned(j.left, l, left, j.right, right).map(c => Seq(visit(c, l), j.right))
           else if (prunedRight) pruned(j.right, r, right, j.left, left).map(c => Seq(j.left, visit(c, r)))
@@ -209,19 +205,11 @@ private object JoinPruning {
   }
 
   /** Whether a row on the left without a partner on the right gives no row. */
-  private def prunesLeft(joinType: JoinType): Boolean = joinType match {
-    case _: InnerLike | LeftSemi => true
-    case _                       => false
-  }
+  private def prunesLeft(joinType: JoinType): Boolean = joinType.isInstanceOf[InnerLike] || joinType == LeftSemi
 
   /** Whether what comes of a row on the left does not depend on the others there. */
-  private def keepsLeftApart(joinType: JoinType): Boolean = joinType match {
-    case _: InnerLike | LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => true
-    case _                                                                 => false
-  }
+  private def keepsLeftApart(joinType: JoinType): Boolean =
+    prunesLeft(joinType) || joinType == LeftOuter || joinType == LeftAnti || joinType.isInstanceOf[ExistenceJoin]
 
-  private def keepsRightApart(joinType: JoinType): Boolean = joinType match {
-    case _: InnerLike | RightOuter => true
-    case _                         => false
-  }
+  private def keepsRightApart(joinType: JoinType): Boolean = joinType.isInstanceOf[InnerLike] || joinType == RightOuter
 }

@@ -12,8 +12,9 @@ import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.skipping.{JoinFilters, PlannedFileIndex, SkippingErrors}
 
 /**
- * Lets scans leave out files by the keys of joins, as Spark's dynamic pruning does with partitions. A scan gets a filter
- * that the rows of the other side decide, if these are broadcast for the join anyway. So they cost no job of their own.
+ * Lets scans leave out files by the keys of joins, as Spark's dynamic pruning does with partitions. A scan gets a
+ * filter that the rows of the other side decide, if these are broadcast for the join anyway. So they cost no job of
+ * their own.
  *
  * The rule comes after all of Spark's. Those about partitions would not touch a join that has such a filter.
  */

@@ -9,21 +9,20 @@ class ParquetGroupsSuite extends AnyFunSuite {
   private def chunk(values: Long, nulls: Long) = ParquetChunk(values, rows = 4, Some(nulls).filter(_ >= 0), None)
 
   /** The nulls of `g`, with the same chunks in each row group; in order of the leaves. */
-  private def nulls(field: String, countsRepeated: Boolean, rowGroups: Seq[ParquetChunk]*): Option[Long] = {
+  private def nulls(field: String, rowGroups: Seq[ParquetChunk]*): Option[Long] = {
     val message = MessageTypeParser.parseMessageType(s"message m { $field }")
     val leaves = message.getPaths.toArray(Array.empty[Array[String]]).map(_.toSeq)
     ParquetGroups.nulls(
       message.getFields.get(0).asGroupType,
       Seq("g"),
       required = false,
-      countsRepeated,
       rowGroups.map(chunks => leaves.zip(chunks).toMap.get _)
     )
   }
 
   test("a struct with a required field is null where the field is") {
     def of(rowGroups: Seq[ParquetChunk]*) =
-      nulls("optional group g { required int32 a; optional int32 b; }", countsRepeated = false, rowGroups: _*)
+      nulls("optional group g { required int32 a; optional int32 b; }", rowGroups: _*)
     assert(of(Seq(chunk(4, 3), chunk(4, 4))).contains(3L))
     assert(of(Seq(chunk(4, 3), chunk(4, 4)), Seq(chunk(4, 1), chunk(4, 2))).contains(4L))
     assert(of(Seq(chunk(4, -1), chunk(4, 2))).isEmpty && of(Seq(chunk(4, 5), chunk(4, 2))).isEmpty)
@@ -31,19 +30,18 @@ class ParquetGroupsSuite extends AnyFunSuite {
 
   test("optional fields tell of a struct only when one of them is never null") {
     val struct = "optional group g { optional int32 a; optional group h { required int32 b; } }"
-    def of(rowGroups: Seq[ParquetChunk]*) = nulls(struct, countsRepeated = false, rowGroups: _*)
+    def of(rowGroups: Seq[ParquetChunk]*) = nulls(struct, rowGroups: _*)
     assert(of(Seq(chunk(4, 3), chunk(4, 0))).contains(0L) && of(Seq(chunk(4, 3), chunk(4, 1))).isEmpty)
     assert(of(Seq(chunk(4, 0), chunk(4, 1)), Seq(chunk(4, 1), chunk(4, 1))).isEmpty)
     assert(of(Seq(chunk(4, 0), chunk(4, 1)), Seq(chunk(4, 1), chunk(4, 0))).contains(0L))
   }
 
-  test("a list without any null entry is never null, if the writer counts empty lists") {
+  test("a list without any null entry is never null") {
     val list = "optional group g (LIST) { repeated group list { required int32 element; } }"
-    assert(nulls(list, countsRepeated = true, Seq(chunk(9, 0))).contains(0L))
-    assert(nulls(list, countsRepeated = false, Seq(chunk(9, 0))).isEmpty)
+    assert(nulls(list, Seq(chunk(9, 0))).contains(0L))
     // An entry without value may be a null list or an empty one.
     for (entries <- Seq(chunk(9, 1), chunk(4, 4), chunk(3, 0)))
-      assert(nulls(list, countsRepeated = true, Seq(entries)).isEmpty)
+      assert(nulls(list, Seq(entries)).isEmpty)
   }
 
   test("both types must have the same fields") {
