@@ -95,7 +95,7 @@ private[sparkzorder] object AutoLayout {
       members: Set[Seq[String]],
       history: Seq[Record]
   ): AutoChoice = {
-    val template = LayoutSpec(
+    val template: LayoutSpec = LayoutSpec(
       curve = LayoutSpec.ZOrder,
       mapping = LayoutSpec.RangeMapping,
       cuts = if (options.alignedCuts.getOrElse(true)) LayoutSpec.AlignedCuts else LayoutSpec.EqualCuts,
