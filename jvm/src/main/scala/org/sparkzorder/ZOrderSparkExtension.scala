@@ -23,8 +23,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     // Takes what we have a grammar for, and hands on all else.
     extensions.injectParser((session, next) => new ZOrderParser(session, next, StatementPlanner.plan(_, _)))
 
-    // Before names are resolved.
-    // Spark would fail at a file of a path that was exchanged meanwhile.
+    // Before names are resolved. Spark would fail at a file of a path that was exchanged meanwhile.
     EarlyRules.inject(extensions, session => new RetryPathResolution(session))
     // Spark drops hints that it does not know at the end of this batch.
     EarlyRules.inject(extensions, _ => CurveHints)
@@ -58,9 +57,8 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     extensions.injectPreCBORule(_ => TopKRule)
     extensions.injectPreCBORule(_ => AggregateRule)
 
-    // V2 scans do not exist before.
+    // V2 scans do not exist before. The second one plans what AggregateRule has answered.
     extensions.injectPlannerStrategy(session => new V2Scans(session))
-    // Plans what AggregateRule has answered.
     extensions.injectPlannerStrategy(_ => AnswerStrategy)
 
     FunctionDescriptions.all.foreach(extensions.injectFunction)
