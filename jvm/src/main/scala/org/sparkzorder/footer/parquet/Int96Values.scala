@@ -7,10 +7,12 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 import org.apache.parquet.HadoopReadOptions
-import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.column.{ColumnDescriptor, EncodingStats}
 import org.apache.parquet.column.impl.ColumnReadStoreImpl
+import org.apache.parquet.column.page.DictionaryPageReadStore
 import org.apache.parquet.example.DummyRecordConverter
 import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnPath}
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{MessageType, Type}
@@ -31,9 +33,29 @@ private[footer] object Int96Values {
       val columns = schema.getColumns.asScala.toVector.filter(_.getPrimitiveType.getPrimitiveTypeName == INT96)
       val createdBy = reader.getFileMetaData.getCreatedBy
       reader.getRowGroups.asScala.iterator.zipWithIndex.filter(_._1.getRowCount > 0)
-        .flatMap { case (_, i) => columns.iterator.filter(valuesAreFiner(reader, i, _, createdBy)) }
+        .flatMap { case (block, i) =>
+          columns.iterator.filter(c =>
+            dictionaryIsFiner(reader, block, c).getOrElse(valuesAreFiner(reader, i, c, createdBy))
+          )
+        }
         .nextOption().map(_.getPath.toSeq)
     } finally reader.close()
+  }
+
+  /** The answer of the dictionary where all pages use it; None where other pages have to be read. */
+  private def dictionaryIsFiner(
+      reader: ParquetFileReader,
+      block: BlockMetaData,
+      of: ColumnDescriptor
+  ): Option[Boolean] = {
+    val chunk = block.getColumns.asScala.find(_.getPath == ColumnPath.get(of.getPath: _*))
+    val usesItAlone = (stats: EncodingStats) => stats.hasDictionaryPages && !stats.hasNonDictionaryEncodedPages
+    lazy val dictionaries: DictionaryPageReadStore = reader.getDictionaryReader(block)
+    chunk.filter(c => Option(c.getEncodingStats).exists(usesItAlone))
+      .flatMap(_ => Option(dictionaries.readDictionaryPage(of))).map { page =>
+        val dictionary = page.getEncoding.initDictionary(of, page)
+        (0 to dictionary.getMaxId).exists(id => isFiner(dictionary.decodeToBinary(id)))
+      }
   }
 
   private def valuesAreFiner(
