@@ -53,11 +53,11 @@ private[skipping] object Pruning {
       def explained = reports.of(scanned(new Listing(relation.location)))
       val summary =
         new SkippingReport(table.files, counts.last.after, table.bytes, bytes.last, millis, counts, explained)
-      val look = FileRevalidation.of(relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
+      def look() = FileRevalidation.of(relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
       val beforeMemory = bytes.init.last
       val predicates = conjuncts.map(_.predicate)
       val report = if (usable) Some(summary) else None
-      Some(new SkippingFileIndex(relation, views, predicates, selection, look, beforeMemory, report))
+      Some(new SkippingFileIndex(relation, views, predicates, selection, () => look(), beforeMemory, report))
     }
   }
 

@@ -28,14 +28,14 @@ private[sparkzorder] final case class JoinedFiles(before: Int, kept: Int, each: 
  * @param views one for each table folder that the base reads from
  * @param predicates what is asked of the statistics, all of them
  * @param selection the files that are kept. Memory leaves out some of them only when the query runs
- * @param look at the files that are left out
+ * @param look at the files that are left out, by the session's settings when the query runs
  */
 final class SkippingFileIndex private[skipping] (
     private[skipping] val relation: HadoopFsRelation,
     val views: Seq[ScanSnapshot],
     private[skipping] val predicates: Seq[StatsPredicate],
     private val selection: Selection,
-    look: Option[FileRevalidation],
+    look: () => Option[FileRevalidation],
     override val sizeInBytes: Long,
     override val report: Option[SkippingReport]
 ) extends ReportingIndex
@@ -55,7 +55,7 @@ final class SkippingFileIndex private[skipping] (
   // Spark's index is asked again, so that a refresh since the planning is seen. It does not look at the disk.
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
     val listing = ExchangeAwareListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
-    val found = scanned(listing).kept(selection.copy(memory = None)).only(look)
+    val found = scanned(listing).kept(selection.copy(memory = None)).only(look())
     latest = found
     found._1.listing
   }
@@ -98,7 +98,7 @@ final class SkippingFileIndex private[skipping] (
           val alone = joins.zip(each).map { case ((key, _), kept) => JoinFilters.text(key) -> table.kept(kept).count }
           Some(JoinedFiles(before, all.count, alone))
         }
-      LaterFiles(all.others(look), byJoins)
+      LaterFiles(all.others(look()), byJoins)
     }
   }
 

@@ -133,7 +133,7 @@ object SkippingErrors extends Logging {
     ()
   }
 
-  /** Counts a scan of a session that lost our strategy. The first one of this process is logged. */
+  /** Counts a scan with filters in a session that lost our strategy. The first one of this process is logged. */
   private[skipping] def withoutStrategy(): Unit = {
     if (counted.compareAndSet(false, true))
       logWarning("No files are skipped, since spark.experimental.extraStrategies was assigned. Add to what is there")

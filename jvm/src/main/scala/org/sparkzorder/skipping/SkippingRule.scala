@@ -116,7 +116,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     val enabled = conf.getConf(ZOrderConf.skippingEnabled)
     if (now.moved.isEmpty && !enabled && !now.corrects) None
     else {
-      if (enabled && !SkippingStrategy.isIn(session)) SkippingErrors.withoutStrategy()
+      if (enabled && filters.nonEmpty && !SkippingStrategy.isIn(session)) SkippingErrors.withoutStrategy()
       val index = new PlannedFileIndex(now.index, relation.location, now.views, l.catalogTable, enabled)
       Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, now.listing)))
     }

@@ -1,6 +1,6 @@
 package org.sparkzorder.commit.log
 
-import java.io.{FileNotFoundException, IOException}
+import java.io.{FileNotFoundException, InterruptedIOException, IOException}
 
 import org.slf4j.LoggerFactory
 
@@ -100,11 +100,23 @@ object History {
     if (versions.nonEmpty) {
       val files = SideListing.withDoubles(lock.listing()).filter(f => f.state.isPublished && versions(f.version))
       // If one cannot be deleted, those behind it stay: the history gets no gap, and no record loses its VACUUM mark.
-      try files.sortBy(f => (f.version, f.state == RecordState.Vacuumed)).foreach { file =>
-          lock.checkInARow()
-          folder.ops.delete(file.meta.path)
-        }
-      catch { case e: IOException => log.warn(s"old records of ${folder.root} stay for the next VACUUM", e) }
+      files.sortBy(f => (f.version, f.state == RecordState.Vacuumed)).forall { file =>
+        lock.checkInARow()
+        deleted(folder, file)
+      }
+      ()
+    }
+
+  /** False if it cannot be deleted, which is logged. A VACUUM that is interrupted fails, as it has not done all. */
+  private def deleted(folder: TableFolder, file: RecordFile): Boolean =
+    try {
+      folder.ops.delete(file.meta.path)
+      true
+    } catch {
+      case e: InterruptedIOException => throw e
+      case e: IOException            =>
+        log.warn(s"old records of ${folder.root} stay for the next VACUUM", e)
+        false
     }
 
   private[sparkzorder] def target(record: Record): Option[Long] =

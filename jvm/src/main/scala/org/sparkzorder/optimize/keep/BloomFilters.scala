@@ -61,9 +61,10 @@ private[sparkzorder] object BloomFilters {
     case Some(names)                           =>
       val columns = ColumnLists.parse(table, option, names)
       columns.find { case (path, t) => !canBeNamed(table.formatName, path) || misleads(t) }.foreach { case (path, t) =>
+        val commas = if (table.formatName == "orc") ", commas" else ""
         val why =
           if (misleads(t)) "of other types than BOOLEAN, FLOAT and DOUBLE"
-          else "without dots, blanks at the end and, for ORC, commas in their names"
+          else s"without dots$commas and blanks at the end in their names"
         throw ZOrderErrors.invalidOptionValue(option.key, quoteNameParts(path), s"columns $why")
       }
       Of(columns.map(_._1))
