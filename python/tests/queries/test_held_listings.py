@@ -117,3 +117,11 @@ def test_a_session_may_trust_its_listing(spark: SparkSession, table: list[Path])
         assert later(spark).count() == 0
         spark.sql("REFRESH TABLE t")
         assert later(spark).count() == 100
+
+
+def test_a_plan_looks_by_the_setting_when_it_runs(spark: SparkSession, table: list[Path]) -> None:
+    with settings(spark, **{"spark_zorder_skipping_trust-listing": "true"}):
+        frame = later(spark)
+        frame.explain()
+        write(table[3], range(5000, 5100))
+    assert frame.count() == 100

@@ -164,7 +164,9 @@ def test_an_index_of_pandas_stays_and_lost_labels_are_reported(spark: SparkSessi
     for i in range(2):
         frame = pd.DataFrame({"a": NUMBERS[:30]}, index=pd.RangeIndex(i * 30, i * 30 + 30))
         frame.to_parquet(labelled / f"in-{i}.parquet")
-    assert "`pandas` (labels of a RangeIndex)" in optimize(spark, labelled, "a")
+    lost = optimize(spark, labelled, "a")
+    assert "`pandas` (labels of a RangeIndex)" in lost
+    assert "ARROW:schema" not in lost
 
 
 def test_geoparquet_is_kept_without_boxes(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 package org.sparkzorder.footer
 
-import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
@@ -180,14 +179,4 @@ object FooterSettings {
     conf.parquetFieldIdReadEnabled,
     conf.isParquetINT96TimestampConversion
   )
-}
-
-/** Reads footers of one format. One reader serves many files and many threads. */
-trait FooterReader {
-
-  /**
-   * @throws NotDataFileException for a file that is not of the format, or is damaged
-   * @throws java.io.IOException when the file is gone, may not be read, or the file system fails
-   */
-  def read(status: FileStatus): FileFooter
 }

@@ -62,19 +62,6 @@ private[index] object Block {
 /** An index file that cannot be used: it is truncated, damaged, or of a newer format. */
 final class IndexFormatException(message: String, cause: Throwable = null) extends IOException(message, cause)
 
-/** The bytes of an index file, which are read when they are needed. Safe for use by many threads. */
-trait BlockSource {
-
-  /** For messages. */
-  def name: String
-
-  def length: Long
-
-  /** @throws java.io.IOException when these bytes cannot be read */
-  @throws[IOException]
-  def read(offset: Long, length: Int): Array[Byte]
-}
-
 /**
  * A file on a Hadoop file system. Each read opens it anew: reads are few and large, and so no
  * snapshot has to be closed.

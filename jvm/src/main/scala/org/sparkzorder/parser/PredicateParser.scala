@@ -1,6 +1,5 @@
 package org.sparkzorder.parser
 
-import org.antlr.v4.runtime.{ParserRuleContext, Token}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, OneRowRelation, Project}
@@ -60,22 +59,5 @@ private[parser] object PredicateParser {
     val at = StatementParser.tokenAt(sql, e.start.line.getOrElse(2) - 1, e.start.startPosition.getOrElse(0))
     if (conditionOf(e) == "PARSE_SYNTAX_ERROR") SyntaxErrors.at(at, e.messageParameters.getOrElse("hint", ""))
     else SyntaxErrors.of(conditionOf(e), e.messageParameters, at)
-  }
-}
-
-/** Spark's syntax errors, at a token of a statement. */
-private[parser] object SyntaxErrors {
-
-  /** @param hint what follows after the place, such as `: missing ')'` */
-  def at(token: Token, hint: String): ParseException = {
-    val near = if (token.getType == Token.EOF) "end of input" else s"'${token.getText}'"
-    of("PARSE_SYNTAX_ERROR", Map("error" -> near, "hint" -> hint), token)
-  }
-
-  def of(condition: String, parameters: Map[String, String], token: Token): ParseException = {
-    val place = new ParserRuleContext()
-    place.start = token
-    place.stop = token
-    new ParseException(condition, parameters, place)
   }
 }

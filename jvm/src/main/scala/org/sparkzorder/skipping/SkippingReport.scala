@@ -1,18 +1,9 @@
 package org.sparkzorder.skipping
 
-import java.util.concurrent.atomic.{AtomicBoolean, AtomicLong}
-
-import org.apache.hadoop.fs.Path
-import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.execution.datasources.FileIndex
-import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.commit.CommitException
 import org.sparkzorder.conf.ByteSizes
-import org.sparkzorder.index.IndexFormatException
 import org.sparkzorder.predicate.Reason
-import org.sparkzorder.scan.ScanSnapshot
 
 /** How many files one means after another has left, in the order in which they were tried. */
 final case class StageCount(name: String, before: Long, after: Long) {
@@ -90,58 +81,4 @@ object AnsweredScan {
 
   /** Of the rows that came in place of the scan. Spark drops it if it folds the plan above into the rows. */
   val Tag: TreeNodeTag[AnsweredScan] = TreeNodeTag[AnsweredScan]("zorder.answers")
-}
-
-/** An index that reads through another one, and knows how the query sees the table folders that this reads from. */
-private[skipping] trait ViewedIndex extends FileIndex {
-  def base: FileIndex
-  def views: Seq[ScanSnapshot]
-  override def rootPaths: Seq[Path] = base.rootPaths
-  override def refresh(): Unit = base.refresh()
-  override def partitionSchema: StructType = base.partitionSchema
-}
-
-/** An index of files that tells what was skipped. */
-private[skipping] trait ReportingIndex extends FileIndex {
-
-  /** None if there was nothing to skip by. */
-  def report: Option[SkippingReport]
-
-  /** Whether each row of its files that passes the filter must come, since others are not read. */
-  def areChosen: Boolean = false
-
-  /** Whether rows are only right if each file is as it was listed. */
-  def mustBeAsListed: Boolean = false
-
-  /** The index that still had the files that were answered for. */
-  def before: FileIndex = this
-}
-
-/** Counts how often skipping gave up with an error in this JVM, so that a bug cannot turn it off unnoticed. */
-object SkippingErrors extends Logging {
-  private val counter = new AtomicLong
-
-  /** Logs and counts an error that only costs speed: the query reads all files. */
-  private[sparkzorder] def warn(paths: Seq[Path], e: Throwable): Unit = {
-    // Our own messages name the faulty file and hold no data. Other messages might hold data.
-    val why = e match {
-      case _: CommitException | _: IndexFormatException => e.getMessage
-      case _                                            => e.getClass.getSimpleName
-    }
-    logWarning(s"No files are skipped for ${paths.mkString(", ")}: $why", e)
-    counter.incrementAndGet()
-    ()
-  }
-
-  /** Counts a scan with filters in a session that lost our strategy. The first one of this process is logged. */
-  private[skipping] def withoutStrategy(): Unit = {
-    if (counted.compareAndSet(false, true))
-      logWarning("No files are skipped, since spark.experimental.extraStrategies was assigned. Add to what is there")
-    counter.incrementAndGet()
-    ()
-  }
-
-  private val counted = new AtomicBoolean
-
-  def total: Long = counter.get
 }

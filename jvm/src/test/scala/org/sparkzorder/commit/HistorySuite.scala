@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
+import java.io.{IOException, InterruptedIOException}
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.hadoop.fs.Path
@@ -65,6 +65,19 @@ class HistorySuite extends AnyFunSuite {
     assert(versions(t) == Seq(7L, 3L))
     t.vacuum(ops(t), "op-92")
     assert(versions(t) == Seq(7L) && records(t) == Seq(7L))
+  }
+
+  test("a VACUUM that is interrupted while it deletes records fails, and the next one goes on") {
+    val t = optimized(6)
+    val interrupted = new MemoryOps(t.fs) {
+      override def delete(path: Path): Unit =
+        if (path.getName.startsWith("_v0000000003")) throw new InterruptedIOException("interrupted")
+        else super.delete(path)
+    }
+    intercept[InterruptedIOException](t.vacuum(interrupted, "op-90"))
+    assert(versions(t) == (6L to 3L by -1L))
+    t.vacuum(ops(t), "op-91")
+    assert(versions(t) == Seq(6L))
   }
 
   test("a record that cannot be deleted stays with its mark and with those after it, and VACUUM does not fail") {

@@ -1,6 +1,6 @@
 package org.sparkzorder.commit.log
 
-import java.io.{FileNotFoundException, InterruptedIOException, IOException}
+import java.io.{FileNotFoundException, IOException, InterruptedIOException}
 
 import org.slf4j.LoggerFactory
 

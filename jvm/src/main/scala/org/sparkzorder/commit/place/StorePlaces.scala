@@ -9,7 +9,6 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.log.{History, RecordJson, StagingDirectories}
-import org.sparkzorder.commit.storage.ObjectFileOps
 import org.sparkzorder.compat._
 
 /**
@@ -118,18 +117,4 @@ private[commit] object StorePlaces {
       case e: AccessDeniedException =>
         log.warn(s"uploads of failed tasks may be left in ${folder.root}: they cannot be listed", e)
     }
-}
-
-private[commit] object StoragePlaces {
-
-  /**
-   * The places of the storage that a table is on.
-   *
-   * @param holds whether this process has the table's lock
-   * @param keep a person's word about folders of which nothing else tells whose files are the rows
-   */
-  def of(folder: TableFolder, holds: () => Boolean = () => false, keep: Option[Keep] = None): Places =
-    ObjectFileOps.storeOf(folder).fold[Places](new FolderPlaces(folder, folder.threads, holds, keep))(
-      new StorePlaces(_, folder, folder.threads, holds, keep = keep)
-    )
 }

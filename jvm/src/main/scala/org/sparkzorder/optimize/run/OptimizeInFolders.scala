@@ -7,7 +7,6 @@ import org.apache.spark.internal.Logging
 
 import org.sparkzorder.commit.{CommitException, Record, TableFolder, WorkerThreads}
 import org.sparkzorder.commit.lock.Lock
-import org.sparkzorder.commit.log.TableState
 import org.sparkzorder.commit.machine.Operation
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.index.IndexSnapshot
@@ -18,7 +17,7 @@ import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
-import org.sparkzorder.table.{ExcludedNames, TableSideFolder}
+import org.sparkzorder.table.ExcludedNames
 import org.sparkzorder.write.job.RewriteResult
 
 /**
@@ -103,30 +102,6 @@ private[optimize] final class OptimizeInFolders(
       case (o, true) if o.etag.isDefined && now.get(folder.resolve(o.path)).exists(_.etag == o.etag) =>
         o.path -> FileId(o.path, o.length, o.modificationTime)
     }.toMap
-  }
-}
-
-private[sparkzorder] object OptimizeOperation {
-
-  /**
-   * Writes, checks and publishes the rewrites of a plan as one version of the table, either all of them or none.
-   *
-   * @param groups the plan's rewrites; those of a group are one job
-   * @param state of the side folder, read under the lock
-   */
-  def run(
-      statement: OptimizeStatement,
-      plan: OptimizePlan,
-      groups: Seq[Seq[Rewrite]],
-      lock: Lock,
-      state: TableState
-  ): CommittedRewrite = {
-    val folder = TableSideFolder.of(plan.table)
-    val index = TableIndex.of(plan.table, state)
-    plan.partitions match {
-      case Some(partitions) => new OptimizeByCatalog(statement, plan, groups, folder, lock, index, partitions).run()
-      case None             => new OptimizeInFolders(statement, plan, groups, folder, lock, index).run()
-    }
   }
 }
 

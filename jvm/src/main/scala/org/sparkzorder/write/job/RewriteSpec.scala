@@ -7,10 +7,9 @@ import org.apache.spark.sql.types.StructType
 import org.sparkzorder.commit.OpenUpload
 import org.sparkzorder.compat._
 import org.sparkzorder.layout._
-import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.stats.{FileStats, IndexedColumns}
 import org.sparkzorder.write.{Dimension, FileGroup, KeyColumn}
-import org.sparkzorder.write.check.{ReadBackRows, RowSum}
+import org.sparkzorder.write.check.ReadBackRows
 import org.sparkzorder.write.preserve.PreservedMetadata
 import org.sparkzorder.write.sample.UnitLayouts
 import org.sparkzorder.write.task.OpenUploads
@@ -87,69 +86,3 @@ final case class StagedFile(
     readBack: Option[ReadBackRows] = None,
     isColumnwise: Boolean = false
 )
-
-/**
- * @param outputs in the order of their slots; files of the same slot in the order of the curve
- * @param samples for each unit, the sampled distribution of each key column; empty if nothing was sampled
- * @param sampledRows number of rows in the sample
- * @param drifts for each unit whose rows join existing files, how far the new rows differ from these files' boundaries
- * @param read for each unit, the rows that came out of the scan; empty when they were not hashed
- */
-final case class RewriteResult(
-    outputs: Seq[StagedFile],
-    samples: IndexedSeq[IndexedSeq[ValueDistribution]],
-    sampledRows: Long,
-    sampleMillis: Long,
-    writeMillis: Long,
-    drifts: Seq[DistributionDrift] = Nil,
-    read: IndexedSeq[RowSum] = IndexedSeq.empty
-) {
-  def rows: Long = outputs.map(_.rows).sum
-
-  def readBack: Seq[ReadBackRows] = outputs.flatMap(_.readBack)
-
-  def columnwise: Int = outputs.count(_.isColumnwise)
-
-  /** For each unit, the rows that the writers got, with the hash of those in the files. */
-  def written: IndexedSeq[RowSum] = {
-    val ofUnit = outputs.groupMapReduce(_.unit)(o => RowSum(o.rows, o.rowHash))(_ + _)
-    samples.indices.map(ofUnit.getOrElse(_, RowSum.none))
-  }
-}
-
-/**
- * Tells the statement's progress how far one rewrite is: a tenth for the sample, and the rest half for reading and
- * shuffling and half for sorting and writing, as they take in `make bench`'s tables, more or less.
- *
- * @param bytes of the input files
- * @param rows of the input files
- */
-private[write] final class RewriteProgress(progress: Option[StatementProgress], bytes: Long, rows: Long) {
-  import RewriteProgress._
-
-  def step(name: String): Unit = progress.foreach(_.stepTo(name))
-
-  /**
-   * @param tasks of the sampling job, of which one has ended
-   * @param isAll whether nothing follows the sample
-   */
-  def sampled(tasks: Int, isAll: Boolean): Unit = report(0, (if (isAll) 1d else Sample) / tasks)
-
-  def notSampled(isAll: Boolean): Unit = sampled(tasks = 1, isAll)
-
-  /** The sample may lead to more or fewer files than the plan has. */
-  def laidOut(moreFiles: Long): Unit = progress.foreach(_.expect(Phase.Rewriting, moreFiles))
-
-  def read(more: Long): Unit = if (rows > 0) report(0, Read * more / rows)
-
-  /** @param tasks of the writing job, of which one has ended, with so many files */
-  def written(tasks: Int, files: Int): Unit = report(files.toLong, Write / tasks)
-
-  private def report(files: Long, share: Double): Unit = progress.foreach(_.done(Phase.Rewriting, files, bytes * share))
-}
-
-private[write] object RewriteProgress {
-  private val Sample = 0.1
-  private val Read = 0.45
-  private val Write = 0.45
-}

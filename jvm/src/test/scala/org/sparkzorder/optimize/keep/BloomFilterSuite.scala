@@ -125,6 +125,17 @@ class BloomFilterSuite extends AnyFunSuite with LocalSpark {
     assert(files("refused") == before)
   }
 
+  test("the error names what the format cannot have in a column's name") {
+    for ((format, commas) <- Seq("parquet" -> "", "orc" -> ", commas")) {
+      val folder = new File(dir, s"names-$format")
+      spark.range(10).selectExpr("id", "id AS `e.f`").write.format(format).save(folder.toString)
+      val e = intercept[SparkThrowable](optimize(s"$format.`$folder`", "id", "`e.f`"))
+      assert(e.asInstanceOf[Exception].getMessage.contains(
+        s"columns without dots$commas and blanks at the end in their names"
+      ))
+    }
+  }
+
   test("filters that old files have take a bounded part of a writer's memory") {
     def most(columns: Int) =
       BloomFilters.kept("parquet", (1 to columns).map(i => Seq(s"c$i"))).get("parquet.bloom.filter.max.bytes")
