@@ -11,6 +11,7 @@ NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"""(?:.|\n)*?"""|"(?:[^"\\\n]|\\.)*"',
 PACKAGE = re.compile(r"^package ([\w.]+)", re.MULTILINE)
 # A name of a package of ours in an import or in the code, up to the type, the wildcard or the selectors behind it.
 REFERENCE = re.compile(r"\b(org\.sparkzorder(?:\.[a-z]\w*)*|org\.apache\.spark\.sql\.zorder)\.(?=[A-Z_{])")
+TOP_LEVEL = re.compile(r"^(?:[a-z]+(?:\[\w+\])? )*(?:class|trait|object) (\w+)", re.MULTILINE)
 # Our types in packages of Spark, which are imported together with Spark's own.
 IN_SPARK = {"RuntimeExceptionWithCondition": "spark", "ZOrderSource": "spark.metrics.source"}
 
@@ -50,6 +51,16 @@ def references(source: str) -> tuple[str, set[str]]:
 def test_every_package_is_in_the_table_and_every_package_of_the_table_exists() -> None:
     packages = {references(path.read_text())[0] for path in sources()}
     assert packages == set(rooms())
+
+
+def test_each_name_of_a_class_has_one_meaning() -> None:
+    named: dict[str, set[str]] = {}
+    for path in (REPOSITORY / "jvm/src/main/scala").rglob("*.scala"):
+        own, _ = references(path.read_text())
+        for name in TOP_LEVEL.findall(NO_CODE.sub("", path.read_text())):
+            named.setdefault(name, set()).add(own)
+    assert len(named) > 500
+    assert {name: rooms for name, rooms in named.items() if len(rooms) > 1} == {}
 
 
 def test_a_row_of_the_table_names_each_room_once() -> None:

@@ -1,6 +1,6 @@
 // The grammar of the statements of spark-zorder. A text that does not fit goes to the next parser.
 // The tokens only have to find the ends of our own clauses: predicates and queries are cut out as
-// text, for Spark's parser. Words are in capitals here, in any case in a text: AnyCase.
+// text, for Spark's parser. Words are in capitals here, in any case in a text: UpperCaseStream.
 grammar ZOrderSql;
 
 singleStatement

@@ -75,7 +75,7 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
     val format = DataFormat.of(table.formatName).get
     def footers(of: Seq[FileStatus], columns: Seq[ColumnKey]): Seq[FileFooter] =
       if (of.isEmpty || columns.isEmpty) Nil
-      else UnreadableFiles.told(table) {
+      else UnreadableFiles.translateErrors(table) {
         Footers.readAll(table.session, of, format, table.dataSchema, columns, options = table.relation.options)
       }
     val (indexed, late) = files.zip(ordinals).partition(_._2 >= 0)

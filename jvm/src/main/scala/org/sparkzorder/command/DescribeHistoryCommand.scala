@@ -5,7 +5,7 @@ import java.sql.Timestamp
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.commit.{TableFolder, Way}
+import org.sparkzorder.commit.{TableFolder, CommitProtocol}
 import org.sparkzorder.commit.catalog.LocationHistory
 import org.sparkzorder.commit.log.{History, HistoryEntry, TableState}
 import org.sparkzorder.commit.upkeep.Trash
@@ -65,10 +65,10 @@ object DescribeHistoryCommand {
 
   /** Number and bytes of the files that are kept in earlier folders, by operation. */
   private def inEarlierFolders(folder: TableFolder, history: Seq[HistoryEntry]): Map[String, (Long, Long)] =
-    if (!history.exists(_.record.way == Way.Catalog)) Map.empty
+    if (!history.exists(_.record.way == CommitProtocol.Catalog)) Map.empty
     else {
       val locations = LocationHistory.read(folder)
-      history.filter(_.record.way == Way.Catalog).map { e =>
+      history.filter(_.record.way == CommitProtocol.Catalog).map { e =>
         val left =
           e.record.locationChanges.filter(c => locations.leftBy(c.from).exists(_.operationId == e.record.operationId))
         val files = if (e.state == History.Vacuumed) Nil else left.flatMap(_.inputs)

@@ -38,7 +38,7 @@ final case class ExplainSkippingCommand(query: LogicalPlan, analyze: Boolean) ex
         Row.fromSeq(values(i, o.explanation) :+ o.filesWithoutRows.map(Long.box).orNull)
       }
     else
-      FileScans.of(session, query).zipWithIndex.map { case (FileScan(leaf, filters, later), i) =>
+      FileScans.of(session, query).zipWithIndex.map { case (QueryScan(leaf, filters, later), i) =>
         Row.fromSeq(values(i, ScanExplanation.of(leaf, filters, later)))
       }
 
@@ -78,7 +78,7 @@ final case class ExplainSkippingFilesCommand(query: LogicalPlan) extends NamedCo
   override def title: String = "EXPLAIN SKIPPING FILES"
 
   override protected def work(session: SparkSession): Seq[Row] =
-    FileScans.of(session, query).zipWithIndex.flatMap { case (FileScan(leaf, filters, _), i) =>
+    FileScans.of(session, query).zipWithIndex.flatMap { case (QueryScan(leaf, filters, _), i) =>
       val scan = ScanFiles.of(leaf, filters)
       scan.files.map(file => Row(i, scan.target.orNull, scan.columns, file.path, file.bytes, file.kept))
     }

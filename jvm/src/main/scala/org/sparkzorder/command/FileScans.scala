@@ -21,22 +21,22 @@ import org.sparkzorder.skipping.{AnsweredScan, RecordedQueries}
  * @param filters conjuncts directly above it
  * @param later conjuncts that other operators keep away from it
  */
-private[command] final case class FileScan(leaf: LogicalPlan, filters: Seq[Expression], later: Seq[Expression])
+private[command] final case class QueryScan(leaf: LogicalPlan, filters: Seq[Expression], later: Seq[Expression])
 
 private[command] object FileScans extends PredicateHelper {
 
   /** The scans of a query and of its subqueries, in the order of the plan. The query does not run. */
-  def of(session: SparkSession, query: LogicalPlan): Seq[FileScan] = {
+  def of(session: SparkSession, query: LogicalPlan): Seq[QueryScan] = {
     val state = session.asInstanceOf[classic.SparkSession].sessionState
     // Without SKIP, an INSERT or a DROP would run here, and its plan would be that of its result.
     scans(RecordedQueries.paused(state.executePlan(query, CommandExecutionMode.SKIP).optimizedPlan), Nil)
   }
 
   /** @param later conjuncts above this plan that are about its rows */
-  private def scans(plan: LogicalPlan, later: Seq[Expression]): Seq[FileScan] =
+  private def scans(plan: LogicalPlan, later: Seq[Expression]): Seq[QueryScan] =
     plan match {
       case PhysicalOperation(_, filters, leaf) if isScan(leaf) =>
-        FileScan(leaf, filters, later) +:
+        QueryScan(leaf, filters, later) +:
           plan.collect { case p if p ne leaf => p.expressions }.flatten.flatMap(inSubqueries)
       case Filter(condition, child) =>
         scans(child, splitConjunctivePredicates(condition) ++ later) ++ inSubqueries(condition)
@@ -44,7 +44,7 @@ private[command] object FileScans extends PredicateHelper {
       case other                => other.children.flatMap(scans(_, Nil)) ++ other.expressions.flatMap(inSubqueries)
     }
 
-  private def inSubqueries(e: Expression): Seq[FileScan] =
+  private def inSubqueries(e: Expression): Seq[QueryScan] =
     e.collect { case s: SubqueryExpression if !isOfBroadcast(s) => s.plan }.flatMap(scans(_, Nil))
 
   /** Whether it only takes the rows that a join broadcasts. Its plan is a copy of the join's side and reads nothing. */

@@ -23,7 +23,7 @@ final case class Record(
     inputs: Seq[InputFile],
     outputs: Seq[OutputFile],
     layout: Option[String] = None,
-    way: Way = Way.InPlace,
+    way: CommitProtocol = CommitProtocol.InPlace,
     locationChanges: Seq[LocationChange] = Nil,
     root: Option[String] = None,
     lost: Seq[InputFile] = Nil
@@ -122,20 +122,20 @@ object Record {
 }
 
 /** How an operation exchanges files of the table for others. A record says it in the field `way`. */
-sealed abstract class Way(val name: String)
+sealed abstract class CommitProtocol(val name: String)
 
-object Way {
+object CommitProtocol {
 
   /** Files are renamed, on a disk or on HDFS, see `docs/design/commit.md`. */
-  case object InPlace extends Way("in-place")
+  case object InPlace extends CommitProtocol("in-place")
 
   /** Uploads are completed and files deleted, see `docs/design/commit.md`. */
-  case object ObjectStore extends Way("object-store")
+  case object ObjectStore extends CommitProtocol("object-store")
 
   /** The catalog is told of new folders. */
-  case object Catalog extends Way("catalog")
+  case object Catalog extends CommitProtocol("catalog")
 
-  val all: Seq[Way] = Seq(InPlace, ObjectStore, Catalog)
+  val all: Seq[CommitProtocol] = Seq(InPlace, ObjectStore, Catalog)
 }
 
 /** How far an operation has come. The suffix of its record's name says it. */

@@ -37,7 +37,7 @@ final case class TableFolder(root: Path, ops: FileOps, threads: Int) {
    * its own. Where files are exchanged on an object store, the name is what only one operation gets.
    */
   def record(record: Record, state: RecordState): Path = {
-    val isOwn = state.isUnfinished && record.way != Way.ObjectStore
+    val isOwn = state.isUnfinished && record.way != CommitProtocol.ObjectStore
     new Path(side, s"${recordName(record.version)}${if (isOwn) s"-${record.operationId}" else ""}.${state.suffix}")
   }
 

@@ -109,12 +109,12 @@ private[sparkzorder] object WorkerThreads {
  * @param attempts how often it is tried in all
  * @param firstPauseMillis before the second attempt
  */
-private[commit] final case class Patience(attempts: Int, firstPauseMillis: Long, sleep: Long => Unit) {
+private[commit] final case class Retries(attempts: Int, firstPauseMillis: Long, sleep: Long => Unit) {
 
   def apply[A](what: String)(work: => A): A = {
     @tailrec def again(left: Int): A = Try(work) match {
       case Failure(e: IOException) if left > 1 =>
-        Patience.log.warn(s"$what failed, trying again", e)
+        Retries.log.warn(s"$what failed, trying again", e)
         sleep(firstPauseMillis << (attempts - left))
         again(left - 1)
       case result => result.get
@@ -123,6 +123,6 @@ private[commit] final case class Patience(attempts: Int, firstPauseMillis: Long,
   }
 }
 
-private object Patience {
-  private val log = LoggerFactory.getLogger(classOf[Patience])
+private object Retries {
+  private val log = LoggerFactory.getLogger(classOf[Retries])
 }

@@ -39,7 +39,7 @@ private[sparkzorder] object WrittenNames {
  * The names of copies of stale appends, in the folder that the catalog names now, such as
  * `part-0-carried-<key>.c000.parquet`. Earlier versions named them `zorder-carried-<key>-part-0.c000.parquet`.
  */
-private[sparkzorder] object CarriedName {
+private[sparkzorder] object ForwardCopyName {
   private val Copy: Regex = ".+-carried-([0-9a-f]{16}-[0-9a-f]{16})(?:[-.].*)?".r
 
   def isOne(name: String): Boolean = Copy.pattern.matcher(name).matches
@@ -63,14 +63,14 @@ private[sparkzorder] object CarriedName {
 /**
  * Files that were copied from earlier folders.
  *
- * @param keys as [[CarriedName.key]] gives them
+ * @param keys as [[ForwardCopyName.key]] gives them
  */
 private[commit] final class CarriedFiles(keys: Set[String]) {
   private def pathOf(key: String) = key.takeWhile(_ != '-')
   private lazy val paths = keys.map(pathOf)
 
-  def has(meta: FileMeta): Boolean = keys(CarriedName.key(meta))
+  def has(meta: FileMeta): Boolean = keys(ForwardCopyName.key(meta))
 
   /** Whether the file was copied, and was changed or replaced since. */
-  def hasOther(meta: FileMeta): Boolean = !has(meta) && paths(pathOf(CarriedName.key(meta)))
+  def hasOther(meta: FileMeta): Boolean = !has(meta) && paths(pathOf(ForwardCopyName.key(meta)))
 }

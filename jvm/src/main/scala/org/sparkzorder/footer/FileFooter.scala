@@ -69,12 +69,12 @@ final case class FileFooter(
 final case class Encryption(footer: Boolean, columns: Set[Seq[String]]) {
   def isNone: Boolean = !footer && columns.isEmpty
 
-  @transient private lazy val folded: Set[Seq[String]] = columns.map(_.map(Places.fold))
+  @transient private lazy val folded: Set[Seq[String]] = columns.map(_.map(ColumnFinder.fold))
   @transient private lazy val foldedOrAbove: Set[Seq[String]] = folded.flatMap(_.inits)
 
   /** Whether statistics of the column, or of a field below it, would reveal encrypted values, in any case. */
   def hides(path: Seq[String]): Boolean = footer || (columns.nonEmpty && {
-    val column = path.map(Places.fold)
+    val column = path.map(ColumnFinder.fold)
     foldedOrAbove(column) || column.inits.exists(folded)
   })
 

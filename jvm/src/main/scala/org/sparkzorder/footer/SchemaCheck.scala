@@ -81,7 +81,7 @@ object SchemaCheck {
 
   /** @param exact whether the values must come back exactly as they are in the file */
   private final class Rules(val format: DataFormat, settings: FooterSettings, val exact: Boolean) {
-    def fold(name: String): String = if (settings.caseSensitive) name else Places.fold(name)
+    def fold(name: String): String = if (settings.caseSensitive) name else ColumnFinder.fold(name)
   }
 
   private def struct(

@@ -100,7 +100,7 @@ object TableIndex {
       mostBytes = mostBytes(table, files.size.toLong, columns.members.size)
     )
     val added =
-      UnreadableFiles.told(table) {
+      UnreadableFiles.translateErrors(table) {
         IndexBuilder.build(table.session, late, format, table.dataSchema, columns.keys, idOf(table, _), setting)
       }
     old.map(f => idOf(table, f)).map(id => id -> known(id)) ++ added

@@ -12,7 +12,7 @@ import org.sparkzorder.table.PlainTable
 private[sparkzorder] object UnreadableFiles {
 
   /** A file that is gone, or was exchanged, after the statement listed it. There is nothing to repair. */
-  def told[T](table: PlainTable)(work: => T): T =
+  def translateErrors[T](table: PlainTable)(work: => T): T =
     try work
     catch {
       case e: NotDataFileException if e.isGone =>

@@ -94,7 +94,7 @@ object MembershipKind {
 }
 
 /** The hashes that filters and sets of strings are made of. They are in files, so they must stay as they are. */
-private[sparkzorder] object ValueHash {
+private[sparkzorder] object MembershipHash {
   private val Seed = 42L
 
   def of(value: Long): Long = XXH64.hashLong(value, Seed)

@@ -62,7 +62,7 @@ object MembershipFormat {
       case _ =>
         val bits = new Array[Byte](filterBytes(numbers.length))
         val filter = new BlockSplitBloomFilter(bits)
-        numbers.foreach(n => filter.insertHash(if (areHashes) n else ValueHash.of(n)))
+        numbers.foreach(n => filter.insertHash(if (areHashes) n else MembershipHash.of(n)))
         Filter +: bits
     }
   }
@@ -147,9 +147,9 @@ private[sparkzorder] final class MembershipBuilder(
     if (numbers.size > MembershipFormat.MostValues) numbers = null
   }
 
-  def add(base: AnyRef, offset: Long, length: Int): Unit = add(ValueHash.of(base, offset, length))
+  def add(base: AnyRef, offset: Long, length: Int): Unit = add(MembershipHash.of(base, offset, length))
 
-  def add(bytes: Array[Byte]): Unit = add(ValueHash.of(bytes))
+  def add(bytes: Array[Byte]): Unit = add(MembershipHash.of(bytes))
 
   /** None if there are too many values. */
   def result(): Option[Array[Byte]] = Option(numbers).map { found =>

@@ -35,7 +35,7 @@ private[sparkzorder] object Input {
   ): Seq[Input] = {
     val format = DataFormat.of(table.formatName).get
     StatementProgress.current.foreach(_.enter(Phase.Footers, until = 0.05, files = files.size.toLong))
-    UnreadableFiles.told(table) {
+    UnreadableFiles.translateErrors(table) {
       val (schema, options) = (table.dataSchema, table.relation.options)
       val footers =
         Footers.readAll(table.session, files, format, schema, columns, options = options, withTraits = withTraits)

@@ -82,7 +82,7 @@ object StatementParser {
    * @throws StatementSyntaxError when the text is not one of our statements
    */
   def parse(sql: String, unquote: String => String, predicate: (String, Int) => Predicate): Statement = {
-    val lexer = new ZOrderSqlLexer(new AnyCase(CharStreams.fromString(sql)))
+    val lexer = new ZOrderSqlLexer(new UpperCaseStream(CharStreams.fromString(sql)))
     lexer.removeErrorListeners()
     val grammar = new Grammar(new CommonTokenStream(lexer))
     grammar.removeErrorListeners()
@@ -106,7 +106,7 @@ object StatementParser {
     }.next()
 
   private def withEnd(sql: String): Iterator[Token] = {
-    val lexer = new ZOrderSqlLexer(new AnyCase(CharStreams.fromString(sql)))
+    val lexer = new ZOrderSqlLexer(new UpperCaseStream(CharStreams.fromString(sql)))
     lexer.removeErrorListeners()
     Iterator.continually(lexer.nextToken()).filter(_.getChannel == Token.DEFAULT_CHANNEL)
   }
@@ -130,7 +130,7 @@ object StatementParser {
  * A text whose letters from a to z look like capitals to the lexer, and that stays as it was written in tokens. The
  * grammar's own option for this is unknown to the ANTLR of Spark 3.5.
  */
-private[parser] class AnyCase(text: CharStream) extends CharStream {
+private[parser] class UpperCaseStream(text: CharStream) extends CharStream {
   override def LA(offset: Int): Int = text.LA(offset) match {
     case letter if 'a' <= letter && letter <= 'z' => letter - 'a' + 'A'
     case other                                    => other

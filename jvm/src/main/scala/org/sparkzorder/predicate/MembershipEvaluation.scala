@@ -2,7 +2,7 @@ package org.sparkzorder.predicate
 
 import java.util.BitSet
 
-import org.sparkzorder.membership.{ColumnMembers, Membership, ValueHash}
+import org.sparkzorder.membership.{ColumnMembers, Membership, MembershipHash}
 import org.sparkzorder.stats._
 
 /**
@@ -100,8 +100,8 @@ private final class MembershipEvaluation(table: StatsTable) {
   /** Values that are looked for in many files, each with its hash. */
   private final class Sought(values: Array[Value]) {
     private val hashes = values.map {
-      case LongValue(v)  => ValueHash.of(v)
-      case b: BytesValue => ValueHash.of(b.bytes)
+      case LongValue(v)  => MembershipHash.of(v)
+      case b: BytesValue => MembershipHash.of(b.bytes)
     }
     private val numbers = values.zip(hashes).map {
       case (LongValue(v), _) => v

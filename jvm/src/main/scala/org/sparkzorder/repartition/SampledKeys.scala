@@ -6,7 +6,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.TaskContext
 
-import org.sparkzorder.write.sample.{BytesKeyValues, KeySample, KeyValues, LongKeyValues}
+import org.sparkzorder.write.sample.{SampledBytes, KeySample, SampledColumn, SampledLongs}
 
 /**
  * A sample of keys that is drawn before the number of rows is known. Each task keeps a random sample of its rows (a
@@ -57,14 +57,14 @@ final class SampledKeys(task: Int, capacity: Int) extends Serializable {
     )
   }
 
-  private def longs(values: IndexedSeq[Any]): KeyValues = {
+  private def longs(values: IndexedSeq[Any]): SampledColumn = {
     val nulls = new BitSet
     values.indices.foreach(i => if (values(i) == null) nulls.set(i))
-    new LongKeyValues(values.map(v => if (v == null) 0L else v.asInstanceOf[Long]).toArray, nulls)
+    new SampledLongs(values.map(v => if (v == null) 0L else v.asInstanceOf[Long]).toArray, nulls)
   }
 
-  private def bytes(values: IndexedSeq[Any]): KeyValues =
-    new BytesKeyValues(values.map(_.asInstanceOf[Array[Byte]]).toArray)
+  private def bytes(values: IndexedSeq[Any]): SampledColumn =
+    new SampledBytes(values.map(_.asInstanceOf[Array[Byte]]).toArray)
 }
 
 object SampledKeys {

@@ -93,7 +93,7 @@ private[scan] object SideFolderLook extends Logging {
 
   /** @param name how messages name the table in this folder */
   def orElse[A](name: Path => String, otherwise: => A)(look: => A): A =
-    try RecoveryErrors.told(name)(look)
+    try RecoveryErrors.translateErrors(name)(look)
     catch {
       case e @ (_: AccessControlException | _: AccessDeniedException) =>
         logWarning(s"A side folder may not be read, so the query reads what Spark lists: ${e.getMessage}", e)

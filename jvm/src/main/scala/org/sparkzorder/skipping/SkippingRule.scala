@@ -97,7 +97,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
             case Some(table)         => throw ExchangeAwareListing.unsettled(table.root)
           }
       }
-    try RecoveryErrors.told(name)(attempt(ExchangeAwareListing.MostLooks))
+    try RecoveryErrors.translateErrors(name)(attempt(ExchangeAwareListing.MostLooks))
     catch {
       case e: ZOrderRuntimeException    => throw e
       case NonFatal(e) if !mustUseViews =>

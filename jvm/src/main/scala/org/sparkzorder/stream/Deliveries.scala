@@ -20,7 +20,7 @@ private[stream] final class Deliveries(isWanted: String => Boolean = _ => true) 
   import Deliveries._
 
   private val read = mutable.HashSet.empty[String]
-  private val ways = mutable.HashMap.empty[String, Way]
+  private val ways = mutable.HashMap.empty[String, DeliveryMode]
 
   /** Contents to read when the stream sees this one. */
   def see(content: String, provenance: Provenance): Seq[String] = {
@@ -82,7 +82,7 @@ private[stream] final class Deliveries(isWanted: String => Boolean = _ => true) 
 }
 
 private[stream] object Deliveries {
-  sealed trait Way
-  case object ByInputs extends Way
-  case object ByOutputs extends Way
+  sealed trait DeliveryMode
+  case object ByInputs extends DeliveryMode
+  case object ByOutputs extends DeliveryMode
 }

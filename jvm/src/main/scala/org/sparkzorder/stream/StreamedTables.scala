@@ -50,7 +50,7 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
   def versions(files: Seq[Path]): Seq[(Path, StreamedTables.Version)] = StreamedTables.versions(settledOrFail(files))
 
   private def settledOrFail(files: Seq[Path]): Seq[(TableFolder, ReadableState)] =
-    RecoveryErrors.told(RecoveryErrors.quoted) {
+    RecoveryErrors.translateErrors(RecoveryErrors.quoted) {
       val found = settled(files)
       found.collectFirst { case (folder, s) if s.around.isDefined => folder.root }.foreach { root =>
         throw ZOrderErrors.halfPublished(RecoveryErrors.quoted(root), waitSeconds)

@@ -17,7 +17,7 @@ private[sparkzorder] object RecoveryErrors {
    *
    * @param name how messages name the table in this folder
    */
-  def told[A](name: Path => String)(look: => A): A =
+  def translateErrors[A](name: Path => String)(look: => A): A =
     try look
     catch {
       case e: HalfPublishedException  => throw of(name(e.table), "Recovery", e)

@@ -18,23 +18,23 @@ private[sparkzorder] object TableRoots {
    * the location is a folder that an operation made, else the location itself.
    */
   def of(session: SparkSession, location: Path): Path =
-    VersionDirectory.tableRootOf(location).filter(root => tells(session, root)).getOrElse(location)
+    VersionDirectory.tableRootOf(location).filter(root => usesCatalogMode(session, root)).getOrElse(location)
 
-  private def tells(session: SparkSession, root: Path): Boolean = {
+  private def usesCatalogMode(session: SparkSession, root: Path): Boolean = {
     val ops = ObjectStores.ops(Targets.fileSystem(session, root))
     LocationHistory.isUsedBy(TableState.look(root, ops))
   }
 
   /** Whether a folder is the root of a table that moves to new folders, is one of these, or is above them. */
-  def isMoving(session: SparkSession, folder: Path): Boolean = tells(session, folder) || isOfMoving(session, folder)
+  def isMoving(session: SparkSession, folder: Path): Boolean = usesCatalogMode(session, folder) || isVersionFolder(session, folder)
 
   /** The same without the root. Most folders are known by their names not to be one. */
-  def isOfMoving(session: SparkSession, folder: Path): Boolean =
-    (VersionDirectory.tableRootOf(folder) ++ VersionDirectory.tableRootBeside(folder)).exists(tells(session, _))
+  def isVersionFolder(session: SparkSession, folder: Path): Boolean =
+    (VersionDirectory.tableRootOf(folder) ++ VersionDirectory.tableRootBeside(folder)).exists(usesCatalogMode(session, _))
 
   def hasLeft(session: SparkSession, folder: Path): Boolean = {
     val root = VersionDirectory.tableRootOf(folder).getOrElse(folder)
-    tells(session, root) && historyOf(session, root).leftBy(folder.toString).isDefined
+    usesCatalogMode(session, root) && historyOf(session, root).leftBy(folder.toString).isDefined
   }
 
   /**
@@ -47,7 +47,7 @@ private[sparkzorder] object TableRoots {
     VersionDirectory.tableRootOf(location).foreach { root =>
       val ops = ObjectStores.ops(Targets.fileSystem(session, root))
       val files = ops.list(root).filter(StaleAppends.isVisible)
-      if (files.nonEmpty && !tells(session, root)) {
+      if (files.nonEmpty && !usesCatalogMode(session, root)) {
         val reason = "the table as it was before was overwritten"
         val unclear = new StaleAppendsUnclearException(root, location, files.map(_.path), reason)
         throw RecoveryErrors.of(name, "Locating", unclear)
@@ -61,7 +61,7 @@ private[sparkzorder] object TableRoots {
   def refuseChanged(table: TableLocation, folders: Seq[Path]): Unit =
     for {
       (root, some) <- folders.flatMap(f => VersionDirectory.tableRootOf(f).map(_ -> f)).groupMap(_._1)(_._2)
-      if root != table.root && tells(table.session, root)
+      if root != table.root && usesCatalogMode(table.session, root)
       folder <- some.find(f => historyOf(table.session, root).knows(f.toString))
     } {
       def shown(path: Path) = path.toUri.getPath

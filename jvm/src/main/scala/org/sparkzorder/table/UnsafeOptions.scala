@@ -180,7 +180,7 @@ private[sparkzorder] object TiedFiles {
       }
     }
 
-  def told[T](table: TableLocation)(work: => T): T =
+  def translateErrors[T](table: TableLocation)(work: => T): T =
     try work
     catch { case e: TiedFileException => throw RecoveryErrors.of(table.name, "OPTIMIZE", e) }
 }

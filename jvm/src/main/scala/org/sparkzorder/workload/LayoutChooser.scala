@@ -13,7 +13,7 @@ import org.sparkzorder.layout.LayoutSpec
  * @param runnerUp the best of the other layouts that were tried, if there were any; one that differs only in weights is
  *   not another
  */
-final case class Choice(
+final case class ChosenTrial(
     trial: Trial,
     touched: Double,
     naive: Double,
@@ -50,7 +50,7 @@ object LayoutChooser {
    * @param most the most columns of a layout
    * @param current the table's layout, if it is one of these columns
    */
-  def choose(estimate: LayoutEstimate, columns: Seq[ConstrainedColumn], most: Int, current: Option[Trial]): Choice =
+  def choose(estimate: LayoutEstimate, columns: Seq[ConstrainedColumn], most: Int, current: Option[Trial]): ChosenTrial =
     new LayoutChooser(estimate).choose(columns, most, current)
 
   private final case class Measured(trial: Trial, touched: Double) {
@@ -67,16 +67,16 @@ private final class LayoutChooser(estimate: LayoutEstimate) {
 
   private val tried = scala.collection.mutable.ArrayBuffer.empty[Measured]
 
-  def choose(columns: Seq[ConstrainedColumn], most: Int, current: Option[Trial]): Choice = {
+  def choose(columns: Seq[ConstrainedColumn], most: Int, current: Option[Trial]): ChosenTrial = {
     val naive = measured(Trial(LayoutSpec.ZOrder, columns.take(most).map(_ -> 1d)))
     val grown = measured(grow(columns, most))
     val start = if (naive.isBetterThan(grown)) naive else grown
     val best = withBestCurve(withBestWeights(start))
     current.map(measured(_)) match {
       case Some(now) if now.touched * (1 - WorthRewriting) <= best.touched =>
-        Choice(now.trial, now.touched, naive.touched, Some(now.touched), kept = true, runnerUp(now.trial))
+        ChosenTrial(now.trial, now.touched, naive.touched, Some(now.touched), kept = true, runnerUp(now.trial))
       case now =>
-        Choice(best.trial, best.touched, naive.touched, now.map(_.touched), kept = false, runnerUp(best.trial))
+        ChosenTrial(best.trial, best.touched, naive.touched, now.map(_.touched), kept = false, runnerUp(best.trial))
     }
   }
 

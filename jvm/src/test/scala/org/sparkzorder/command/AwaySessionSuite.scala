@@ -9,7 +9,7 @@ import org.apache.hadoop.util.Progressable
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.{InRest, LocalSpark}
-import org.sparkzorder.commit.Meters
+import org.sparkzorder.commit.OperationMetrics
 
 /** The local disk, which becomes unreachable after a number of calls. */
 final class AwayFs extends RawLocalFileSystem {
@@ -69,7 +69,7 @@ class AwaySessionSuite extends AnyFunSuite with LocalSpark {
         try spark.sql(statement).collect()
         catch { case _: Exception => failed += 1 }
         finally AwayFs.left = -1
-        assert(Meters.locksHeld == 0, s"$statement, away after $calls calls")
+        assert(OperationMetrics.locksHeld == 0, s"$statement, away after $calls calls")
       }
       assert(failed > 1, statement)
       spark.sql(statement).collect()

@@ -125,13 +125,13 @@ class NamesSuite extends AnyFunSuite {
   test("copies of stale appends begin and end as their originals, and those of earlier versions are known") {
     def meta(name: String) = FileMeta(new Path("/t", name), 10, 7, isDirectory = false)
     for (name <- Seq("part-00000-c000.snappy.parquet", "data_0.parquet", "000000_0")) {
-      val copy = CarriedName.of(meta(name))
-      assert(CarriedName.isOne(copy) && !CarriedName.isOne(name))
+      val copy = ForwardCopyName.of(meta(name))
+      assert(ForwardCopyName.isOne(copy) && !ForwardCopyName.isOne(name))
       val dot = if (name.contains('.')) name.indexOf('.') else name.length
       assert(copy.startsWith(name.take(dot)) && copy.endsWith(name.drop(dot)))
-      assert(CarriedName.of(meta(copy)) == copy && CarriedName.key(meta(copy)) == CarriedName.key(meta(name)))
-      val old = s"zorder-carried-${CarriedName.key(meta(name))}-$name"
-      assert(CarriedName.isOne(old) && CarriedName.key(meta(old)) == CarriedName.key(meta(name)))
+      assert(ForwardCopyName.of(meta(copy)) == copy && ForwardCopyName.key(meta(copy)) == ForwardCopyName.key(meta(name)))
+      val old = s"zorder-carried-${ForwardCopyName.key(meta(name))}-$name"
+      assert(ForwardCopyName.isOne(old) && ForwardCopyName.key(meta(old)) == ForwardCopyName.key(meta(name)))
     }
   }
 

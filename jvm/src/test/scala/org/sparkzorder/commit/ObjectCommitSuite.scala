@@ -313,7 +313,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     val small = new SmallTable(Seq(""))
     val there = small.folder
     there.ops.mkdirs(there.side)
-    val ofStore = record.copy(way = Way.ObjectStore)
+    val ofStore = record.copy(way = CommitProtocol.ObjectStore)
     there.ops.writeNew(there.record(ofStore, RecordState.Publishing), RecordJson.write(ofStore))
     val file = SideListing.records(there.ops.list(there.side)).head
     assert(intercept[UnreadableRecordException](RecordJson.read(there, file)).getMessage.contains("an object store"))

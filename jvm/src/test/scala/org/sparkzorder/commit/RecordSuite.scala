@@ -127,7 +127,7 @@ class RecordSuite extends AnyFunSuite {
       Seq(copy)
     )
     val told =
-      record.copy(way = Way.Catalog, inputs = Nil, outputs = Nil, locationChanges = Seq(change))
+      record.copy(way = CommitProtocol.Catalog, inputs = Nil, outputs = Nil, locationChanges = Seq(change))
     assert(RecordJson.parse(RecordJson.write(told), new Path("r")) == told)
     assert(told.brought == Seq(copy))
   }

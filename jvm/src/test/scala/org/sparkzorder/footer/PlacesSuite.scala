@@ -2,8 +2,8 @@ package org.sparkzorder.footer
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.footer.Place._
-import org.sparkzorder.footer.Places.fold
+import org.sparkzorder.footer.ColumnLookup._
+import org.sparkzorder.footer.ColumnFinder.fold
 
 class PlacesSuite extends AnyFunSuite {
 
@@ -19,7 +19,7 @@ class PlacesSuite extends AnyFunSuite {
       caseSensitive <- Seq(true, false)
     } {
       val fields = names.zipWithIndex.map { case (name, i) => name -> Int.box(i) }
-      val found = new Places[Integer](-1, caseSensitive, _ => false, _ => fields).of(Seq(wanted))
+      val found = new ColumnFinder[Integer](-1, caseSensitive, _ => false, _ => fields).of(Seq(wanted))
       val exact = names.indices.filter(names(_) == wanted)
       val similar = names.indices.filter(i => fold(names(i)) == fold(wanted))
       val expected = (if (caseSensitive) exact else similar) match {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-import org.sparkzorder.membership.{MembershipKind, ValueHash}
+import org.sparkzorder.membership.{MembershipKind, MembershipHash}
 import org.sparkzorder.stats._
 
 /** The values of columns in an index file. */
@@ -31,7 +31,7 @@ class MemberBlocksSuite extends AnyFunSuite {
 
   private def has(index: IndexSnapshot, name: String, value: Long): Option[Boolean] = {
     val ordinal = index.ordinalOf(name, 1L, 1L)
-    index.members(k.path, k.dataType).flatMap(_.reader(all)(ordinal)).map(_.mayHave(value, ValueHash.of(value)))
+    index.members(k.path, k.dataType).flatMap(_.reader(all)(ordinal)).map(_.mayHave(value, MembershipHash.of(value)))
   }
 
   private val files = Seq.tabulate(40)(i => file(s"f$i", Seq(i.toLong, 100L + i, 1000L * i)))
@@ -59,7 +59,7 @@ class MemberBlocksSuite extends AnyFunSuite {
     (0 until 40 by 2).foreach(wanted.set)
     val reader = index.members(k.path, k.dataType).get.reader(wanted)
     reads = 0
-    (0 until 40 by 2).foreach(i => assert(reader(i).exists(_.mayHave(i.toLong, ValueHash.of(i.toLong)))))
+    (0 until 40 by 2).foreach(i => assert(reader(i).exists(_.mayHave(i.toLong, MembershipHash.of(i.toLong)))))
     assert(reads == 1)
     (0 until 40 by 2).foreach(i => assert(reader(i).isDefined))
     assert(reads == 1)

@@ -9,9 +9,9 @@ import org.scalatest.funsuite.AnyFunSuite
 class MembershipSuite extends AnyFunSuite {
 
   private implicit class Lookup(members: Membership) {
-    def has(value: Long): Boolean = members.mayHave(value, ValueHash.of(value))
+    def has(value: Long): Boolean = members.mayHave(value, MembershipHash.of(value))
     def has(bytes: Array[Byte]): Boolean = {
-      val hash = ValueHash.of(bytes)
+      val hash = MembershipHash.of(bytes)
       members.mayHave(hash, hash)
     }
   }
@@ -115,7 +115,7 @@ class MembershipSuite extends AnyFunSuite {
       val parquet = new BlockSplitBloomFilter(bytes.tail)
       val members = MembershipFormat.read(bytes)
       (values ++ Seq.fill(2000)(random.nextLong())).foreach(v =>
-        assert(members.has(v) == parquet.findHash(ValueHash.of(v)))
+        assert(members.has(v) == parquet.findHash(MembershipHash.of(v)))
       )
     }
   }

@@ -87,7 +87,7 @@ final class CatalogCommitter(
     }
 
   private def commit(record: Record): Record = {
-    val complete = withAppended(record.copy(way = Way.Catalog))
+    val complete = withAppended(record.copy(way = CommitProtocol.Catalog))
     // An operation that was undone leaves no gap in the history.
     val numbered = complete.copy(version = SideListing.nextVersion(SideListing.newestPublished(lock.listing())))
     Record.check(numbered, lock.operationId)
@@ -135,7 +135,7 @@ final class CatalogCommitter(
   private def dropStale(switch: LocationChange): Unit = {
     val needed = switch.outputs.map(o => o.name).toSet
     ops.list(new Path(switch.to))
-      .filter(m => StaleAppends.isVisible(m) && CarriedName.isOne(m.name) && !needed(m.name))
+      .filter(m => StaleAppends.isVisible(m) && ForwardCopyName.isOne(m.name) && !needed(m.name))
       .foreach { m =>
         lock.checkInARow()
         ops.delete(m.path)

@@ -40,7 +40,7 @@ private[sparkzorder] object CatalogRecovery {
 
   /** Whether a folder has files of other programs. Then the catalog has named it, and its record may be lost. */
   private def hasOthers(ops: FileOps, dir: Path, operationId: String): Boolean = {
-    def isWritten(name: String) = WrittenNames.isOurs(name) || CarriedName.isOne(name) || name.contains(operationId)
+    def isWritten(name: String) = WrittenNames.isOurs(name) || ForwardCopyName.isOne(name) || name.contains(operationId)
     ops.list(dir).filter(m => FileNames.isData(m.name)).exists { m =>
       if (m.isDirectory) hasOthers(ops, m.path, operationId) else !isWritten(m.name)
     }

@@ -51,7 +51,7 @@ private[sparkzorder] object CatalogRestore {
       gone.map(_.modificationTime).minOption.foreach { since =>
         val own = switch.outputs.map(_.path).toSet
         val others = rows.values.filter(m => m.path.getParent == at && !own(m.path.toString))
-        val young = others.filter(m => m.modificationTime >= since && !CarriedName.isOne(m.name))
+        val young = others.filter(m => m.modificationTime >= since && !ForwardCopyName.isOne(m.name))
         refuse(version, Beside, young.map(_.path.toString).toSeq.sorted)
       }
       val from = new Path(switch.from)
@@ -70,20 +70,20 @@ private[sparkzorder] object CatalogRestore {
       refuse(version, Gone, gone)
       val (there, elsewhere) = rows.keys.toVector.sorted.map(now).partition(_.path.getParent == at)
       // Of a stale append that was copied forward, the original may be in the folder itself.
-      val originals = visible(at).map(m => CarriedName.key(m) -> m).toMap
-      val (back, brought) = elsewhere.partition(m => originals.contains(CarriedName.key(m)))
-      val rewritten = back.filter(m => originals(CarriedName.key(m)).length != m.length)
+      val originals = visible(at).map(m => ForwardCopyName.key(m) -> m).toMap
+      val (back, brought) = elsewhere.partition(m => originals.contains(ForwardCopyName.key(m)))
+      val rewritten = back.filter(m => originals(ForwardCopyName.key(m)).length != m.length)
       refuse(version, Changed, rewritten.map(_.path.toString))
-      val kept = there ++ back.map(m => originals(CarriedName.key(m)))
+      val kept = there ++ back.map(m => originals(ForwardCopyName.key(m)))
       // The original of a file that was copied forward, and whose copy was deleted since.
       val isReplaced = history.replacedIn(at.toString)
       val carried = FolderNotes.in(at, ops).carried
       val deleted = visible(at).filter { m =>
-        !CarriedName.isOne(m.name) && !kept.exists(_.path == m.path) &&
+        !ForwardCopyName.isOne(m.name) && !kept.exists(_.path == m.path) &&
         (isReplaced(m) || carried.has(m) || carried.hasOther(m))
       }
       refuse(version, Changed, deleted.map(_.path.toString))
-      WayBack(partition, start, at, kept.distinctBy(_.path), brought.distinctBy(CarriedName.key), all, lost)
+      WayBack(partition, start, at, kept.distinctBy(_.path), brought.distinctBy(ForwardCopyName.key), all, lost)
     }
   }
 

@@ -61,7 +61,7 @@ private[sparkzorder] object CopyForward {
     files.groupBy(_.path.getParent).foreach { case (from, some) =>
       TiedNames.refuse(home.ops.list(from), some.map(_.name).toSet, TiedFileException.Moves)
     }
-    copied(home, lock, files, to)(CarriedName.of)
+    copied(home, lock, files, to)(ForwardCopyName.of)
   }
 
   /**

@@ -148,9 +148,9 @@ object LocationHistory {
   def isUsedBy(state: TableState): Boolean = state match {
     case TableState.NoSideFolder     => false
     case side: TableState.SideFolder =>
-      side.moving.nonEmpty || newest(side).exists(_.way == Way.Catalog) ||
+      side.moving.nonEmpty || newest(side).exists(_.way == CommitProtocol.Catalog) ||
       side.undone.headOption.filter(_.version > side.version).flatMap(History.readable(side.folder, _))
-        .exists(_.way == Way.Catalog)
+        .exists(_.way == CommitProtocol.Catalog)
   }
 
   private def newest(side: TableState.SideFolder): Option[Record] =

@@ -26,7 +26,7 @@ private[sparkzorder] final class StaleAppends(view: CatalogView) {
     if (earlier.isEmpty) Nil
     else {
       lazy val own = ops.list(current).filter(isVisible)
-      lazy val copies = new CarriedFiles(own.filter(m => CarriedName.isOne(m.name)).map(CarriedName.key).toSet)
+      lazy val copies = new CarriedFiles(own.filter(m => ForwardCopyName.isOne(m.name)).map(ForwardCopyName.key).toSet)
       earlier.flatMap { left =>
         val found = in(left, current)
         if (found.exists(copies.hasOther)) unclear(left, current, found, Changed)
@@ -119,7 +119,7 @@ private[sparkzorder] object FolderNotes {
 
   private[catalog] def vacuumed(operationId: String): String = Vacuumed + operationId
 
-  private[catalog] def carried(file: FileMeta): String = Carried + CarriedName.key(file)
+  private[catalog] def carried(file: FileMeta): String = Carried + ForwardCopyName.key(file)
 
   def isOne(meta: FileMeta): Boolean = !meta.isDirectory && Seq(Left, Vacuumed, Carried).exists(meta.name.startsWith)
 

@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.Path
 import org.slf4j.{Logger, LoggerFactory}
 
 import org.sparkzorder.commit._
-import org.sparkzorder.commit.storage.Listing
+import org.sparkzorder.commit.storage.FolderListing
 
 /**
  * The table's lock, which is held. A daemon thread sets the file's time as its heartbeat. It never
@@ -37,7 +37,7 @@ final class Lock private[commit] (
 
   @volatile private[commit] var publishing = false
 
-  Meters.held.add(this)
+  OperationMetrics.held.add(this)
 
   private val isBeating = new AtomicBoolean
 
@@ -103,7 +103,7 @@ final class Lock private[commit] (
    * @throws java.io.IOException when the listing comes too late
    */
   private[commit] def listing(): Seq[FileMeta] = {
-    val found = Listing.showing(folder, path, settings.sleep)
+    val found = FolderListing.showing(folder, path, settings.sleep)
     if (found.isEmpty) check()
     found
   }
@@ -145,7 +145,7 @@ final class Lock private[commit] (
 
   private def stop(): Unit = {
     held = false
-    Meters.held.remove(this)
+    OperationMetrics.held.remove(this)
     beating.cancel(false)
     ()
   }

@@ -7,7 +7,7 @@ import scala.annotation.tailrec
 import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit._
-import org.sparkzorder.commit.storage.Listing
+import org.sparkzorder.commit.storage.FolderListing
 
 object Locking {
   import LockState._
@@ -60,7 +60,7 @@ object Locking {
     try {
       put(folder, path, Owner.write(owner))
       // Two owners may come at once. The one whose file is the later one sees both.
-      val statuses = Listing.showing(folder, path, settings.sleep)
+      val statuses = FolderListing.showing(folder, path, settings.sleep)
       val own = statuses.find(_.path.getName == path.getName)
         .getOrElse(throw new LockLostException(path, "it vanished at once"))
       val others = SideListing.locks(statuses).filter(_.path.getName != path.getName)

@@ -182,7 +182,7 @@ object RecordJson {
       inputs(text.inputs),
       text.outputs.map(output).toVector,
       text.layout,
-      Way.all.find(_.name == text.way).getOrElse(fail(s"the way '${text.way}' is not known")),
+      CommitProtocol.all.find(_.name == text.way).getOrElse(fail(s"the way '${text.way}' is not known")),
       text.locationChanges.toSeq.flatten.map(change),
       text.root,
       inputs(text.lost.toSeq.flatten)
@@ -199,7 +199,7 @@ object RecordJson {
     val record = parse(folder.ops.read(path, ReadLimit), path)
     if (record.version != file.version) throw new UnreadableRecordException(path, s"it says version ${record.version}")
     // The table may have been copied from one to the other in the midst of an operation.
-    val onStore = record.way == Way.ObjectStore
+    val onStore = record.way == CommitProtocol.ObjectStore
     if (file.state == RecordState.Publishing && onStore != ObjectFileOps.storeOf(folder).isDefined) {
       val where = if (onStore) "an object store" else "a file system"
       throw new UnreadableRecordException(path, s"its operation began on $where, and can be ended only there")

@@ -28,7 +28,7 @@ private[sparkzorder] final class FolderCommitter(
 
   private val ops = folder.ops
   private val operationId = lock.operationId
-  private val patience = Patience(Attempts, FirstPauseMillis, sleep)
+  private val retries = Retries(Attempts, FirstPauseMillis, sleep)
   private val places = new FolderPlaces(folder, folder.threads, () => ops.exists(lock.path))
   private var claimed = Seq.empty[String]
   private var prepared = Option.empty[Record]
@@ -85,7 +85,7 @@ private[sparkzorder] final class FolderCommitter(
 
   override def prepare(record: Record): Unit = {
     require(prepared.isEmpty, "prepared already")
-    val numbered = record.copy(version = nextVersion(lock, record), way = Way.InPlace)
+    val numbered = record.copy(version = nextVersion(lock, record), way = CommitProtocol.InPlace)
     val others = numbered.folders.map(_.folder).filterNot(claimed.contains)
     require(others.isEmpty, s"not claimed: $others")
     prepared = Some(numbered)
@@ -126,7 +126,7 @@ private[sparkzorder] final class FolderCommitter(
     def listing() = ops.list(folder.side)
     val millis = () => Some((System.nanoTime() - started) / 1000000)
     val result =
-      try patience(s"publishing in ${folder.root}")(settle.toTheEnd(() => listing(), millis))
+      try retries(s"publishing in ${folder.root}")(settle.toTheEnd(() => listing(), millis))
       catch {
         case e: IOException =>
           lock.abandon()
@@ -134,7 +134,7 @@ private[sparkzorder] final class FolderCommitter(
       } finally lock.publishing = false
     orLater("clean up")(settle.clean(result))
     val done = result.orConflict
-    Meters.trash(folder.root).addAndGet(
+    OperationMetrics.trash(folder.root).addAndGet(
       done.inputs.map(_.length).sum - done.outputs.filter(_.source.isDefined).map(_.length).sum
     )
     done

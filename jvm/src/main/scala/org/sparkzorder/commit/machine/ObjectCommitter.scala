@@ -31,7 +31,7 @@ private[sparkzorder] final class ObjectCommitter(
 ) extends Committer {
   import ObjectCommitter._
 
-  private val patience = Patience(Attempts, FirstPauseMillis, sleep)
+  private val retries = Retries(Attempts, FirstPauseMillis, sleep)
 
   private var marked = Seq.empty[String]
 
@@ -74,7 +74,7 @@ private[sparkzorder] final class ObjectCommitter(
     val newest = (SideListing.records(listed).map(_.version) :+ SideListing.newestPublished(listed)).max
     val numbered = record.copy(
       version = SideListing.nextVersion(newest),
-      way = Way.ObjectStore,
+      way = CommitProtocol.ObjectStore,
       inputs = inputs.map(i => i.copy(etag = atMark(i).flatMap(_.etag))),
       outputs = WorkerThreads.map(record.outputs, threads)(o => if (o.upload.isDefined) o else copyOf(o))
     )
@@ -122,7 +122,7 @@ private[sparkzorder] final class ObjectCommitter(
     val publish =
       new SettleOperation(new StorePlaces(store, folder, threads, isAlone, marked), folder, record, check, threads)
     val result =
-      try patience(s"publishing in ${folder.root}") {
+      try retries(s"publishing in ${folder.root}") {
           val settled =
             publish.toTheEnd(() => store.list(folder.side), () => Some((System.nanoTime() - started) / 1000000))
           publish.clean(settled)

@@ -45,7 +45,7 @@ private[commit] object AtomicFile {
  * Listings of a side folder on a file system that may list late, that is, show the folder as it was
  * at an earlier moment. If a listing shows a file, it is of a moment after that file was written.
  */
-private[commit] object Listing {
+private[commit] object FolderListing {
 
   /** How often the folder is listed until the file is shown. */
   private val Attempts = 10

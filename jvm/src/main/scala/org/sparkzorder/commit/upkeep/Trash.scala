@@ -75,7 +75,7 @@ object Trash {
       file <- folder.ops.list(trash.path) if !file.isDirectory
     } yield record.operationId -> file
     // Metrics report the size at the last look.
-    Meters.trash(folder.root).set(files.map(_._2.length).sum)
+    OperationMetrics.trash(folder.root).set(files.map(_._2.length).sum)
     val entries = history.map(e => e.record.operationId -> e).toMap
     val retired = files.groupMap(_._1)(_._2).toSeq.map { case (id, metas) =>
       RetiredFiles(byId(id), entries.get(id), metas.sortBy(_.path.toString))
@@ -148,7 +148,7 @@ object Trash {
       }
       retired.flatMap { of =>
         val kept = delete(folder, lock, of)
-        Meters.trash(folder.root).addAndGet(kept.flatMap(_.files).map(_.length).sum - of.bytes)
+        OperationMetrics.trash(folder.root).addAndGet(kept.flatMap(_.files).map(_.length).sum - of.bytes)
         kept
       }
     } catch {

@@ -49,7 +49,7 @@ private[footer] final class OrcFooter(
       schema,
       unreadable ++ quoted(reader),
       timestamps = None,
-      codec = if (reader.getNumberOfRows == 0) None else Some(Places.fold(reader.getCompressionKind.name)),
+      codec = if (reader.getNumberOfRows == 0) None else Some(ColumnFinder.fold(reader.getCompressionKind.name)),
       stats = judged.stats,
       loose = judged.loose,
       untrusted = judged.untrusted,
@@ -75,7 +75,7 @@ private[footer] final class OrcFooter(
     // Where the names agree with the table's one by one, it makes no difference how columns are found.
     val moved = positional && names != tableSchema.fieldNames.take(names.size).toSeq
     val statistics = new OrcStatistics(reader)
-    val places = new Places[TypeDescription](
+    val places = new ColumnFinder[TypeDescription](
       reader.getSchema,
       settings.caseSensitive,
       _.getCategory == TypeDescription.Category.STRUCT,
@@ -118,9 +118,9 @@ private[footer] final class OrcFooter(
     case None        => Nil
   }
 
-  private def judge(key: ColumnKey, place: Place[TypeDescription], statistics: OrcStatistics): JudgedColumn =
+  private def judge(key: ColumnKey, place: ColumnLookup[TypeDescription], statistics: OrcStatistics): JudgedColumn =
     place match {
-      case Place.Found(way, exact) if way.last.getCategory.isPrimitive =>
+      case ColumnLookup.Found(way, exact) if way.last.getCategory.isPrimitive =>
         // An ORC timestamp is a wall clock, which each JVM reads in its own time zone.
         if (exact && key.dataType == TimestampType)
           JudgedColumn(key, statistics.nulls(key.dataType, way.last), Some(SessionBound.ButForNulls))

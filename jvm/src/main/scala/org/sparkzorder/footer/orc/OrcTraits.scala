@@ -9,7 +9,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 import org.apache.orc.{OrcProto, Reader, StripeInformation, TypeDescription}
 
-import org.sparkzorder.footer.{Encryption, Places}
+import org.sparkzorder.footer.{Encryption, ColumnFinder}
 import org.sparkzorder.footer.traits.FileTraits
 
 private[footer] object OrcTraits {
@@ -23,7 +23,7 @@ private[footer] object OrcTraits {
       bloomFilters = if (encryption.isNone) bloomFilters(reader, footerOf) else Set.empty,
       encodings = Set.empty,
       hasPagesOfVersion2 = false,
-      codecs = if (reader.getNumberOfRows == 0) Set.empty else Set(Places.fold(reader.getCompressionKind.name))
+      codecs = if (reader.getNumberOfRows == 0) Set.empty else Set(ColumnFinder.fold(reader.getCompressionKind.name))
     )
   }
 

@@ -51,7 +51,7 @@ private[footer] final class ParquetFooter(
     val plain = rowGroups.flatten
     def isRepeated(chunk: ColumnChunkMetaData) = file.getSchema.getMaxRepetitionLevel(chunk.getPath.toArray: _*) > 0
     val writer = new ParquetWriter(file.getCreatedBy, key => Option(keys.get(key)), rowGroups, isRepeated)
-    val places = new Places[Type](file.getSchema, settings.caseSensitive, isStruct, fieldsOf)
+    val places = new ColumnFinder[Type](file.getSchema, settings.caseSensitive, isStruct, fieldsOf)
     val (stored, unreadable) = types.of(file.getSchema)
     val judged = Judgement(columns.map { key =>
       if (encryption.hides(key.path) || (byFieldId && !encryption.isNone))
@@ -91,7 +91,7 @@ private[footer] final class ParquetFooter(
     else Nil
 
   private def codecOf(chunks: Seq[ColumnChunkMetaData]): Option[String] = chunks.map(_.getCodec).distinct match {
-    case Seq(one) => Some(Places.fold(one.name))
+    case Seq(one) => Some(ColumnFinder.fold(one.name))
     case _        => None
   }
 
@@ -109,14 +109,14 @@ private[footer] final class ParquetFooter(
 
   private def judge(
       key: ColumnKey,
-      places: Places[Type],
+      places: ColumnFinder[Type],
       chunks: Seq[(Long, Map[ColumnPath, ColumnChunkMetaData])],
       writer: ParquetWriter,
       stored: StructType
   ): JudgedColumn = if (byFieldId) JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
   else places.of(key.path) match {
-    case Place.Found(way, _) if way.last.isRepetition(REPEATED) => JudgedColumn(key, StatisticsTrust.Unknown, None)
-    case Place.Found(way, exact) if way.last.isPrimitive        =>
+    case ColumnLookup.Found(way, _) if way.last.isRepetition(REPEATED) => JudgedColumn(key, StatisticsTrust.Unknown, None)
+    case ColumnLookup.Found(way, exact) if way.last.isPrimitive        =>
       val leaf = way.last.asPrimitiveType
       val column = ColumnPath.get(namesOf(way): _*)
       val verdict =
@@ -126,7 +126,7 @@ private[footer] final class ParquetFooter(
           ParquetChunks.judge(key, leaf, isRequired(way), parts, writer)
         }
       JudgedColumn(key, verdict, if (exact) boundOf(key, leaf, writer) else Some(SessionBound.Always))
-    case Place.Found(way, exact) => JudgedColumn(key, judgeGroup(key, way, exact, chunks, writer, stored), None)
+    case ColumnLookup.Found(way, exact) => JudgedColumn(key, judgeGroup(key, way, exact, chunks, writer, stored), None)
     case other                   => JudgedColumn.without(key, other)
   }
 

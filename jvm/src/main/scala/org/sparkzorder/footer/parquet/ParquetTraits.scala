@@ -15,7 +15,7 @@ import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.schema.MessageType
 
 import org.sparkzorder.footer.traits.FileTraits
-import org.sparkzorder.footer.{NotDataFileException, Places}
+import org.sparkzorder.footer.{NotDataFileException, ColumnFinder}
 
 private[footer] object ParquetTraits {
 
@@ -36,7 +36,7 @@ private[footer] object ParquetTraits {
         c.getEncodings.asScala.filterNot(e => Known(e.name)).map(c.getPrimitiveType.getPrimitiveTypeName -> _)
       }.toSet,
       hasPagesOfVersion2 = chunks.exists(c => Option(c.getEncodingStats).exists(_.usesV2Pages)),
-      codecs = chunks.iterator.map(c => Places.fold(c.getCodec.name)).toSet
+      codecs = chunks.iterator.map(c => ColumnFinder.fold(c.getCodec.name)).toSet
     )
   }
 

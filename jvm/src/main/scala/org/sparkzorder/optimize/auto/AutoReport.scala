@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{DoubleType, LongType, StringType, StructType}
 
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.optimize.ChosenLayout
-import org.sparkzorder.workload.{Choice, ColumnUse, Form, KindSketch, Trial, WorkloadSketch}
+import org.sparkzorder.workload.{ChosenTrial, ColumnUse, Form, KindSketch, Trial, WorkloadSketch}
 
 /**
  * What AUTO chose, and why.
@@ -52,7 +52,7 @@ private[auto] final class AutoReason(sketch: WorkloadSketch, files: Long, compar
   import AutoReason._
 
   def report(
-      choice: Choice,
+      choice: ChosenTrial,
       queries: Long,
       chosen: LayoutSpec,
       specOf: Trial => LayoutSpec,
@@ -70,7 +70,7 @@ private[auto] final class AutoReason(sketch: WorkloadSketch, files: Long, compar
     )
   }
 
-  private def text(choice: Choice, queryShare: Double): String = {
+  private def text(choice: ChosenTrial, queryShare: Double): String = {
     val kinds = sketch.ranked
     val more = if (kinds.length > MostKinds) s", and ${kinds.length - MostKinds} other kinds" else ""
     val asked = kinds.take(MostKinds).map { case (kind, s) => told(kind, s) }.mkString(", ")

@@ -46,7 +46,7 @@ private[sparkzorder] object CommitMode {
     if (VersionDirectory.parentOf(table.root).isEmpty)
       throw ZOrderErrors.publishNeedsCatalog(table.name, "its folder is the root of a file system")
     SharedLocations.refuse(table)
-    if (isFirst) FolderBeside.refuse(table)
+    if (isFirst) SiblingFolderCheck.refuse(table)
     if (isFirst && hasRetired(table))
       throw ZOrderErrors.publishWay(
         table.name,
@@ -86,7 +86,7 @@ private[sparkzorder] object CommitMode {
 
   /** Refuses a folder of a table that moves to new ones, in a statement that names it by its path. */
   def refusePath(table: TableLocation, state: TableState): Unit = {
-    def isMoving = LocationHistory.isUsedBy(state) || TableRoots.isOfMoving(table.session, table.root)
+    def isMoving = LocationHistory.isUsedBy(state) || TableRoots.isVersionFolder(table.session, table.root)
     if (table.catalogTable.isEmpty && isMoving) throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)
   }
 }

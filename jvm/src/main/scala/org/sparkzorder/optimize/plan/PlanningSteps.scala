@@ -66,7 +66,7 @@ private final class PlanningSteps(context: StatementContext) {
       writeOptions = WriteSettings.options(table, layout.options),
       bloomFilters = context.bloomFilters,
       members = members(layout),
-      kept = UnreadableFiles.told(table)(PreservedByFormat.of(written, inputs, writeConf)),
+      kept = UnreadableFiles.translateErrors(table)(PreservedByFormat.of(written, inputs, writeConf)),
       maxRecords = maxRecords,
       untouched = work.rewrites.flatMap(_.rest).map(f => selection.indexed.of(TableIndex.idOf(table, f))),
       auto = layout.auto.map(_.report),

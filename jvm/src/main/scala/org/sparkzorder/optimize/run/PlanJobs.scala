@@ -63,7 +63,7 @@ private[sparkzorder] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Re
         throw e
     }
 
-  private def explain(failure: SparkException): Unit = UnreadableFiles.told(plan.table) {
+  private def explain(failure: SparkException): Unit = UnreadableFiles.translateErrors(plan.table) {
     val conf = plan.table.session.sessionState.newHadoopConf()
     DataFormat.of(plan.table.formatName).foreach(StripeFooters.explain(conf, _, failure))
   }

@@ -12,22 +12,22 @@ import org.sparkzorder.layout.{RowWidths, UnitLayout, ValueDistribution}
 import org.sparkzorder.stats.KeyEncoding
 
 /** One key column of the sampled rows, encoded by [[KeyEncoding]]. */
-sealed trait KeyValues extends Serializable {
+sealed trait SampledColumn extends Serializable {
 
   /** The value of row i: a long, a byte string or null. */
   def apply(i: Int): Any
 }
 
-final class LongKeyValues(values: Array[Long], nulls: BitSet) extends KeyValues {
+final class SampledLongs(values: Array[Long], nulls: BitSet) extends SampledColumn {
   def apply(i: Int): Any = if (nulls.get(i)) null else values(i)
 }
 
-final class BytesKeyValues(values: Array[Array[Byte]]) extends KeyValues {
+final class SampledBytes(values: Array[Array[Byte]]) extends SampledColumn {
   def apply(i: Int): Any = values(i)
 }
 
 /** The sampled rows of a task: the ordinal of each row's file, its tie, and its keys. */
-final class KeySample(val files: Array[Int], val ties: Array[Long], val columns: Array[KeyValues])
+final class KeySample(val files: Array[Int], val ties: Array[Long], val columns: Array[SampledColumn])
     extends Serializable {
   def rows: Int = files.length
 
@@ -90,8 +90,8 @@ object KeySample {
       }
     }
 
-    def result(): KeyValues =
-      if (encoding.isLong) new LongKeyValues(longs.toArray, nulls) else new BytesKeyValues(bytes.toArray)
+    def result(): SampledColumn =
+      if (encoding.isLong) new SampledLongs(longs.toArray, nulls) else new SampledBytes(bytes.toArray)
   }
 }
 

@@ -15,7 +15,7 @@ class UnitLayoutsSuite extends AnyFunSuite {
   private def text(n: Int): Array[Byte] = f"$n%060d".getBytes(java.nio.charset.StandardCharsets.US_ASCII)
 
   private def layout(rows: IndexedSeq[IndexedSeq[Int]], files: Int, curve: String, kept: Boolean): UnitLayout = {
-    val columns = rows.head.indices.map(c => new BytesKeyValues(rows.map(r => text(r(c))).toArray): KeyValues)
+    val columns = rows.head.indices.map(c => new SampledBytes(rows.map(r => text(r(c))).toArray): SampledColumn)
     val sample = new KeySample(new Array[Int](rows.size), Array.tabulate(rows.size)(_.toLong), columns.toArray)
     val shape = LayoutShape(curve, aligned = true)
     UnitLayouts(Array(0), IndexedSeq(files), encodings, Seq(1d, 1d), shape, stored = kept).of(Seq(sample)).units(0)
@@ -66,7 +66,7 @@ class UnitLayoutsSuite extends AnyFunSuite {
     val rows = random.shuffle((0 until 20000).toVector).map(v => IndexedSeq(v, v))
     val sample = rows.take(8000)
     for (files <- Seq(4, 7, 40)) {
-      val columns = rows.head.indices.map(c => new BytesKeyValues(sample.map(r => text(r(c))).toArray): KeyValues)
+      val columns = rows.head.indices.map(c => new SampledBytes(sample.map(r => text(r(c))).toArray): SampledColumn)
       val keys = new KeySample(new Array[Int](sample.size), Array.fill(sample.size)(random.nextLong()), columns.toArray)
       val shape = LayoutShape(LayoutSpec.Order, aligned = false)
       val unit =

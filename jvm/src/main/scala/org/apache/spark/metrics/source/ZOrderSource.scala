@@ -6,7 +6,7 @@ import com.codahale.metrics.{Gauge, MetricRegistry}
 import org.apache.spark.SparkEnv
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.commit.Meters
+import org.sparkzorder.commit.OperationMetrics
 import org.sparkzorder.skipping.SkippingErrors
 
 /**
@@ -27,10 +27,10 @@ private[spark] final class ZOrderSource extends Source {
     ()
   }
 
-  gauge("locks.held")(Meters.locksHeld.toLong)
-  gauge("locks.age.millis")(Meters.oldestLockMillis)
-  gauge("publishing.count")(Meters.publishing.toLong)
-  gauge("trash.bytes")(Meters.trashBytes)
+  gauge("locks.held")(OperationMetrics.locksHeld.toLong)
+  gauge("locks.age.millis")(OperationMetrics.oldestLockMillis)
+  gauge("publishing.count")(OperationMetrics.publishing.toLong)
+  gauge("trash.bytes")(OperationMetrics.trashBytes)
   gauge("skipping.errors.count")(SkippingErrors.total)
 }
 

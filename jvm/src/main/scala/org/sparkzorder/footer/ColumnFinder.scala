@@ -3,23 +3,23 @@ package org.sparkzorder.footer
 import java.util.{IdentityHashMap, Locale}
 
 /** Where a file has a column of the table. */
-private[footer] sealed trait Place[+T]
+private[footer] sealed trait ColumnLookup[+T]
 
-private[footer] object Place {
+private[footer] object ColumnLookup {
 
   /**
    * The fields from the top-level one down. It is exact if all names agree in case, and no other name does but for it.
    */
-  final case class Found[T](way: Seq[T], exact: Boolean) extends Place[T]
+  final case class Found[T](way: Seq[T], exact: Boolean) extends ColumnLookup[T]
 
   /** @param inAnyCase whether the file has the name in no case, so that no session finds it */
-  final case class Lacking(inAnyCase: Boolean) extends Place[Nothing]
+  final case class Lacking(inAnyCase: Boolean) extends ColumnLookup[Nothing]
 
   /** Several columns of the file could be meant. */
-  case object Unclear extends Place[Nothing]
+  case object Unclear extends ColumnLookup[Nothing]
 
   /** What is above the column is no struct. */
-  case object NoStruct extends Place[Nothing]
+  case object NoStruct extends ColumnLookup[Nothing]
 }
 
 /**
@@ -28,7 +28,7 @@ private[footer] object Place {
  *
  * @param fieldsOf the fields of a struct with their names
  */
-private[footer] final class Places[T <: AnyRef](
+private[footer] final class ColumnFinder[T <: AnyRef](
     root: T,
     caseSensitive: Boolean,
     isStruct: T => Boolean,
@@ -37,25 +37,25 @@ private[footer] final class Places[T <: AnyRef](
   private val structs = new IdentityHashMap[T, Map[String, Seq[(String, T)]]]
 
   /** @param column a table's column, or a field in its structs */
-  def of(column: Seq[String]): Place[T] = find(root, column.toList, Nil, exact = true)
+  def of(column: Seq[String]): ColumnLookup[T] = find(root, column.toList, Nil, exact = true)
 
-  private def find(struct: T, names: List[String], way: List[T], exact: Boolean): Place[T] = {
-    val fields = structs.computeIfAbsent(struct, s => fieldsOf(s).groupBy(f => Places.fold(f._1)))
-    val similar = fields.getOrElse(Places.fold(names.head), Nil)
+  private def find(struct: T, names: List[String], way: List[T], exact: Boolean): ColumnLookup[T] = {
+    val fields = structs.computeIfAbsent(struct, s => fieldsOf(s).groupBy(f => ColumnFinder.fold(f._1)))
+    val similar = fields.getOrElse(ColumnFinder.fold(names.head), Nil)
     val same = similar.filter(_._1 == names.head)
     val found = if (caseSensitive) same else similar
     // ORC's reader finds fields of structs in any case, and takes the last one.
     val isExact = exact && similar.size == 1 && same.nonEmpty
     found match {
-      case Nil                                => Place.Lacking(similar.isEmpty && exact)
-      case Seq((_, it)) if names.tail.isEmpty => Place.Found((it :: way).reverse, isExact)
+      case Nil                                => ColumnLookup.Lacking(similar.isEmpty && exact)
+      case Seq((_, it)) if names.tail.isEmpty => ColumnLookup.Found((it :: way).reverse, isExact)
       case Seq((_, it)) if isStruct(it)       => find(it, names.tail, it :: way, isExact)
-      case Seq(_)                             => Place.NoStruct
-      case _                                  => Place.Unclear
+      case Seq(_)                             => ColumnLookup.NoStruct
+      case _                                  => ColumnLookup.Unclear
     }
   }
 }
 
-private[footer] object Places {
+private[footer] object ColumnFinder {
   def fold(name: String): String = name.toLowerCase(Locale.ROOT)
 }

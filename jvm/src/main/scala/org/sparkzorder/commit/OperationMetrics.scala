@@ -19,7 +19,7 @@ private[commit] trait HeldLock {
 }
 
 /** What this JVM is doing to tables right now, for Spark's metrics. Reading a meter asks no file system. */
-object Meters {
+object OperationMetrics {
 
   /** The bytes in the trash are remembered for so many tables. */
   private val MaxTables = 10000

@@ -13,7 +13,7 @@ import org.sparkzorder.errors.ZOrderErrors
  * A table that moves to new folders gets one beside its own. Refuses this where others
  * may take that folder for a part of their data, before anything is made.
  */
-private[sparkzorder] object FolderBeside {
+private[sparkzorder] object SiblingFolderCheck {
 
   def refuse(table: TableLocation): Unit =
     for { made <- VersionDirectory.parentOf(table.root); reason <- obstacle(table) }
