@@ -137,11 +137,17 @@ private[skipping] object ScannedTable {
     /** The files at other places, by folder. */
     def leftOut(places: BitSet): Seq[LeftOut] =
       if (places.cardinality == count) Nil
-      else {
-        val listed = files.groupBy(_.getPath.getParent)
-        outOf(places).map(_.fileStatus).toVector.groupBy(_.getPath.getParent)
-          .map { case (folder, out) => LeftOut(folder, out, listed(folder).size) }.toVector
-      }
+      else
+        files.indices.groupBy(i => folder(files(i).getPath)).valuesIterator.flatMap { of =>
+          val out = of.filterNot(places.get).map(files(_).fileStatus)
+          if (out.isEmpty) None else Some(LeftOut(out.head.getPath.getParent, out, of.size))
+        }.toVector
+
+    /** The name of a file's folder, without making a path for each of many files. */
+    private def folder(file: Path): String = {
+      val name = file.toUri.toString
+      name.substring(0, name.lastIndexOf('/'))
+    }
 
     /** `places` with the bits of these files set as well. */
     def including(paths: Set[Path], places: BitSet): BitSet = {
