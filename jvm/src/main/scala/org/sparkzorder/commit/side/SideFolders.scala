@@ -91,8 +91,9 @@ object SideFolders {
  * Tables over folders of one another, as `/x` and `/x/sub`. They share data files, so statements refuse
  * one of them as soon as the other has a history, an index or a lock.
  *
- * Both directions are asked under the table's own lock. So of two statements that begin at once, at least
- * one sees the other's lock.
+ * Both directions are asked under the table's own lock. So of two statements that begin at once, at least one sees the
+ * other's lock. Below is asked for exchanges in place only: on an object store one operation alone can have a folder's
+ * marker.
  */
 object NestedTables {
 
