@@ -21,8 +21,8 @@ COLUMNS = 90
 
 HEAD = """# Errors
 
-Each error of spark-zorder has a condition, which programs can ask for, and an SQLSTATE. With Spark
-3.5, ask `getErrorClass()` in place of `getCondition()`.
+Each error has a condition and an SQLSTATE. With Spark 3.5, ask `getErrorClass()` in place of
+`getCondition()`.
 
 <!-- table: flights -->
 ```python
@@ -38,9 +38,9 @@ except PySparkException as error:
 ZORDER_COLUMN_NOT_FOUND 42703 `planet`
 ```
 
-Each message says what happened and what to do. Names in `<..>` stand for what it fills in. No error
-loses a row. [The guarantees](../guarantees.md#what-it-promises) name the two that tell of rows
-which may be visible twice.
+Names in `<..>` stand for what a message fills in. No error loses a row. [The
+guarantees](../guarantees.md#what-it-promises) name the two that tell of rows which may be visible
+twice.
 """
 
 
