@@ -5,7 +5,7 @@ import java.sql.Timestamp
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.commit.{TableFolder, CommitProtocol}
+import org.sparkzorder.commit.{CommitProtocol, TableFolder}
 import org.sparkzorder.commit.catalog.LocationHistory
 import org.sparkzorder.commit.log.{History, HistoryEntry, TableState}
 import org.sparkzorder.commit.upkeep.Trash

@@ -95,9 +95,10 @@ private[footer] object JudgedColumn {
 
   /** The verdict for a column of which no statistics are found. */
   def without(key: ColumnKey, place: ColumnLookup[_]): JudgedColumn = place match {
-    case ColumnLookup.Lacking(true)                  => JudgedColumn(key, StatisticsTrust.Missing, None)
-    case ColumnLookup.Lacking(false) | ColumnLookup.Unclear => JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
-    case _                                    => JudgedColumn(key, StatisticsTrust.Unknown, None)
+    case ColumnLookup.Lacking(true)                         => JudgedColumn(key, StatisticsTrust.Missing, None)
+    case ColumnLookup.Lacking(false) | ColumnLookup.Unclear =>
+      JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
+    case _ => JudgedColumn(key, StatisticsTrust.Unknown, None)
   }
 }
 

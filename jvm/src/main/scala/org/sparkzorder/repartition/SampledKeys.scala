@@ -6,7 +6,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.TaskContext
 
-import org.sparkzorder.write.sample.{SampledBytes, KeySample, SampledColumn, SampledLongs}
+import org.sparkzorder.write.sample.{KeySample, SampledBytes, SampledColumn, SampledLongs}
 
 /**
  * A sample of keys that is drawn before the number of rows is known. Each task keeps a random sample of its rows (a

@@ -26,11 +26,15 @@ private[sparkzorder] object TableRoots {
   }
 
   /** Whether a folder is the root of a table that moves to new folders, is one of these, or is above them. */
-  def isMoving(session: SparkSession, folder: Path): Boolean = usesCatalogMode(session, folder) || isVersionFolder(session, folder)
+  def isMoving(session: SparkSession, folder: Path): Boolean =
+    usesCatalogMode(session, folder) || isVersionFolder(session, folder)
 
   /** The same without the root. Most folders are known by their names not to be one. */
   def isVersionFolder(session: SparkSession, folder: Path): Boolean =
-    (VersionDirectory.tableRootOf(folder) ++ VersionDirectory.tableRootBeside(folder)).exists(usesCatalogMode(session, _))
+    (VersionDirectory.tableRootOf(folder) ++ VersionDirectory.tableRootBeside(folder)).exists(usesCatalogMode(
+      session,
+      _
+    ))
 
   def hasLeft(session: SparkSession, folder: Path): Boolean = {
     val root = VersionDirectory.tableRootOf(folder).getOrElse(folder)

@@ -173,7 +173,7 @@ private[sparkzorder] object TiedFiles {
   def refuse(table: TableLocation, files: Seq[Path], beside: Seq[FileMeta]): Unit =
     if (beside.exists(m => TiedNames.mayBe(m.name))) {
       val names = files.groupMap(_.getParent.toUri.getPath)(_.getName).map { case (f, all) => f -> all.toSet }
-      told(table) {
+      translateErrors(table) {
         beside.groupBy(_.path.getParent.toUri.getPath).foreach { case (folder, entries) =>
           TiedNames.refuse(entries, names.getOrElse(folder, Set.empty[String]), TiedFileException.Moves)
         }

@@ -50,7 +50,12 @@ object LayoutChooser {
    * @param most the most columns of a layout
    * @param current the table's layout, if it is one of these columns
    */
-  def choose(estimate: LayoutEstimate, columns: Seq[ConstrainedColumn], most: Int, current: Option[Trial]): ChosenTrial =
+  def choose(
+      estimate: LayoutEstimate,
+      columns: Seq[ConstrainedColumn],
+      most: Int,
+      current: Option[Trial]
+  ): ChosenTrial =
     new LayoutChooser(estimate).choose(columns, most, current)
 
   private final case class Measured(trial: Trial, touched: Double) {

@@ -110,7 +110,8 @@ class HistorySuite extends AnyFunSuite {
       val record = t.history.last.record
         .copy(version = version, operationId = s"op-$version", layout = layout, parameters = parameters)
       val bytes =
-        RecordJson.write(if (moves.isEmpty) record else record.copy(locationChanges = moves, way = CommitProtocol.Catalog))
+        RecordJson.write(if (moves.isEmpty) record
+        else record.copy(locationChanges = moves, way = CommitProtocol.Catalog))
       t.fs.nodes(s"/t/_zorder/_v000000000$version-1ms.json") = File(bytes.length.toLong, t.fs.clock, Set.empty, bytes)
     }
     put(2, Some("old"), move("mem:/t/a", "1"), move("mem:/t/b", "2"))

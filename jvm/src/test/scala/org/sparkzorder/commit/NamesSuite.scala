@@ -129,7 +129,9 @@ class NamesSuite extends AnyFunSuite {
       assert(ForwardCopyName.isOne(copy) && !ForwardCopyName.isOne(name))
       val dot = if (name.contains('.')) name.indexOf('.') else name.length
       assert(copy.startsWith(name.take(dot)) && copy.endsWith(name.drop(dot)))
-      assert(ForwardCopyName.of(meta(copy)) == copy && ForwardCopyName.key(meta(copy)) == ForwardCopyName.key(meta(name)))
+      assert(
+        ForwardCopyName.of(meta(copy)) == copy && ForwardCopyName.key(meta(copy)) == ForwardCopyName.key(meta(name))
+      )
       val old = s"zorder-carried-${ForwardCopyName.key(meta(name))}-$name"
       assert(ForwardCopyName.isOne(old) && ForwardCopyName.key(meta(old)) == ForwardCopyName.key(meta(name)))
     }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-import org.sparkzorder.membership.{MembershipKind, MembershipHash}
+import org.sparkzorder.membership.{MembershipHash, MembershipKind}
 import org.sparkzorder.stats._
 
 /** The values of columns in an index file. */

@@ -128,7 +128,10 @@ private[commit] final class SettleOperation(
 
   /** Inputs that are nowhere. On a store the dead owner may have deleted them, and nothing tells who did. */
   private def gone(work: FolderWork): Seq[String] = work.inputs.map(_.path).filter { path =>
-    record.way == CommitProtocol.InPlace && !ops.exists(folder.resolve(path)) && !ops.exists(folder.retired(path, record))
+    record.way == CommitProtocol.InPlace && !ops.exists(folder.resolve(path)) && !ops.exists(folder.retired(
+      path,
+      record
+    ))
   }
 
   /**

@@ -9,7 +9,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 import org.apache.orc.{OrcProto, Reader, StripeInformation, TypeDescription}
 
-import org.sparkzorder.footer.{Encryption, ColumnFinder}
+import org.sparkzorder.footer.{ColumnFinder, Encryption}
 import org.sparkzorder.footer.traits.FileTraits
 
 private[footer] object OrcTraits {

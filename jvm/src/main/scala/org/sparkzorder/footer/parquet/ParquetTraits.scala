@@ -15,7 +15,7 @@ import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.schema.MessageType
 
 import org.sparkzorder.footer.traits.FileTraits
-import org.sparkzorder.footer.{NotDataFileException, ColumnFinder}
+import org.sparkzorder.footer.{ColumnFinder, NotDataFileException}
 
 private[footer] object ParquetTraits {
 
