@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -402,3 +403,11 @@ def test_another_type_at_read_is_as_without_skipping(
         assert found == expected or found == []
     else:
         assert found == expected
+
+
+def test_rows_are_read_in_threads_without_an_active_session(spark: SparkSession, table: Path) -> None:
+    # The first to look at the scan's metrics, outside of an execution.
+    frame = spark.read.parquet(str(table)).where(IN_ONE_FILE)
+    spark._jvm.org.apache.spark.sql.classic.SparkSession.clearActiveSession()
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(frame.rdd.count).result() == 11

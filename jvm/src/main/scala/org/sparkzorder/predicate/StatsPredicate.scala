@@ -39,20 +39,33 @@ sealed trait StatsPredicate extends Product with Serializable {
   }
 
   /** The columns whose bounds are used. */
-  def ordered: Set[Column] = this match {
+  def ordered: Set[Column] = gathered(_.ownOrdered)
+
+  private def ownOrdered: Set[Column] = this match {
     case Comparison(column, _, _) => Set(column)
     case RangeComparison(a, _, b) => a.columns ++ b.columns
     case RangeIn(range, _)        => range.columns
     case In(column, _, _)         => Set(column)
     case StartsWith(column, _)    => Set(column)
-    case _                        => children.flatMap(_.ordered).toSet
+    case _                        => Set.empty
   }
 
   /** The columns whose statistics are used. */
-  def columns: Set[Column] = this match {
+  def columns: Set[Column] = gathered {
     case IsNull(column)    => Set(column)
     case IsNotNull(column) => Set(column)
-    case _                 => ordered ++ children.flatMap(_.columns)
+    case other             => other.ownOrdered
+  }
+
+  // In one walk, since a query may have thousands of conditions.
+  private def gathered(own: StatsPredicate => Set[Column]): Set[Column] = {
+    val found = Set.newBuilder[Column]
+    def walk(p: StatsPredicate): Unit = {
+      found ++= own(p)
+      p.children.foreach(walk)
+    }
+    walk(this)
+    found.result()
   }
 
   /** How many columns, literals and functions are evaluated for each file. */

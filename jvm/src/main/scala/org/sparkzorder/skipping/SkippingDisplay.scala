@@ -17,12 +17,16 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.util.SerializableConfiguration
 
 import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.write.RewriteSession
 
 /** Spark's scan of files that tells in the plan's text and in the metrics of the SQL tab what was skipped. */
 trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
 
-  /** The same scan as Spark makes it. Needed because Scala has no `super` for lazy values. */
-  private def plainScan: FileSourceScanExec = copy()
+  /**
+   * The same scan as Spark makes it. Needed because Scala has no `super` for lazy values. A node has the session that is
+   * active when it is made, and some threads have none.
+   */
+  private def plainScan: FileSourceScanExec = RewriteSession.active(relation.sparkSession)(copy())
 
   private def report: Option[SkippingReport] = relation.location match {
     case index: ReportingIndex => index.report

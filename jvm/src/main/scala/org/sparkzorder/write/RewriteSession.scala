@@ -38,7 +38,7 @@ object RewriteSession {
     )
   }
 
-  private[write] def active[T](session: SparkSession)(body: => T): T = {
+  private[sparkzorder] def active[T](session: Session)(body: => T): T = {
     val before = Session.getActiveSession
     Session.setActiveSession(session)
     try body

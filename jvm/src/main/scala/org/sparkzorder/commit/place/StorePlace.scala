@@ -56,15 +56,22 @@ private[commit] final class StorePlace(
         true
     }
 
-  override def reveal(): Unit = if (changed(listed()).isEmpty)
-    WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(store.complete(folder.resolve(o.path), _)))
+  override def reveal(): Unit = {
+    val now = listed()
+    if (changed(now).isEmpty || isAdopted(now))
+      WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(store.complete(folder.resolve(o.path), _)))
+  }
+
+  /** As in [[FolderPlace]]. A new file has no etag before it is complete, so one of the same length counts as ours. */
+  private def isAdopted(now: Map[String, FileMeta]): Boolean =
+    work.outputs.exists(o => now.get(o.path).exists(m => !m.isDirectory && m.length != o.length))
 
   override def obstacle(): Option[Obstacle] = {
     val now = listed()
     refuseTorn(now)
     val missing = work.outputs.map(_.path).filterNot(path => now.get(path).exists(!_.isDirectory))
     val lacks = Obstacle("their uploads are gone: a lifecycle rule or another program aborted them", missing)
-    (changed(now) :+ lacks).find(_.files.nonEmpty)
+    ((if (isAdopted(now)) Nil else changed(now)) :+ lacks).find(_.files.nonEmpty)
   }
 
   private def changed(now: Map[String, FileMeta]): Seq[Obstacle] =

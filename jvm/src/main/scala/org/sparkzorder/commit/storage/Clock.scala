@@ -46,7 +46,8 @@ object Clock {
       while (seen < last + granularity(times ++ Seq(seen))) {
         if (math.max(waited, last - seen) > WaitLimit)
           throw new IOException(
-            s"files in ${folder.root} are stamped ${last - seen} ms in the future: `touch` them, or set the clock right"
+            s"files that come back to ${folder.root} are stamped ${last - seen} ms in the future: run RESTORE after that " +
+              "time, or set the clock right"
           )
         val step = math.max(2L, math.min(500L, last + granularity(times) - seen))
         sleep(step)
