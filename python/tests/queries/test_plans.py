@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from comparison import files_read, no_skipping, node_names, outcome, same_rows, scans, settings
@@ -408,6 +409,7 @@ def test_another_type_at_read_is_as_without_skipping(
 def test_rows_are_read_in_threads_without_an_active_session(spark: SparkSession, table: Path) -> None:
     # The first to look at the scan's metrics, outside of an execution.
     frame = spark.read.parquet(str(table)).where(IN_ONE_FILE)
-    spark._jvm.org.apache.spark.sql.classic.SparkSession.clearActiveSession()
+    jvm: Any = spark._jvm
+    jvm.org.apache.spark.sql.SparkSession.clearActiveSession()
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(frame.rdd.count).result() == 11

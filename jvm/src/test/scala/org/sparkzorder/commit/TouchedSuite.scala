@@ -2,13 +2,13 @@ package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.TestAll
+import org.sparkzorder.TestRest
 
 /**
  * Old and new files get other times while they are exchanged, as by `touch` or by a copy without times. Nothing tells
  * them from files that others have written. So rows may be there twice, but then an error tells of it, and none is lost.
  */
-@TestAll
+@TestRest
 class TouchedSuite extends AnyFunSuite with Explorer {
   private val all = new SmallTable(Scene.Two).allRows
 
