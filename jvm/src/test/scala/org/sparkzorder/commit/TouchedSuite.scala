@@ -42,14 +42,13 @@ class TouchedSuite extends AnyFunSuite with Explorer {
 
   for {
     (what, files) <- Seq("all files of a folder" -> ofFolder _, "an old file and a new one" -> firsts _)
-    statement <- Seq(Statement.optimize, Statement.restore)
-    scene = new Scene(statement, Scene.Two)
+    scene = new Scene(Statement.optimize, Scene.Two)
   } {
-    test(s"$what are touched at any moment of ${statement.name}") {
+    test(s"$what are touched at any moment of an OPTIMIZE") {
       meeting(scene)(table => touch(table, files(table)))((table, end) => judge(table, end.toSeq))
     }
 
-    test(s"$what are touched after ${statement.name} died at any moment") {
+    test(s"$what are touched after an OPTIMIZE died at any moment") {
       failing(scene, Deaths) { (table, end) =>
         touch(table, files(table))
         judge(table, end.toSeq)
