@@ -407,9 +407,10 @@ def test_another_type_at_read_is_as_without_skipping(
 
 
 def test_rows_are_read_in_threads_without_an_active_session(spark: SparkSession, table: Path) -> None:
-    # The first to look at the scan's metrics, outside of an execution.
-    frame = spark.read.parquet(str(table)).where(IN_ONE_FILE)
-    jvm: Any = spark._jvm
-    jvm.org.apache.spark.sql.SparkSession.clearActiveSession()
+    def count() -> int:
+        jvm: Any = spark._jvm
+        jvm.org.apache.spark.sql.SparkSession.clearActiveSession()
+        return spark.read.parquet(str(table)).where(IN_ONE_FILE).rdd.count()
+
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(frame.rdd.count).result() == 11
+        assert pool.submit(count).result() == 11

@@ -65,15 +65,24 @@ object CommitConflictException {
   private def named(files: Seq[String]): Seq[String] = files.map(f => if (f.isEmpty) "." else f)
 }
 
+/** Others changed files at such a moment that rows may be there twice. Only a person knows which rows count. */
+sealed abstract class RowsUnclearException(val table: Path, files: Seq[String], reason: String, condition: String)
+    extends CommitConflictException(files, reason, s"ZORDER_TABLE_UNCLEAR.$condition")
+
 /**
  * Others replaced or deleted inputs too late to take the operation back. It has ended, and the new files have the old
- * rows of these. Only a person knows which rows count.
+ * rows of these.
  */
-final class InputsReplacedException(val table: Path, files: Seq[String]) extends CommitConflictException(
+final class InputsReplacedException(table: Path, files: Seq[String]) extends RowsUnclearException(
+      table,
       files,
       "their rows were being exchanged, and the operation has ended",
-      "ZORDER_TABLE_UNCLEAR.INPUTS_REPLACED"
+      "INPUTS_REPLACED"
     )
+
+/** Others changed new files that had come to their folder. The operation was taken back there, and these files stay. */
+final class OutputsChangedException(table: Path, files: Seq[String])
+    extends RowsUnclearException(table, files, "they stay beside the files of before", "OUTPUTS_CHANGED")
 
 /** RESTORE to a version that the table never had. Nothing was touched. */
 final class VersionNotFoundException(version: Long, val current: Long) extends CommitException(

@@ -25,12 +25,12 @@ object ZOrderConf {
 
   val aggregatesEnabled: ConfigEntry[Boolean] = flag("spark.zorder.aggregates.enabled", default = true)(
     "Whether `count`, `min` and `max` are answered from the index for files in which the filter is true of every row. " +
-      "The results are the same either way."
+      "The results are the same either way, but for rows that Spark's own reader misses."
   )
 
   val topKEnabled: ConfigEntry[Boolean] = flag("spark.zorder.topk.enabled", default = true)(
     "Whether `ORDER BY .. LIMIT` reads only files that may hold one of the first rows, as far as the index tells. The " +
-      "results are the same either way."
+      "results are the same either way, but for rows that Spark's own reader misses."
   )
 
   val joinsEnabled: ConfigEntry[Boolean] = flag("spark.zorder.joins.enabled", default = true)(

@@ -22,7 +22,7 @@ private[sparkzorder] object RecoveryErrors {
     catch {
       case e: HalfPublishedException  => throw of(name(e.table), "Recovery", e)
       case e: FoldersUnclearException => throw of(name(e.table), "Recovery", e)
-      case e: InputsReplacedException => throw of(name(e.table), "Recovery", e)
+      case e: RowsUnclearException    => throw of(name(e.table), "Recovery", e)
     }
 
   /** The folder in backquotes, for folders that have no other name. */

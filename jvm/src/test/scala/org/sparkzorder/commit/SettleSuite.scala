@@ -193,6 +193,7 @@ object SettleSuite {
     override def isLeft(): Boolean = false
     override def rows(decision: Decision): Seq[AddedFile] = Nil
     override def taken(): Set[String] = Set.empty
+    override def stayed(): Seq[String] = Nil
     override def isPublished(): Boolean = call(false)
     override def revealed(): Map[String, FileMeta] = Map.empty
     override def release(): Boolean = true

@@ -28,7 +28,7 @@ class TouchedSuite extends AnyFunSuite with Explorer {
 
   /** Whether somebody was told to look at the rows. */
   private def tells(e: Throwable): Boolean =
-    e.isInstanceOf[InputsReplacedException] || e.isInstanceOf[FoldersUnclearException]
+    e.isInstanceOf[RowsUnclearException] || e.isInstanceOf[FoldersUnclearException]
 
   private def judge(table: SmallTable, ends: Seq[Throwable]): Unit = {
     val recovered = table.recover()
@@ -42,13 +42,14 @@ class TouchedSuite extends AnyFunSuite with Explorer {
 
   for {
     (what, files) <- Seq("all files of a folder" -> ofFolder _, "an old file and a new one" -> firsts _)
-    scene = new Scene(Statement.optimize, Scene.Two)
+    statement <- Seq(Statement.optimize, Statement.restore)
+    scene = new Scene(statement, Scene.Two)
   } {
-    test(s"$what are touched at any moment of an OPTIMIZE") {
+    test(s"$what are touched at any moment of ${statement.name}") {
       meeting(scene)(table => touch(table, files(table)))((table, end) => judge(table, end.toSeq))
     }
 
-    test(s"$what are touched after an OPTIMIZE died at any moment") {
+    test(s"$what are touched after ${statement.name} died at any moment") {
       failing(scene, Deaths) { (table, end) =>
         touch(table, files(table))
         judge(table, end.toSeq)

@@ -15,7 +15,8 @@ private[commit] object PlaceOutcome {
    */
   final case class Exchanged(outputs: Map[String, FileMeta], changed: Seq[String]) extends PlaceOutcome
 
-  final case class RolledBack(why: Obstacle) extends PlaceOutcome
+  /** @param stayed new files that others changed, so that they are there beside the old ones */
+  final case class RolledBack(why: Obstacle, stayed: Seq[String]) extends PlaceOutcome
 
   /** The place was deleted, and the rows that were in it. */
   case object Overwritten extends PlaceOutcome
@@ -69,7 +70,7 @@ private[commit] object Settle {
       case Some(Decision.RolledBack) =>
         place.bringBack()
         place.drop()
-        if (place.decision().isEmpty) lost(place, isStale, why) else RolledBack(why)
+        if (place.decision().isEmpty) lost(place, isStale, why) else RolledBack(why, place.stayed())
     }
 
   private def lost(place: Place, isStale: Boolean, why: Obstacle): PlaceOutcome =

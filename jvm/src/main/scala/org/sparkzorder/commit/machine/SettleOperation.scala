@@ -106,7 +106,7 @@ private[commit] final class SettleOperation(
       val exchanged = onlyIn(record, done)
       val last = if (done.size == outcomes.size) exchanged else exchanged.ofPart
       // Listings that were made meanwhile may show new files of folders that keep their old ones.
-      val kept = outcomes.collect { case (l, PlaceOutcome.RolledBack(_)) => l.work }
+      val kept = outcomes.collect { case (l, PlaceOutcome.RolledBack(_, _)) => l.work }
       if (kept.nonEmpty) {
         val (in, out, lost) = (kept.flatMap(_.inputs), kept.flatMap(_.outputs), kept.flatMap(_.lost))
         put(folder.undone(record), record.copy(inputs = in, outputs = out, lost = lost), listing)
@@ -170,10 +170,17 @@ private[commit] object SettleOperation {
   /** @param record what the history shows; None if no folder was exchanged */
   final case class Settled(table: Path, places: Seq[(Located[_ <: Place], PlaceOutcome)], record: Option[Record]) {
 
-    /** @throws InputsReplacedException when others replaced inputs at the last moment, beside new files that are there */
+    /**
+     * @throws InputsReplacedException when others replaced inputs at the last moment, beside new files that are there
+     * @throws OutputsChangedException when others changed new files, beside old ones that stay
+     */
     def refuseReplaced(): Unit = {
-      val replaced = places.collect { case (_, PlaceOutcome.Exchanged(outputs, files)) if outputs.nonEmpty => files }
-      if (replaced.exists(_.nonEmpty)) throw new InputsReplacedException(table, replaced.flatten)
+      refuseStayed()
+      val replaced = places.collect {
+        case (l, PlaceOutcome.Exchanged(outputs, files))
+            if files.nonEmpty && (outputs.nonEmpty || l.place.taken().nonEmpty) => files
+      }
+      if (replaced.nonEmpty) throw new InputsReplacedException(table, replaced.flatten)
     }
 
     /**
@@ -182,18 +189,24 @@ private[commit] object SettleOperation {
      * @throws CommitConflictException when others changed files of some folders, which keep theirs
      */
     def orConflict: Record = {
+      refuseStayed()
       conflict(places).foreach(e => throw e)
       val replaced = record.flatMap(_.metrics.get(Record.Replaced)).toSeq.flatMap(_.split('\n'))
       if (replaced.nonEmpty) throw new InputsReplacedException(table, replaced)
       record.getOrElse(throw new CommitConflictException(Seq("."), CommitConflictException.Overwritten))
+    }
+
+    private def refuseStayed(): Unit = {
+      val stayed = places.collect { case (_, PlaceOutcome.RolledBack(_, files)) => files }.flatten
+      if (stayed.nonEmpty) throw new OutputsChangedException(table, stayed)
     }
   }
 
   /** What kept places as they were. */
   private def conflict(places: Seq[(Located[_ <: Place], PlaceOutcome)]): Option[CommitConflictException] = {
     val kept = places.collect {
-      case (_, PlaceOutcome.RolledBack(why)) => why
-      case (l, PlaceOutcome.Overwritten)     => Obstacle(Overwritten, Seq(l.origin))
+      case (_, PlaceOutcome.RolledBack(why, _)) => why
+      case (l, PlaceOutcome.Overwritten)        => Obstacle(Overwritten, Seq(l.origin))
     }
     if (kept.isEmpty) None
     else Some(new CommitConflictException(kept.flatMap(_.files), kept.map(_.reason).distinct.mkString("; ")))

@@ -75,12 +75,7 @@ private[commit] final class FolderPlace(
   private def lookAnew(): Unit = lastLook = System.nanoTime() - Place.LookNanos
 
   /** If others changed the inputs before, no new file becomes visible. */
-  override def reveal(): Unit = {
-    val now = listed()
-    if ((changed(now).isEmpty || isAdopted(now)) && hasFolder(staging, Some(Decision.Staged))) revealAll()
-  }
-
-  private def revealAll(): Unit =
+  override def reveal(): Unit = if (changed(listed()).isEmpty && hasFolder(staging, Some(Decision.Staged)))
     WorkerThreads.each(work.outputs, threads) { o =>
       if (mayMove(Some(Decision.Staged))) {
         o.source.map(folder.resolve).foreach(moveIfOurs(o, _, staged(o)))
@@ -115,8 +110,8 @@ private[commit] final class FolderPlace(
     val now = listed()
     refuseTorn(now)
     val missing = work.outputs.filterNot(o => at(now, o.path).exists(isThere(o, _))).map(_.path)
-    val inputs = if (isAdopted(now)) Nil else changed(now)
-    (inputs :+ Obstacle("others deleted these new files, or have taken their names", missing)).find(_.files.nonEmpty)
+    (changed(now) :+ Obstacle("others deleted these new files, or have taken their names", missing))
+      .find(_.files.nonEmpty)
   }
 
   private def changed(now: Map[String, FileMeta]): Seq[Obstacle] =
@@ -134,17 +129,10 @@ private[commit] final class FolderPlace(
    * Who writes under the name of a new file that was visible has read it, so its rows are there. A file that RESTORE
    * brings back has an older name.
    */
-  private def isThere(o: OutputFile, found: FileMeta): Boolean = isOutput(o, found) || isRewritten(o, found)
-
-  private def isRewritten(o: OutputFile, found: FileMeta): Boolean =
-    timed && o.source.isEmpty && !found.isDirectory && !isOurs(o, found) && !ops.exists(staged(o))
-
-  /**
-   * Whether others have rewritten a new file. It has rows of the inputs and cannot go, so the place cannot be taken back,
-   * even if inputs were changed as well: then these stay beside the new files, and the statement says so.
-   */
-  private def isAdopted(now: Map[String, FileMeta]): Boolean =
-    work.outputs.exists(o => at(now, o.path).exists(isRewritten(o, _)))
+  private def isThere(o: OutputFile, found: FileMeta): Boolean = {
+    def isRewritten = timed && o.source.isEmpty && !found.isDirectory && !ops.exists(staged(o))
+    isOutput(o, found) || isRewritten
+  }
 
   private def listed(): Map[String, FileMeta] = {
     val before = System.nanoTime()
@@ -247,7 +235,7 @@ private[commit] final class FolderPlace(
     // A name that was taken is free no more.
     def isFree(i: InputFile) = at(now, i.path).fold(isRetired(i))(isInput(i, _))
     // Without a trash nothing tells whether the inputs were retired, and the new files may have the only rows.
-    !isAdopted(now) && others.forall(isFree) && (if (others.isEmpty) !wasEmptied else hasOutputs(now))
+    others.forall(isFree) && (if (others.isEmpty) !wasEmptied else hasOutputs(now))
   }
 
   override def isLeft(): Boolean = {
@@ -305,15 +293,24 @@ private[commit] final class FolderPlace(
       now.get(i.path).orElse(before).exists(!isInput(i, _)) && !before.exists(isInput(i, _))
     }.map(_.path)
     def isTakenBack = lacksOutputs() || replaced.nonEmpty && canReturn(replaced)
-    if (decided == Decision.Exchanged && isTakenBack) Decision.RolledBack
     // Others have rewritten a new file before anything was decided.
-    else if (decided == Decision.Staged && isAdopted(now) && hasOutputs(now)) Decision.Exchanged
+    def isAdopted = hasOutputs(now) && hasInputs(now) && work.outputs.exists(o => at(now, o.path).exists(!isOurs(o, _)))
+    if (decided == Decision.Exchanged && isTakenBack) Decision.RolledBack
+    else if (decided == Decision.Staged && isAdopted) Decision.Exchanged
     else decided
   }
 
   override def taken(): Set[String] = {
     val now = listed()
     work.outputs.filter(o => at(now, o.path).exists(!isOurs(o, _))).map(_.path).toSet
+  }
+
+  override def stayed(): Seq[String] = {
+    val now = listed()
+    def isElsewhere(o: OutputFile) = ops.exists(staged(o)) || o.source.exists(s => ops.exists(folder.resolve(s)))
+    work.outputs.filter(o => at(now, o.path).exists(m => !m.isDirectory && !isOurs(o, m)) && !isElsewhere(o)).map(
+      _.path
+    )
   }
 
   override def revealed(): Map[String, FileMeta] = {

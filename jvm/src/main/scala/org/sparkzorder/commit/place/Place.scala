@@ -78,6 +78,9 @@ private[commit] trait Place {
 
   def taken(): Set[String]
 
+  /** New files that stay in a place that was taken back, since others changed them after they had come. */
+  def stayed(): Seq[String]
+
   /** Whether the history has the operation. Then its markers are gone for this reason. */
   def isPublished(): Boolean
 

@@ -56,22 +56,15 @@ private[commit] final class StorePlace(
         true
     }
 
-  override def reveal(): Unit = {
-    val now = listed()
-    if (changed(now).isEmpty || isAdopted(now))
-      WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(store.complete(folder.resolve(o.path), _)))
-  }
-
-  /** As in [[FolderPlace]]. A new file has no etag before it is complete, so one of the same length counts as ours. */
-  private def isAdopted(now: Map[String, FileMeta]): Boolean =
-    work.outputs.exists(o => now.get(o.path).exists(m => !m.isDirectory && m.length != o.length))
+  override def reveal(): Unit = if (changed(listed()).isEmpty)
+    WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(store.complete(folder.resolve(o.path), _)))
 
   override def obstacle(): Option[Obstacle] = {
     val now = listed()
     refuseTorn(now)
     val missing = work.outputs.map(_.path).filterNot(path => now.get(path).exists(!_.isDirectory))
     val lacks = Obstacle("their uploads are gone: a lifecycle rule or another program aborted them", missing)
-    ((if (isAdopted(now)) Nil else changed(now)) :+ lacks).find(_.files.nonEmpty)
+    (changed(now) :+ lacks).find(_.files.nonEmpty)
   }
 
   private def changed(now: Map[String, FileMeta]): Seq[Obstacle] =
@@ -190,6 +183,12 @@ private[commit] final class StorePlace(
 
   /** Names are never given twice. */
   override def taken(): Set[String] = Set.empty
+
+  // A file that RESTORE brings back has an older name, which others may have taken before.
+  override def stayed(): Seq[String] = {
+    val now = listed()
+    work.outputs.filter(o => o.source.isEmpty && now.get(o.path).exists(!_.isDirectory)).map(_.path)
+  }
 
   /**
    * Uploads end first, so that none becomes a file afterwards. Copies of inputs stay in the trash until VACUUM: requests of
