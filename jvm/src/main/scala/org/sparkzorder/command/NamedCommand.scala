@@ -10,7 +10,6 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types.{ArrayType, DataType, StructType}
 import org.apache.spark.sql.zorder.SparkOwn
 
-import org.sparkzorder.compat._
 import org.sparkzorder.table.NamedJobs
 
 /** A command that the SQL tab of Spark's UI shows as its statement, such as `OPTIMIZE t`. */

@@ -5,7 +5,6 @@ import org.sparkzorder.commit.catalog.{CatalogCommitter, CatalogRestore, Catalog
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.machine.Operation
 import org.sparkzorder.commit.upkeep.{Restore, RestorePlan}
-import org.sparkzorder.compat._
 import org.sparkzorder.indexing.CompleteFiles
 import org.sparkzorder.table.{CachedTable, PlainTable, SessionCatalogLocations, TableSideFolder}
 

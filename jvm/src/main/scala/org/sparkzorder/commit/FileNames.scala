@@ -8,8 +8,6 @@ import scala.util.matching.Regex
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.compat._
-
 /**
  * The names of data files, relative to a table's root with '/' between their parts, and the names
  * that they get in a side folder.

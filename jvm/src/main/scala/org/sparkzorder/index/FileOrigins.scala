@@ -6,8 +6,6 @@ import org.apache.parquet.schema.LogicalTypeAnnotation.stringType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.BINARY
 import org.apache.parquet.schema.Types
 
-import org.sparkzorder.compat._
-
 /**
  * What the OPTIMIZE that wrote a file was to do: the JSON of its layout, or what it packed. Those of one layout are
  * equal.

@@ -1,7 +1,5 @@
 package org.sparkzorder.layout
 
-import org.sparkzorder.compat._
-
 /**
  * Where the files of a rewrite unit begin. File i > 0 begins at the i-th key. A key is a value of
  * the curve and a tie. The tie differs from row to row, so that the rows of one value can be cut

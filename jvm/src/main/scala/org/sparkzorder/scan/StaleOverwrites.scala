@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand
 import org.apache.spark.sql.{classic, SaveMode, SparkSession}
 
-import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{TableRoots, Targets}
 

@@ -6,7 +6,6 @@ import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
 import org.sparkzorder.commit.ObjectStore
 import org.sparkzorder.commit.storage.ObjectStores
-import org.sparkzorder.compat._
 
 /**
  * Whether a path is a file or a folder, links followed. On an object store this takes one request,

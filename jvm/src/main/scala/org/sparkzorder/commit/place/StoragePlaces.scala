@@ -2,7 +2,6 @@ package org.sparkzorder.commit.place
 
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.storage.ObjectFileOps
-import org.sparkzorder.compat._
 
 private[commit] object StoragePlaces {
 

@@ -7,7 +7,6 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.commit.{FileMeta, SideListing, SideNames, TableFolder}
 import org.sparkzorder.commit.lock.Lock
 import org.sparkzorder.commit.storage.AtomicFile
-import org.sparkzorder.compat._
 
 /** Writes and removes the files of statistics. The package `index` knows what is in them. */
 object IndexFiles {

@@ -7,8 +7,6 @@ import scala.collection.immutable.BitSet
 import org.apache.parquet.column.Encoding
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
-import org.sparkzorder.compat._
-
 /**
  * What a file has beside its rows and a rewrite should keep. There is one instance for each input
  * file, so it is small: schemas and long texts are represented by their digests.

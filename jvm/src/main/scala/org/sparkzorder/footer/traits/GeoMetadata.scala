@@ -5,7 +5,6 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.node.ObjectNode
 
 import org.sparkzorder.codec.Json
-import org.sparkzorder.compat._
 
 /** The value of `geo` (GeoParquet). Boxes and kinds of geometries describe the rows of one file. */
 private[footer] object GeoMetadata {

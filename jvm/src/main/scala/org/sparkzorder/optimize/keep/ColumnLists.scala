@@ -3,7 +3,6 @@ package org.sparkzorder.optimize.keep
 import org.apache.spark.sql.catalyst.parser.{CatalystSqlParser, ParseException}
 import org.apache.spark.sql.types.DataType
 
-import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.MemberColumns
 import org.sparkzorder.indexing.MemberColumns.Members

@@ -1,6 +1,5 @@
 package org.sparkzorder.write.job
 
-import org.sparkzorder.compat._
 import org.sparkzorder.progress.{Phase, StatementProgress}
 
 /**

@@ -5,7 +5,6 @@ import org.apache.spark.sql.execution.datasources.FileFormat
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.commit.OpenUpload
-import org.sparkzorder.compat._
 import org.sparkzorder.layout._
 import org.sparkzorder.stats.{FileStats, IndexedColumns}
 import org.sparkzorder.write.{Dimension, FileGroup, KeyColumn}
