@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.TestRest
 import org.sparkzorder.commit.log.{History, RecordJson}
+import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.commit.place.{FolderMarker, StorePlace}
 import org.sparkzorder.commit.storage.ObjectFileOps
 
@@ -113,6 +114,15 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
         table.shared.uploads.clear()
       }
       assertWhole(table, table.allRows)
+    }
+  }
+
+  test("the next query ends what a dead owner has begun") {
+    dead() { (table, _) =>
+      val settled = Recovery.settled(table.folder(), 0L)
+      assert(settled.around.isEmpty)
+      assert(!isPublishing(table))
+      assert(table.rows == table.allRows)
     }
   }
 

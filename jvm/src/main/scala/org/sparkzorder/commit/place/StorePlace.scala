@@ -165,7 +165,7 @@ private[commit] final class StorePlace(
    * The side folder may have been deleted alone. Or the folder was overwritten, and the owner has completed its
    * uploads after that, and died.
    */
-  override def isUnclear(): Boolean = marked.isEmpty && seen.isEmpty && {
+  override def isUnclear(): Boolean = marked.isEmpty && decision().isEmpty && seen.isEmpty && {
     val now = listed()
     work.outputs.exists(o => isThere(now, o.path, o.length)) && !hasInputs(now) && !isPublished()
   }
