@@ -7,6 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.sparkzorder.commit._
 import org.sparkzorder.commit.catalog.FolderNotes
 import org.sparkzorder.commit.lock.{Lock, LockReport, LockSettings, Locking}
+import org.sparkzorder.commit.log.History
 import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.commit.place.FolderMark
 import org.sparkzorder.commit.side.{ExcludedFiles, IndexFiles, SideFolder, SideFolders}
@@ -54,12 +55,13 @@ final class Uninstall(folder: TableFolder, settings: LockSettings) {
       val kept = Trash.vacuum(folder, lock, trash)
       IndexFiles.drop(folder, lock)
       val others = removeOthers(lock, kept.map(_.trash).toSet)
+      val before = leftBefore()
       val records = removeRecords(lock)
       Uninstalled(
         (trash.map(_.files.size).sum - kept.map(_.files.size).sum + others.retired.size).toLong,
         trash.map(_.bytes).sum - kept.flatMap(_.files).map(_.length).sum + others.retired.map(_.length).sum,
         records,
-        others.left ++ unknown(lock)
+        before ++ others.left ++ unknown(lock)
       )
     } finally lock.release()
   }
@@ -113,10 +115,10 @@ final class Uninstall(folder: TableFolder, settings: LockSettings) {
     }
     ops.deleteEmpty(folder.trashesOf(dir))
     ops.deleteEmpty(folder.stagingsOf(dir))
-    val left =
-      if (dir.isEmpty) Uninstall.shared(ops.list(side.path)).map(s => LeftAlone(s.path, Uninstall.Unknown))
-      else if (!ops.deleteEmpty(side.path) && ops.exists(side.path)) Seq(LeftAlone(side.path, Uninstall.Unknown))
-      else Nil
+    // What is left of our own in the table's side folder is told of after the records are gone.
+    def isTold(found: FileMeta) = dir.nonEmpty || Uninstall.isShared(found)
+    if (dir.nonEmpty) ops.deleteEmpty(side.path)
+    val left = ops.list(side.path).filter(isTold).map(s => LeftAlone(s.path, Uninstall.reason(s)))
     val waiting = marked.toSeq.map(_ => LeftAlone(side.path, "rows may wait in it, see docs/on-call.md")).distinct ++
       ours.map(_._1.path).filter(kept).map(LeftAlone(_, "others have written to replaced files, see docs/on-call.md"))
     Removed(
@@ -139,6 +141,12 @@ final class Uninstall(folder: TableFolder, settings: LockSettings) {
     records.size
   }
 
+  /** Folders of the commit mode `new-location` whose replaced files no VACUUM has deleted. */
+  private def leftBefore(): Seq[LeftAlone] = {
+    val moves = History.read(folder).filter(_.state != History.Vacuumed).flatMap(_.record.locationChanges)
+    moves.map(m => new Path(m.from)).distinct.filter(ops.exists).map(LeftAlone(_, Uninstall.LeftBefore))
+  }
+
   private def unknown(lock: Lock): Seq[LeftAlone] =
     ops.list(folder.side).filter(s => s.name != lock.path.getName && !Uninstall.isShared(s))
       .map(s => LeftAlone(s.path, Uninstall.reason(s)))
@@ -157,6 +165,8 @@ object Uninstall {
     if (FolderNotes.isOne(left)) OfCatalog else Unknown
 
   private val OfCatalog = "it tells that the table has left this folder: a file that comes to it later is in no table"
+  private val LeftBefore = "the table left it once, and only the history told which of its files were replaced: VACUUM " +
+    "before an uninstall deletes these"
   private val Unknown = "it is, or holds, something that spark-zorder did not make"
 
   /** Whether it is a folder that several tables may use. */
