@@ -15,11 +15,9 @@ TICK = re.compile("[\u2212\\d.]+")
 
 @pytest.mark.test_all
 def test_each_picture_says_the_same_when_it_is_drawn_again(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, REPOSITORY / "tools" / "draw_docs.py", tmp_path], capture_output=True, text=True, timeout=900
-    )
+    command = [sys.executable, str(REPOSITORY / "tools" / "draw_docs.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
-
     drawn = {path.name: words(path) for path in tmp_path.glob("*.svg")}
     assert {name: words(IMAGES / name) for name in drawn} == drawn
 

@@ -28,17 +28,9 @@ def spark_sql(statements: str, work: Path, user: int | None) -> subprocess.Compl
     import pyspark
 
     jars = Path(pyspark.__file__).parent / "jars"
-    opens = [
-        f"--add-opens=java.base/{p}=ALL-UNNAMED"
-        for p in ("java.lang", "java.nio", "java.util", "sun.nio.ch", "java.net")
-    ]
-    command = [
-        "java",
-        "-Xmx1g",
-        *opens,
-        "-Djdk.reflect.useDirectMethodHandle=false",
-        "-Dderby.system.home=" + str(work),
-    ]
+    packages = ("java.lang", "java.nio", "java.util", "sun.nio.ch", "java.net")
+    command = ["java", "-Xmx1g", *(f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in packages)]
+    command += ["-Djdk.reflect.useDirectMethodHandle=false", f"-Dderby.system.home={work}"]
     command += ["-Dspark.master=local[1]", "-Dspark.ui.enabled=false", "-Dspark.sql.catalogImplementation=in-memory"]
     command += ["-Dspark.sql.extensions=org.sparkzorder.ZOrderSparkExtension", f"-Dspark.local.dir={work}"]
     command += [f"-Dspark.sql.warehouse.dir={work}/warehouse", f"-Djava.io.tmpdir={work}"]
