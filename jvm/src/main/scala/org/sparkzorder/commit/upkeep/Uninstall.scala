@@ -165,8 +165,9 @@ object Uninstall {
     if (FolderNotes.isOne(left)) OfCatalog else Unknown
 
   private val OfCatalog = "it tells that the table has left this folder: a file that comes to it later is in no table"
-  private val LeftBefore = "the table left it once, and only the history told which of its files were replaced: VACUUM " +
-    "before an uninstall deletes these"
+  private val LeftBefore =
+    "the table left it once, and only the history told which of its files were replaced: VACUUM " +
+      "before an uninstall deletes these"
   private val Unknown = "it is, or holds, something that spark-zorder did not make"
 
   /** Whether it is a folder that several tables may use. */
