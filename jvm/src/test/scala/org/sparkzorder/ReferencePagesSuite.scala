@@ -66,28 +66,20 @@ class ReferencePagesSuite extends AnyFunSuite {
     )
   }
 
-  test("an option that the code defines is in the table of all options") {
+  test("an option that the code defines, or a setting that it registers with Spark, is in the table of all of them") {
     val defined = OptionTable.getClass.getDeclaredMethods
       .filter(m => classOf[OptimizeOption[_]].isAssignableFrom(m.getReturnType))
       .map(_.invoke(OptionTable).asInstanceOf[OptimizeOption[_]].key).toSet
     assert(defined.nonEmpty && defined == OptionTable.keys.toSet + OptionTable.lostFiles.key)
     assert(OptionTable.keys.distinct == OptionTable.keys)
-  }
-
-  test("a setting that the code registers with Spark is in the table of all settings") {
     val listed = ZOrderConf.all.map(_.key)
     val registered = SQLConf.get.getAllDefinedConfs.map(_._1).filter(_.startsWith("spark.zorder."))
     assert(registered.nonEmpty && registered.toSet == listed.toSet)
     assert(listed.distinct == listed)
   }
 
-  test("each example of an option is a value that the option takes") {
-    listed.foreach { option =>
-      assert(option.valueType.read(option.example, "parquet").isDefined, option.key)
-    }
-  }
-
-  test("each example of a setting is a value that the setting takes") {
+  test("each example of an option or a setting is a value that it takes") {
+    listed.foreach(option => assert(option.valueType.read(option.example, "parquet").isDefined, option.key))
     val conf = new SQLConf
     ZOrderConf.all.foreach { setting =>
       conf.setConfString(setting.key, setting.example)
@@ -120,7 +112,6 @@ class ReferencePagesSuite extends AnyFunSuite {
 
 /** The texts that are made from the tables of options and settings. */
 private object ReferencePages {
-
   /** A pattern of a table. */
   val Table = "(\\|.*\\n)+"
 

@@ -5,20 +5,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.shim.SparkMinor
 
 class SparkVersionCheckSuite extends AnyFunSuite {
+  private val minor = SparkMinor.compiledFor
 
-  test("a jar fits its own minor version, whatever patch and vendor") {
-    val minor = SparkMinor.compiledFor
-    assert(Seq(
-      minor,
-      s"$minor.0",
-      s"$minor.17",
-      s"$minor.0-SNAPSHOT",
-      s"$minor.1-amzn-0"
-    ).forall(SparkVersionCheck.fits))
-  }
-
-  test("it fits no other") {
-    val minor = SparkMinor.compiledFor
+  test("a jar fits its own minor version, whatever patch and vendor, and no other") {
+    val own = minor +: Seq(".0", ".17", ".0-SNAPSHOT", ".1-amzn-0").map(minor + _)
+    assert(own.forall(SparkVersionCheck.fits))
     assert(!Seq("3.5.1", s"${minor}1.0", s"1$minor.0", "5", "", "unknown").exists(SparkVersionCheck.fits))
   }
 }

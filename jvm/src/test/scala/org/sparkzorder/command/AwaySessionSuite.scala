@@ -38,7 +38,6 @@ final class AwayFs extends RawLocalFileSystem {
 }
 
 object AwayFs {
-
   /** How many calls still succeed; negative for all. */
   @volatile var left = -1
 
@@ -49,7 +48,6 @@ object AwayFs {
 }
 
 class AwaySessionSuite extends AnyFunSuite with LocalSpark {
-
   override protected def settings: Map[String, String] = super.settings ++
     Map("spark.hadoop.fs.away.impl" -> classOf[AwayFs].getName, "spark.hadoop.fs.away.impl.disable.cache" -> "true")
 

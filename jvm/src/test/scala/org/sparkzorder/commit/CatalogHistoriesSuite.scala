@@ -7,31 +7,24 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.TestRest
 import org.sparkzorder.commit.log.History
 
-/**
- * Random statements on a table that moves to new folders, between appends to any of its
- * folders, by whoever knows an older location, and locations that go back.
- */
+/** Random statements on a table that moves to new folders, between appends to any folder and locations that go back. */
 @TestRest
 class CatalogHistoriesSuite extends AnyFunSuite {
 
-  private val Histories = if (sys.env.contains("EXHAUSTIVE")) 100000 else 1000
+  private val Histories = if (Explored.all) 100000 else 1000
   private val Steps = 16
+  private val MostCalls = 150
 
-  for { partition <- Seq(CatalogPartition.Table, CatalogPartition(Seq("p" -> "1"))); dies <- Seq(false, true) }
+  for { partition <- Seq(CatalogPartition.Table, MemoryCatalogTable.One); dies <- Seq(false, true) }
     test(s"statements${if (dies) " that may die" else ""}, appends to any folder, locations that go back: $partition") {
       var (looks, refused) = (0, 0)
       for (seed <- 1 to Histories) withClue(s"seed $seed: ") {
-        val history = new CatalogHistoriesSuite.RandomHistory(partition, dies, new Random(seed))
+        val history = new RandomHistory(partition, dies, new Random(seed))
         (1 to Steps).foreach(_ => if (history.step()) looks += 1 else refused += 1)
       }
       info(s"$looks looks at whole tables, $refused at tables whose location was set back")
       assert(looks > 4 * refused)
     }
-}
-
-private object CatalogHistoriesSuite {
-
-  private val MostCalls = 150
 
   private final class RandomHistory(partition: CatalogPartition, dies: Boolean, random: Random) {
     private val table = new MemoryCatalogTable(Seq(partition))
@@ -52,57 +45,51 @@ private object CatalogHistoriesSuite {
       val id = s"op-${fresh()}"
       val ops =
         if (dies && random.nextInt(3) == 0)
-          new MemoryOps(
-            table.fs,
-            1 + random.nextInt(MostCalls),
-            if (random.nextBoolean()) Fault.DieBefore else Fault.DieAfter
-          )
+          table.faulty(1 + random.nextInt(MostCalls), if (random.nextBoolean()) Fault.DieBefore else Fault.DieAfter)
         else table.ops
+      def anyFolder() = folders(random.nextInt(folders.size))
       val failed: Option[Throwable] = random.nextInt(10) match {
-        case 0 | 1 | 2 => did("OPTIMIZE")(table.attempt(id)(table.optimize(ops, id, keeps = random.nextBoolean())))
+        case 0 | 1 | 2 => did("OPTIMIZE", id)(table.optimize(ops, id, keeps = random.nextBoolean()))
         case 3 | 4     =>
           val newest = History.read(table.folder(table.ops)).headOption.fold(0L)(_.record.version)
           val to = random.nextLong(newest + 1)
-          did(s"RESTORE $to")(table.attempt(id)(table.restore(ops, id, to)))
-        case 5 => did("VACUUM")(table.attempt(id)(table.vacuum(ops, id)))
+          did(s"RESTORE $to", id)(table.restore(ops, id, to))
+        case 5 => did("VACUUM", id)(table.vacuum(ops, id))
         case 6 =>
-          val to = folders(random.nextInt(folders.size))
-          did(s"SET LOCATION $to") { table.locations(partition) = to; None }
+          val to = anyFolder()
+          did(s"SET LOCATION $to", id) { table.locations(partition) = to }
         case _ =>
-          val folder = folders(random.nextInt(folders.size))
-          val row = 9000 + fresh()
-          did(s"append $row to $folder") {
-            table.append(folder, s"late-$row", Set(row))
-            expected = (expected :+ row).sorted
-            None
-          }
+          val (folder, row) = (anyFolder(), 9000 + fresh())
+          expected = (expected :+ row).sorted
+          did(s"append $row to $folder", id)(table.append(folder, s"late-$row", Set(row)))
       }
       folders = (folders :+ table.locations(partition)).distinct
       val before = table.plainRows
-      val refused = did("next")(table.attempt(s"next-${fresh()}")(table.next(s"next-$ids")))
+      val refused = next()
       def clue = trace.mkString("\n")
-      assert(failed.forall(isExpected), clue)
-      refused match {
-        case Some(_: MemoryCatalogTable.Refused) =>
-          assert(table.plainRows == before, clue)
-          // A person puts it right.
-          did("SET LOCATION forward") { table.setForward(partition); None }
-          did("next")(table.attempt(s"next-${fresh()}")(table.next(s"next-$ids")))
-        case other => assert(other.isEmpty, clue)
+      // A refused RESTORE, and a statement on a location that was set back, change nothing.
+      assert(
+        failed.forall(e => e.isInstanceOf[NotRestorableException] || e.isInstanceOf[Died] || isSetBack(e)),
+        clue
+      )
+      assert(refused.forall(isSetBack), clue)
+      if (refused.isDefined) {
+        assert(table.plainRows == before, clue)
+        // A person puts it right.
+        did("SET LOCATION forward", id)(table.setForward(partition))
+        next()
       }
       assert(table.plainRows == expected, s"${table.plainRows} in place of $expected after\n$clue")
       refused.isEmpty
     }
 
-    /** A refused RESTORE, and a statement on a location that was set back, change nothing. */
-    private def isExpected(failure: Throwable): Boolean = failure match {
-      case _: NotRestorableException | _: Died | _: MemoryCatalogTable.Refused => true
-      case _                                                                   => false
-    }
+    private def isSetBack(failure: Throwable): Boolean = failure.isInstanceOf[MemoryCatalogTable.Refused]
 
-    private def did(what: String)(work: => Option[Throwable]): Option[Throwable] = {
+    private def next(): Option[Throwable] = did("next", s"next-${fresh()}")(table.next(s"next-$ids"))
+
+    private def did(what: String, id: String)(work: => Any): Option[Throwable] = {
       trace :+= what
-      val failed = work
+      val failed = table.attempt(id)(work)
       failed.foreach(e => trace :+= s"  $e")
       failed
     }

@@ -16,21 +16,19 @@ class CrashSuite extends AnyFunSuite with Explorer {
   import Statement._
 
   // It forgets four of six operations. One has an outcome.
-  private val vacuumRecords = Statement(
+  private val vacuumRecords = vacuum.copy(
     "VACUUM that forgets operations",
-    table => {
+    prepare = table => {
       for (i <- 1 to 6) table.optimize(id = s"op-9$i")
       Outcome.note(table.folder, table.history(4).record, "its owner died", Some("me"))
     },
-    (table, ops, id) => {
+    run = (table, ops, id) => {
       table.historySettings = HistorySettings(maxOperations = 2, whole = 2)
       table.vacuum(ops, id)
     },
-    keepsTrash = false,
-    table => {
-      assert(!table.fs.below("/t").exists(_.endsWith(".retired")))
-      assert(table.history.map(e => e.record.version -> e.state) == Seq(6L -> "vacuumed", 5L -> "vacuumed"))
-      assertThrows[NotRestorableException](table.restore(to = 1))
+    checkDone = table => {
+      vacuum.checkDone(table)
+      assert(table.history.map(_.record.version) == Seq(6L, 5L))
     }
   )
 
@@ -47,9 +45,7 @@ class CrashSuite extends AnyFunSuite with Explorer {
 
   /** Checks after every change what must always hold. */
   private def watch(table: SmallTable): Unit = table.fs.changed = () => {
-    table.dirs.foreach { dir =>
-      assert(table.fs.visible.exists(p => FileNames.parent(p.stripPrefix("/t/")) == dir), s"folder '$dir' looks empty")
-    }
+    table.dirs.foreach(dir => assert(table.visibleIn(dir).nonEmpty, s"folder '$dir' looks empty"))
     if (!table.isPublishing)
       assert(table.fs.visibleRows == table.allRows, "a plain reader outside the publishing moment")
     else
@@ -57,18 +53,22 @@ class CrashSuite extends AnyFunSuite with Explorer {
     assert(table.viewedRows() == table.allRows, "a reader around it")
   }
 
+  /** All rows are there once, and nothing else is. */
+  private def assertWhole(table: SmallTable): Unit = {
+    assert(table.fs.visibleRows == table.allRows)
+    assert(table.litter.isEmpty)
+  }
+
   private def checkEnd(scene: Scene, table: SmallTable, thoroughly: Boolean = true): Unit = {
     assert(table.fs.visibleRows == table.allRows)
     assert(!table.isPublishing)
     assert(!table.indexLies)
     table.nextStatement()
-    assert(table.fs.visibleRows == table.allRows)
-    assert(table.litter.isEmpty)
+    assertWhole(table)
     assert(table.liveness.running.isEmpty)
     // The statement can be run again.
     assert(scene.run(table, table.ops, "op-2").isEmpty)
-    assert(table.fs.visibleRows == table.allRows)
-    assert(table.litter.isEmpty)
+    assertWhole(table)
     if (thoroughly) scene.statement.checkDone(table)
   }
 
@@ -96,7 +96,7 @@ class CrashSuite extends AnyFunSuite with Explorer {
     }
 
     test(s"$name: it dies at any call, and the table is copied with other time stamps", InRest) {
-      for (k <- 1 to scene.calls; whole <- Seq(false, true)) {
+      for (k <- 1 to scene.calls; whole <- Seq(false, true)) explored(s"call $k, whole seconds: $whole: ") {
         val table = scene.table()
         scene.run(table, table.faulty(k, Deaths(k % 2)))
         table.fs.nodes.toSeq.foreach {
@@ -105,60 +105,52 @@ class CrashSuite extends AnyFunSuite with Explorer {
             table.fs.nodes(path) = f.copy(time = if (whole) f.time - f.time % 1000 else table.fs.clock)
           case _ => ()
         }
-        withClue(s"call $k, whole seconds: $whole: ")(explore {
-          val end = table.recover()
-          if (end.isDefined) {
-            // Where all files have other times, a person decides.
-            assert(end.exists(_.isInstanceOf[FoldersUnclearException]))
-            intercept[FoldersUnclearException](table.viewedRows())
-            assert(table.recover(keep = Some(if (whole) Keep.Old else Keep.New)).isEmpty)
-          }
-          assert(table.fs.visibleRows == table.allRows)
-          assert(!table.isPublishing && !table.indexLies)
-          assert(table.attempt(table.ops, "op-2").isEmpty)
-          assert(table.fs.visibleRows == table.allRows)
-          assert(table.litter.isEmpty)
-        })
+        val end = table.recover()
+        if (end.isDefined) {
+          // Where all files have other times, a person decides.
+          assert(end.exists(_.isInstanceOf[FoldersUnclearException]))
+          intercept[FoldersUnclearException](table.viewedRows())
+          assert(table.recover(keep = Some(if (whole) Keep.Old else Keep.New)).isEmpty)
+        }
+        assert(table.fs.visibleRows == table.allRows)
+        assert(!table.isPublishing && !table.indexLies)
+        assert(table.attempt(table.ops, "op-2").isEmpty)
+        assertWhole(table)
       }
     }
 
     test(s"$name: the recovery dies too, at any call", InRest) {
+      val some = Explored.every(4)
       for (k <- 1 to scene.calls; fault <- Deaths) {
-        val some = Explored.every(4)
-        var j = k % some - some + 1
-        var more = true
-        while (more) {
-          j += some
+        def dies(j: Int): Boolean = {
           val table = scene.table()
           scene.run(table, table.faulty(k, fault))
           // Watching takes most of the time, so not every state is watched.
           if ((j + k) % Explored.every(7) < 2) watch(table)
           val second = Deaths((j + k) % 2)
           val ops = table.faulty(j, second)
-          more = table.recover(ops).exists(_.isInstanceOf[Died])
-          withClue(s"call $k $fault, then $second at call $j ${ops.trace.lastOption}: ")(explore {
+          val died = table.recover(ops).exists(_.isInstanceOf[Died])
+          explored(s"call $k $fault, then $second at call $j ${ops.trace.lastOption}: ") {
             assert(table.recover().isEmpty)
             checkEnd(scene, table, thoroughly = (j + k) % Explored.every(5) == 0)
-          })
+          }
+          died
         }
+        Iterator.from(1 + k % some, some).find(!dies(_))
       }
     }
 
-    test(s"$name: any call fails once, before or after it took effect", InRest) {
-      failing(scene, Seq(Fault.ThrowBefore, Fault.ThrowAfter), watch)((table, _) => recovers(scene, table))
-    }
-
-    test(s"$name: any call is half done, and then it fails, or the process dies", InRest) {
-      failing(scene, Seq(Fault.DieHalf, Fault.ThrowHalf), watch)((table, _) => recovers(scene, table))
+    test(s"$name: any call fails before, after or halfway, or the process dies halfway", InRest) {
+      val faults = Seq(Fault.ThrowBefore, Fault.ThrowAfter, Fault.DieHalf, Fault.ThrowHalf)
+      failing(scene, faults, watch)((table, _) => recovers(scene, table))
     }
 
     test(s"$name: the disk is full from any call on", InRest) {
       val before = scene.table().snapshot
       failing(scene, Seq(Fault.DiskFull), watch) { (table, end) =>
         assert(!table.isPublishing)
-        assert(table.fs.visibleRows == table.allRows)
         // Without another statement between.
-        assert(table.litter.isEmpty)
+        assertWhole(table)
         if (end.isDefined) assert(table.snapshot == before)
         checkEnd(scene, table)
       }
@@ -171,10 +163,10 @@ class CrashSuite extends AnyFunSuite with Explorer {
         watch(table)
         val ops = table.ops
         scene.run(table, new FailThenDie(ops, k, k + later))
-        withClue(s"call $k, death $later calls later (${ops.trace.lastOption}): ")(explore {
+        explored(s"call $k, death $later calls later (${ops.trace.lastOption}): ") {
           table.liveness.running.clear()
           recovers(scene, table)
-        })
+        }
       }
     }
   }
@@ -185,8 +177,7 @@ class CrashSuite extends AnyFunSuite with Explorer {
       failing(scene, Seq(Fault.Away)) { (table, _) =>
         assert(table.liveness.running.isEmpty)
         table.nextStatement()
-        assert(table.fs.visibleRows == table.allRows)
-        assert(table.litter.isEmpty)
+        assertWhole(table)
         table.optimize(id = "op-2")
         assert(table.fs.visibleRows == table.allRows)
       }
@@ -205,7 +196,6 @@ class CrashSuite extends AnyFunSuite with Explorer {
     }
     val end = table.attempt(table.ops)
     assert(spoiled && end.exists(_.isInstanceOf[IOException]), end)
-    assert(table.fs.visibleRows == table.allRows)
-    assert(table.litter.isEmpty)
+    assertWhole(table)
   }
 }

@@ -6,17 +6,12 @@ import org.scalatest.{Args, Assertions, BeforeAndAfterAll, Outcome, Status, Test
 
 import org.sparkzorder.Mutation
 
-/**
- * Counts the states that the suites of this JVM have explored, and those in which a promise was
- * broken.
- */
+/** Counts the states that the suites of this JVM have explored, and those in which a promise was broken. */
 object Explored {
   private val states = new AtomicLong
   private val violations = new AtomicLong
 
-  /**
-   * Whether to explore all states, as `make test-all` does, or as many as `make test` has time for.
-   */
+  /** Whether to explore all states, as `make test-all` does, or as many as `make test` has time for. */
   val all: Boolean = sys.env.contains("EXHAUSTIVE")
 
   /** The step between two states that are explored: `n`, or 1 if all are. */
@@ -28,14 +23,9 @@ object Explored {
 
   def summary(states: Long, violations: Long): String = f"states explored: $states%,d, violations: $violations%,d"
 
-  private[commit] def count(violated: Boolean): Unit = {
-    states.incrementAndGet()
-    if (violated) violations.incrementAndGet()
-    ()
-  }
-
-  private[commit] def violated(): Unit = {
-    violations.incrementAndGet()
+  private[commit] def count(explored: Long, violated: Long): Unit = {
+    states.addAndGet(explored)
+    violations.addAndGet(violated)
     ()
   }
 
@@ -47,18 +37,20 @@ trait Explores extends TestSuite with BeforeAndAfterAll {
   private var states = 0L
   private var violations = 0L
 
+  private def count(explored: Long, violated: Long): Unit = {
+    states += explored
+    violations += violated
+    Explored.count(explored, violated)
+  }
+
   /** One state: the code that produces it, and its checks. */
   protected def explore[A](state: => A): A = {
-    var held = false
+    var violated = 1L
     try {
       val result = state
-      held = true
+      violated = 0L
       result
-    } finally {
-      states += 1
-      if (!held) violations += 1
-      Explored.count(!held)
-    }
+    } finally count(1L, violated)
   }
 
   /** One state, with a clue. */
@@ -68,10 +60,7 @@ trait Explores extends TestSuite with BeforeAndAfterAll {
   override protected def withFixture(test: NoArgTest): Outcome = {
     val before = violations
     val outcome = super.withFixture(test)
-    if (outcome.isFailed && violations == before) {
-      violations += 1
-      Explored.violated()
-    }
+    if (outcome.isFailed && violations == before) count(0L, 1L)
     outcome
   }
 
@@ -93,31 +82,28 @@ trait Explorer extends Explores with Assertions {
   /** One state: what a statement with such calls leaves, and the exception with which it ended. */
   protected def state(scene: Scene, table: SmallTable, ops: MemoryOps, clue: => String)(judge: Judge): Unit = {
     val end = scene.run(table, ops)
-    withClue(s"$clue, ended with $end: ") {
-      explore(judge(table, end))
-      ()
-    }
+    explored(s"$clue, ended with $end: ")(judge(table, end))
+    ()
   }
 
-  /** The statement goes wrong at each of its calls, in each of these ways. */
-  protected def failing(scene: Scene, faults: Seq[Fault], prepare: SmallTable => Unit = _ => ())(judge: Judge): Unit =
-    for (k <- 1 to scene.calls; fault <- faults) {
-      val table = scene.table()
-      prepare(table)
-      val ops = table.faulty(k, fault)
-      state(scene, table, ops, s"$fault at call $k ${ops.trace.lift(k - 1)}")(judge)
-    }
-
-  /** Somebody else acts right before each call. */
-  protected def meeting(scene: Scene, prepare: SmallTable => Unit = _ => ())(act: SmallTable => Any)(
+  private def atEach(scene: Scene, what: String, prepare: SmallTable => Unit)(calls: (SmallTable, Int) => MemoryOps)(
       judge: Judge
   ): Unit =
     for (k <- 1 to scene.calls) {
       val table = scene.table()
       prepare(table)
-      val ops = table.beside(k)(act(table))
-      state(scene, table, ops, s"before call $k ${ops.trace.lift(k - 1)}")(judge)
+      val ops = calls(table, k)
+      state(scene, table, ops, s"$what at call $k ${ops.trace.lift(k - 1)}")(judge)
     }
+
+  /** The statement goes wrong at each of its calls, in each of these ways. */
+  protected def failing(scene: Scene, faults: Seq[Fault], prepare: SmallTable => Unit = _ => ())(judge: Judge): Unit =
+    faults.foreach(fault => atEach(scene, s"$fault", prepare)((table, k) => table.faulty(k, fault))(judge))
+
+  /** Somebody else acts right before each call. */
+  protected def meeting(scene: Scene, prepare: SmallTable => Unit = _ => ())(act: SmallTable => Any)(
+      judge: Judge
+  ): Unit = atEach(scene, "others act", prepare)((table, k) => table.beside(k)(act(table)))(judge)
 
   /** The next query recovers, and the rows are one of these, also after the next statement. */
   protected def assertSettles(table: SmallTable, legal: Seq[Int]*): Unit = {
@@ -125,7 +111,6 @@ trait Explorer extends Explores with Assertions {
     assert(legal.contains(table.fs.visibleRows))
     table.nextStatement()
     assert(legal.contains(table.fs.visibleRows))
-    ()
   }
 
   /** No version is there twice, and the statistics are right. */
@@ -133,6 +118,5 @@ trait Explorer extends Explores with Assertions {
     val versions = table.history.map(_.record.version)
     assert(versions == versions.distinct)
     assert(!table.indexLies)
-    ()
   }
 }

@@ -11,65 +11,40 @@ import org.sparkzorder.commit.upkeep.Uninstall
  */
 @TestRest
 class FrozenSuite extends AnyFunSuite with Explorer {
-  import FrozenSuite._
 
-  for (scene <- Seq(Statement.optimize, Statement.restore).flatMap(_.onBoth); others <- all)
-    test(s"${scene.name}: meanwhile ${others.name}") {
-      var legal: Seq[Seq[Int]] = Nil
-      meeting(scene) { table =>
-        table.liveness.running.clear()
-        legal = others.act(table)
-      } { (table, _) =>
-        table.liveness.running.clear()
-        assertSettles(table, legal: _*)
-      }
-    }
-}
-
-private object FrozenSuite {
-
-  /** @param act what others do; returns the rows that are legal afterwards */
-  final case class Others(name: String, act: SmallTable => Seq[Seq[Int]])
+  /** Rows of a file that was deleted. They may be in other files as well. */
+  private var gone = Set.empty[Int]
 
   private def recover(table: SmallTable): Unit = assert(table.recoverAndDecide().isEmpty)
+  private def optimize(table: SmallTable): Unit = table.attempt(table.ops, "op-8")
+  private def restore(table: SmallTable): Unit = table.attempt("op-7")(table.restore(to = 0, id = "op-7"))
+  private def uninstall(table: SmallTable): Unit = new Uninstall(table.folder, table.settings).run()
 
-  private def restore(table: SmallTable): Unit = {
-    table.attempt("op-7")(table.restore(to = 0, id = "op-7"))
-    ()
-  }
+  /** Deletes the last file of such a name. */
+  private def delete(prefix: String)(table: SmallTable): Unit =
+    table.files.filter(FileNames.name(_).startsWith(prefix)).lastOption.foreach { name =>
+      gone = table.rowsOf(name)
+      table.fs.nodes.remove(s"/t/$name")
+    }
 
-  val all: Seq[Others] = Seq(
-    Others("others recover", t => { recover(t); Seq(t.allRows) }),
-    Others("others recover and restore", t => { recover(t); restore(t); Seq(t.allRows) }),
-    Others(
-      "others recover, optimize, and restore",
-      t => {
-        recover(t)
-        t.attempt(t.ops, "op-8")
-        restore(t)
-        Seq(t.allRows)
-      }
-    ),
-    Others("an input is deleted, and others recover", t => { val rows = deleted(t, "part-"); recover(t); rows }),
-    Others(
-      "an input is deleted, others recover and restore",
-      t => { val rows = deleted(t, "part-"); recover(t); restore(t); rows }
-    ),
-    Others(
-      "others recover and uninstall, and a new file is deleted",
-      t => {
-        recover(t)
-        new Uninstall(t.folder, t.settings).run()
-        deleted(t, "new-op-1")
-      }
-    )
+  private val others: Seq[(String, Seq[SmallTable => Unit])] = Seq(
+    ("others recover", Seq(recover _)),
+    ("others recover and restore", Seq(recover _, restore _)),
+    ("others recover, optimize, and restore", Seq(recover _, optimize _, restore _)),
+    ("an input is deleted, and others recover", Seq(delete("part-") _, recover _)),
+    ("an input is deleted, others recover and restore", Seq(delete("part-") _, recover _, restore _)),
+    ("others recover and uninstall, and a new file is deleted", Seq(recover _, uninstall _, delete("new-op-1") _))
   )
 
-  /** Deletes the last file of such a name. Its rows may be in other files as well. */
-  private def deleted(table: SmallTable, prefix: String): Seq[Seq[Int]] =
-    table.files.filter(FileNames.name(_).startsWith(prefix)).lastOption.fold(Seq(table.allRows)) { name =>
-      val gone = table.rowsOf(name)
-      table.fs.nodes.remove(s"/t/$name")
-      Seq(table.allRows, table.allRows.filterNot(gone))
+  for (scene <- Seq(Statement.optimize, Statement.restore).flatMap(_.onBoth); (name, acts) <- others)
+    test(s"${scene.name}: meanwhile $name") {
+      meeting(scene) { table =>
+        table.liveness.running.clear()
+        gone = Set.empty
+        acts.foreach(_(table))
+      } { (table, _) =>
+        table.liveness.running.clear()
+        assertSettles(table, table.allRows, table.allRows.filterNot(gone))
+      }
     }
 }

@@ -61,17 +61,15 @@ class LateSuite extends AnyFunSuite with Explorer {
         late(s"$kind by $by")(table => new MemoryOps(table.fs, late = Some(Late(kind, by))))
     }
 
-    test(
-      s"$name: all listings are late, it dies at any call, and so may its recovery, whose listings are late as well"
-    ) {
+    test(s"$name: all listings are late, it dies at any call, and so may its recovery, with late listings as well") {
       val ways = for (by <- Seq(2, 7, 30); kind <- kinds; j <- 1 to 90 by 7) yield (by, kind, j)
       for (k <- 1 to scene.calls; (by, kind, j) <- Explored.some(61, k - 1, ways)) {
         val table = watched(scene)
         def dying(at: Int) = new MemoryOps(table.fs, at, Fault.DieAfter, late = Some(Late(kind, by)))
         scene.run(table, dying(k))
         val end = table.recover(dying(j))
-        withClue(s"$kind by $by, death at $k ${scene.trace(k - 1)}, then at $j, ended with $end: ") {
-          explore(checkEnd(scene, table, table.allRows))
+        explored(s"$kind by $by, death at $k ${scene.trace(k - 1)}, then at $j, ended with $end: ") {
+          checkEnd(scene, table, table.allRows)
         }
       }
     }
@@ -79,12 +77,9 @@ class LateSuite extends AnyFunSuite with Explorer {
     test(s"$name: all see the folder as it was, and another OPTIMIZE comes at any call") {
       for (k <- 1 to scene.calls; by <- Explored.some(4, k - 1, Seq(1, 2, 3, 5, 9, 20)))
         late(s"by $by, before call $k") { table =>
-          def ops(other: PartialFunction[Int, Unit]) =
-            new MemoryOps(table.fs, other = other, late = Some(Late(Past, by)))
-          ops { case `k` =>
-            table.attempt(ops(PartialFunction.empty), "op-2")
-            ()
-          }
+          val seen = Some(Late(Past, by))
+          def second(): Unit = table.attempt(new MemoryOps(table.fs, late = seen), "op-2")
+          new MemoryOps(table.fs, other = { case `k` => second() }, late = seen)
         }
     }
 

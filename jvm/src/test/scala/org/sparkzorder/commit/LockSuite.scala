@@ -7,58 +7,52 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.commit.lock.{LockState, Locking, ProcessState, SystemLiveness}
+import org.sparkzorder.commit.lock.{LockSettings, LockState, Locking, ProcessState, SystemLiveness}
 
 class LockSuite extends AnyFunSuite {
-
-  private def table() = new SmallTable(Seq("p=1"))
-
-  private def folder(t: SmallTable, ops: Option[FileOps] = None) =
-    TableFolder(t.root, ops.getOrElse(t.ops))
-
-  private def write(t: SmallTable, text: String): Unit = {
-    val f = folder(t)
-    f.ops.mkdirs(f.side)
-    f.ops.writeNew(f.newLock(), text.getBytes(UTF_8))
-  }
-
-  private def write(t: SmallTable, owner: Owner): Unit = write(t, new String(Owner.write(owner), UTF_8))
+  private val other = owner("here", "other")
+  private val whole = new String(Owner.write(other), UTF_8)
 
   private def owner(host: String, id: String) = Owner(ProcessId(host, "boot", "ns", 7L, "start"), id, "OPTIMIZE")
 
-  private def state(t: SmallTable): LockState = {
-    val f = folder(t)
-    LockState.of(f, f.ops.list(f.side), t.settings)
+  /** A table with a lock file that says this. */
+  private def locked(text: String): SmallTable = {
+    val t = new SmallTable(Seq("p=1"))
+    val f = t.folder
+    f.ops.mkdirs(f.side)
+    f.ops.writeNew(f.newLock(), text.getBytes(UTF_8))
+    t
+  }
+
+  private def side(t: SmallTable): Seq[String] = t.fs.children("/t/_zorder")
+
+  private def state(t: SmallTable, settings: Option[LockSettings] = None): LockState = {
+    val f = t.folder
+    LockState.of(f, f.ops.list(f.side), settings.getOrElse(t.settings))
   }
 
   private def refused(t: SmallTable): Option[ConcurrentOperationException] =
     try {
-      Locking.acquire(folder(t), "op", t.settings).release()
+      Locking.acquire(t.folder, "op", t.settings).release()
       None
     } catch { case e: ConcurrentOperationException => Some(e) }
 
-  test("a living owner's lock is respected and the error names him") {
-    val t = table()
+  test("a living owner's lock is respected and the error names him, and a dead owner's is taken over at once") {
+    val t = locked(whole)
     t.liveness.running += "other"
-    write(t, owner("here", "other"))
-    assert(state(t) == LockState.Live(Some(owner("here", "other"))))
+    assert(state(t) == LockState.Live(Some(other)))
     assert(refused(t).get.getMessage.contains("OPTIMIZE other of process 7 on here"))
-    assert(t.fs.children("/t/_zorder").size == 1)
+    assert(side(t).size == 1)
     assert(t.liveness.running == Set("other"))
-  }
-
-  test("a dead owner's lock is taken over at once, and recovery removes it") {
-    val t = table()
-    write(t, owner("here", "other"))
+    t.liveness.running.clear()
     assert(state(t).isInstanceOf[LockState.Dead])
     assert(refused(t).isEmpty)
     assert(t.recover().isEmpty)
-    assert(t.fs.children("/t/_zorder").isEmpty)
+    assert(side(t).isEmpty)
   }
 
   test("an owner on another host is dead when his heartbeat is old by the file system's clock") {
-    val t = table()
-    write(t, owner("there", "other"))
+    val t = locked(new String(Owner.write(owner("there", "other")), UTF_8))
     t.fs.clock += 59000
     assert(refused(t).isDefined)
     t.fs.clock += 2001
@@ -68,8 +62,7 @@ class LockSuite extends AnyFunSuite {
 
   test("a lock file that cannot be read is respected until its heartbeat is old") {
     for (garbage <- Seq("{}", "{\"pid\": 1e99}", "{\"host\": 5}")) {
-      val t = table()
-      write(t, garbage)
+      val t = locked(garbage)
       assert(state(t) == LockState.Live(None))
       assert(refused(t).exists(_.owner.isEmpty))
       t.fs.clock += 60001
@@ -78,43 +71,40 @@ class LockSuite extends AnyFunSuite {
   }
 
   test("a lock file that was not written to its end is respected for a second") {
-    val whole = new String(Owner.write(owner("here", "other")), UTF_8)
     for (begun <- Seq("", "{", "\u0000\u0001", whole.take(whole.length / 2))) {
-      val t = table()
-      write(t, begun)
-      val (file, began) = (t.fs.children("/t/_zorder").head, t.fs.clock)
+      val t = locked(begun)
+      val (file, began) = (side(t).head, t.fs.clock)
+      def write(text: String): Unit = t.fs.nodes(file) = File(9, began, Set.empty, text.getBytes(UTF_8))
       var slept = 0L
-      def until(end: Long => Unit) = t.settings.copy(sleep = (millis: Long) => { slept += millis; end(slept) })
+      def until(end: Long => Unit) =
+        state(t, Some(t.settings.copy(sleep = (millis: Long) => { slept += millis; end(slept) })))
       // Its owner writes the rest.
       t.liveness.running += "other"
-      val settings = until(at => if (at >= 500) t.fs.nodes(file) = File(9, began, Set.empty, whole.getBytes(UTF_8)))
-      val f = folder(t)
-      assert(LockState.of(f, f.ops.list(f.side), settings) == LockState.Live(Some(owner("here", "other"))))
+      assert(until(at => if (at >= 500) write(whole)) == LockState.Live(Some(other)))
       assert(slept == 500)
       // Its owner never writes the rest.
-      t.fs.nodes(file) = File(9, began, Set.empty, begun.getBytes(UTF_8))
+      write(begun)
       slept = 0
-      assert(LockState.of(f, f.ops.list(f.side), until(_ => ())) == LockState.Dead(None))
+      assert(until(_ => ()) == LockState.Dead(None))
       assert(slept == 1000)
       assert(t.recover().isEmpty)
-      assert(t.fs.children("/t/_zorder").isEmpty)
+      assert(side(t).isEmpty)
     }
   }
 
   test("an owner whose lock was taken away while he wrote it has touched nothing") {
-    val t = table()
+    val t = new SmallTable(Seq("p=1"))
     val before = t.fs.visible
     // The call after the one that writes the lock lists the side folder.
-    def locks = t.fs.children("/t/_zorder")
-    val ops = new MemoryOps(t.fs, other = { case _ if locks.nonEmpty => locks.foreach(t.fs.nodes.remove) })
-    assertThrows[LockLostException](Locking.acquire(folder(t, Some(ops)), "op", t.settings))
-    assert(t.fs.visible == before && t.fs.children("/t/_zorder").isEmpty)
+    val ops = new MemoryOps(t.fs, other = { case _ if side(t).nonEmpty => side(t).foreach(t.fs.nodes.remove) })
+    assertThrows[LockLostException](Locking.acquire(TableFolder(t.root, ops), "op", t.settings))
+    assert(t.fs.visible == before && side(t).isEmpty)
     assert(t.liveness.running.isEmpty)
   }
 
   test("of several owners at once at most one gets the lock, and in the end each gets it") {
-    val t = table()
-    val ops = t.ops
+    val t = new SmallTable(Seq("p=1"))
+    val folder = TableFolder(t.root, t.ops)
     val settings =
       t.settings.copy(liveness = SystemLiveness, attempts = 1000, retryMillis = 1L, sleep = Thread.sleep(_))
     val (inside, most, done) = (new AtomicInteger, new AtomicInteger, new AtomicInteger)
@@ -123,7 +113,7 @@ class LockSuite extends AnyFunSuite {
       new Thread(() => {
         start.await(10, TimeUnit.SECONDS)
         for (n <- 1 to 5) {
-          val lock = Locking.acquire(folder(t, Some(ops)), s"op-$i-$n", settings)
+          val lock = Locking.acquire(folder, s"op-$i-$n", settings)
           most.accumulateAndGet(inside.incrementAndGet(), (a, b) => math.max(a, b))
           Thread.sleep(1)
           inside.decrementAndGet()
@@ -136,12 +126,12 @@ class LockSuite extends AnyFunSuite {
     threads.foreach(_.join(60000))
     assert(most.get == 1)
     assert(done.get == 20)
-    assert(t.fs.children("/t/_zorder").isEmpty)
+    assert(side(t).isEmpty)
   }
 
   test("the heartbeat moves the file's time and never makes the file anew") {
-    val t = table()
-    val f = folder(t, Some(t.ops))
+    val t = new SmallTable(Seq("p=1"))
+    val f = t.folder
     val lock = Locking.acquire(f, "op", t.settings.copy(beatMillis = 5L))
     val first = f.ops.status(lock.path).get.modificationTime
     Thread.sleep(200)
@@ -156,7 +146,7 @@ class LockSuite extends AnyFunSuite {
   }
 
   test("a stalled owner whose operation another process has ended changes nothing more") {
-    val t = table()
+    val t = new SmallTable(Seq("p=1"))
     var stolen = false
     // Right after the commit point somebody on another host believes that we are dead.
     val ops = new MemoryOps(
@@ -175,37 +165,28 @@ class LockSuite extends AnyFunSuite {
     assert(t.litter.isEmpty)
   }
 
-  test("an operation of this process is alive as long as the process runs it") {
+  test("this host judges its own processes: a process is gone when it has ended or started at another time") {
+    import ProcessState._
     val me = SystemLiveness.self
     assert(me.pid == ProcessHandle.current().pid())
-    assert(SystemLiveness.processState(Owner(
-      me,
-      "unknown",
-      "",
-      since = System.currentTimeMillis()
-    )) == ProcessState.Gone)
+    def judged(process: ProcessId, id: String = "op") = SystemLiveness.processState(Owner(process, id, ""))
+    // An operation of this process is alive as long as the process runs it.
+    def unknown(since: Long) = SystemLiveness.processState(Owner(me, "unknown", "", since = since))
+    assert(unknown(System.currentTimeMillis()) == Gone)
     // A lock from before the registry was made: an earlier registry may have had its operation.
-    assert(SystemLiveness.processState(Owner(me, "unknown", "", since = 1L)) == ProcessState.Unknown)
+    assert(unknown(1L) == Unknown)
     SystemLiveness.register("known")
-    assert(SystemLiveness.processState(Owner(me, "known", "")) == ProcessState.Alive)
+    assert(judged(me, "known") == Alive)
     SystemLiveness.deregister("known")
-  }
-
-  test("another process of this host is gone when it has ended or started at another time") {
-    val me = SystemLiveness.self
     val child = new ProcessBuilder("sleep", "100").start()
+    val theirs = me.copy(pid = child.pid())
     try {
-      val other = Owner(me.copy(pid = child.pid(), start = "another time"), "op", "")
-      assert(SystemLiveness.processState(other) == ProcessState.Gone)
-      assert(SystemLiveness.processState(Owner(
-        me.copy(pid = child.pid(), start = ""),
-        "op",
-        ""
-      )) == ProcessState.Unknown)
+      assert(judged(theirs.copy(start = "another time")) == Gone)
+      assert(judged(theirs.copy(start = "")) == Unknown)
     } finally child.destroyForcibly().waitFor()
-    assert(SystemLiveness.processState(Owner(me.copy(pid = child.pid()), "op", "")) == ProcessState.Gone)
-    assert(SystemLiveness.processState(Owner(me.copy(host = "elsewhere"), "op", "")) == ProcessState.Unknown)
-    assert(SystemLiveness.processState(Owner(me.copy(bootId = "earlier"), "op", "")) == ProcessState.Unknown)
+    assert(judged(theirs) == Gone)
+    assert(judged(me.copy(host = "elsewhere")) == Unknown)
+    assert(judged(me.copy(bootId = "earlier")) == Unknown)
   }
 
   test("a file system that hangs stops the heartbeat of its own locks only") {
@@ -217,12 +198,12 @@ class LockSuite extends AnyFunSuite {
     val settings = there.settings.copy(beatMillis = 10L)
     val blocked = Locking.acquire(TableFolder(away.root, new Hanging(away.fs)), "op-1", settings)
     Thread.sleep(50)
-    val lock = Locking.acquire(TableFolder(there.root, there.ops), "op-2", settings)
-    val key = lock.path.toUri.getPath
-    val first = there.fs.file(key).get.time
+    val lock = Locking.acquire(there.folder, "op-2", settings)
+    def time: Long = there.fs.file(lock.path.toUri.getPath).get.time
+    val first = time
     val end = System.nanoTime() + 10L * 1000 * 1000 * 1000
-    while (there.fs.file(key).get.time == first && System.nanoTime() < end) Thread.sleep(5)
-    assert(there.fs.file(key).get.time > first)
+    while (time == first && System.nanoTime() < end) Thread.sleep(5)
+    assert(time > first)
     lock.abandon()
     blocked.abandon()
     hung.countDown()

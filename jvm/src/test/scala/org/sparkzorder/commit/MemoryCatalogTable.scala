@@ -12,12 +12,7 @@ import org.sparkzorder.commit.log.History
 import org.sparkzorder.commit.machine.{Operation, Recovery}
 import org.sparkzorder.commit.upkeep.Restore
 
-/**
- * A table that moves to new folders, in a catalog in memory. Each partition begins with three files of two
- * rows.
- *
- * @param partitions of the table, or the table itself
- */
+/** A table that moves to new folders, in a catalog in memory. Each partition, or the table, begins with three files. */
 final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends MemoryTable {
   val fs = new MemoryFs
   val home = new Path("mem:/t")
@@ -64,54 +59,50 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends Me
   val first: Map[CatalogPartition, Path] = locations.toMap
   val allRows: Seq[Int] = plainRows
 
+  /** With rows that others have appended. */
+  def allRowsAnd(more: Int*): Seq[Int] = (allRows ++ more).sorted
+
   def folder(ops: FileOps): TableFolder = TableFolder(home, ops, threads = 1)
 
-  def dataIn(folder: Path): Seq[String] = fs.children(folder.toUri.getPath).filter { p =>
-    val name = p.substring(p.lastIndexOf('/') + 1)
-    fs.file(p).isDefined && FileNames.isData(name)
-  }
+  def dataIn(folder: Path): Seq[String] =
+    fs.children(folder.toUri.getPath).filter(p => fs.file(p).isDefined && FileNames.isData(FileNames.name(p)))
 
   /** What a reader of the catalog sees, with and without the extension. */
   def plainRows: Seq[Int] = fs.rows(locations.values.toSeq.distinct.flatMap(dataIn))
 
-  def history(ops: FileOps = ops): LocationHistory = LocationHistory.read(folder(ops))
-
   /** Folders whose locations were set back: statements refuse them. */
   def setBack: Seq[(LeftFolder, Seq[FileMeta])] = {
     val here = ops
-    CatalogRecovery.setBack(CatalogView(history(here), locations.toMap, here))
+    CatalogRecovery.setBack(CatalogView(LocationHistory.read(folder(here)), locations.toMap, here))
   }
 
   /** What a person does then. */
-  def setForward(partition: CatalogPartition): Unit =
-    setBack.foreach { case (left, _) => locations(partition) = new Path(left.head) }
+  def setForward(partition: CatalogPartition): Unit = setBack.foreach(b => locations(partition) = new Path(b._1.head))
 
   private def rowsOf(m: FileMeta): Option[Long] = fs.file(m.path.toUri.getPath).map(_.rows.size.toLong)
 
-  private def locked[A](ops: MemoryOps, catalog: Catalog, id: String)(work: Lock => A): A = {
-    val lock = Locking.acquire(folder(ops), id, settings)
+  private def locked[A](ops: MemoryOps, id: String)(work: (TableFolder, Lock, Catalog) => A): A = {
+    val (here, catalog) = (folder(ops), new Catalog(ops))
+    val lock = Locking.acquire(here, id, settings)
     try {
-      Recovery.recoverUnder(folder(ops), lock, settings)
-      val view = CatalogRecovery.settle(folder(ops), lock, catalog)
+      Recovery.recoverUnder(here, lock, settings)
+      val view = CatalogRecovery.settle(here, lock, catalog)
       CatalogRecovery.setBack(view).foreach(b => throw new MemoryCatalogTable.Refused(b._1))
-      CopyForward.run(folder(ops), lock, view, rowsOf)
-      work(lock)
+      CopyForward.run(here, lock, view, rowsOf)
+      work(here, lock, catalog)
     } finally lock.release()
   }
 
-  private def records(ops: FileOps): Seq[Record] = History.read(folder(ops)).map(_.record)
-
   /** OPTIMIZE: two files of each slot, with one of them copied as it is if `keeps`. */
-  def optimize(ops: MemoryOps = ops, id: String, hangs: Boolean = false, keeps: Boolean = false): Catalog = {
-    val catalog = new Catalog(ops)
-    locked(ops, catalog, id) { lock =>
+  def optimize(ops: MemoryOps = ops, id: String, hangs: Boolean = false, keeps: Boolean = false): Catalog =
+    locked(ops, id) { (here, lock, catalog) =>
       val at = catalog.all()
-      val directory = VersionDirectory.of(home, records(ops).headOption.fold(0L)(_.version) + 1, id)
+      val directory = VersionDirectory.of(home, History.read(here).headOption.fold(0L)(_.record.version) + 1, id)
       val moves = at.toSeq.sortBy(_._1.toString).map { case (partition, from) =>
         LocationUpdate(partition, from, VersionDirectory.partition(directory, relative(partition)))
       }
-      val committer = new CatalogCommitter(folder(ops), lock, catalog, rowsOf, moves, Some(directory))
-      try Operation.run(committer, folder(ops), lock) {
+      val committer = new CatalogCommitter(here, lock, catalog, rowsOf, moves, Some(directory))
+      try Operation.run(committer, here, lock) {
           committer.claim(Nil)
           val changes = moves.map { m =>
             val inputs = ops.list(m.from).filter(StaleAppends.isVisible).sortBy(_.name)
@@ -133,21 +124,17 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends Me
           val (in, out) = (changes.map(_.rewritten._1).flatten, changes.map(_.rewritten._2).flatten)
           committer.prepare(recordOf(id, "OPTIMIZE", changes).copy(metrics = Counted.metrics(in, out)))
         }((_, _) => ())
-      catch { case e: Died if hangs => () }
-      ()
+      catch { case _: Died if hangs => () }
+      catalog
     }
-    catalog
-  }
 
   private def recordOf(id: String, operation: String, changes: Seq[LocationChange]): Record = {
     val time = System.currentTimeMillis() - age
     Record(0L, id, operation, time, "me", Map.empty, Map.empty, Nil, Nil, locationChanges = changes)
   }
 
-  def restore(ops: MemoryOps = ops, id: String, to: Long, restoresLost: Boolean = false): Unit = {
-    val catalog = new Catalog(ops)
-    locked(ops, catalog, id) { lock =>
-      val here = folder(ops)
+  def restore(ops: MemoryOps = ops, id: String, to: Long, restoresLost: Boolean = false): Unit =
+    locked(ops, id) { (here, lock, catalog) =>
       val since = Restore.recordsSince(here, lock, to).map(_._2)
       val ways = CatalogRestore.plan(to, since, CatalogView.read(here, catalog), restoresLost)
       if (ways.nonEmpty) {
@@ -165,16 +152,10 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends Me
       }
       ()
     }
-  }
 
-  def vacuum(ops: MemoryOps = ops, id: String): Unit = {
-    val catalog = new Catalog(ops)
-    locked(ops, catalog, id) { lock =>
-      val here = folder(ops)
-      val (view, now) = (CatalogView.read(here, catalog), System.currentTimeMillis())
-      val gone = CatalogVacuum.expired(here, view, _ => true, now)
-      CatalogVacuum.run(here, lock, gone, view.history, now)
-    }
+  def vacuum(ops: MemoryOps = ops, id: String): Unit = locked(ops, id) { (here, lock, catalog) =>
+    val (view, now) = (CatalogView.read(here, catalog), System.currentTimeMillis())
+    CatalogVacuum.run(here, lock, CatalogVacuum.expired(here, view, _ => true, now), view.history, now)
   }
 
   /** Runs a statement that may die or fail. Returns the exception with which it ended. */
@@ -191,18 +172,14 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends Me
     }
 
   /** A statement that brings all to its end. */
-  def next(id: String = "next"): Unit = {
-    val own = ops
-    locked(own, new Catalog(own), id)(_ => ())
-  }
+  def next(id: String = "next"): Unit = locked(ops, id)((_, _, _) => ())
 
   def append(folder: Path, name: String, rows: Set[Int]): Unit =
     fs.put(s"${folder.toUri.getPath}/$name.parquet", rows, 70L + rows.size)
 
   /** As Spark does: all that is in the folder goes, hidden or not. */
   def overwrite(folder: Path, name: String, rows: Set[Int]): Unit = {
-    val key = folder.toUri.getPath
-    fs.below(key).foreach(fs.nodes.remove)
+    fs.below(folder.toUri.getPath).foreach(fs.nodes.remove)
     append(folder, name, rows)
   }
 
@@ -211,6 +188,21 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends Me
 }
 
 object MemoryCatalogTable {
+  private def part(value: String) = CatalogPartition(Seq("p" -> value))
+
+  val One: CatalogPartition = part("1")
+  val Two: CatalogPartition = part("2")
+  val Other: CatalogPartition = part("9")
+
+  /** A table without partitions, and one with two. */
+  val Shapes: Seq[Seq[CatalogPartition]] = Seq(Seq(CatalogPartition.Table), Seq(One, Two))
+
+  /** A table that has moved to new folders once. */
+  def optimized(partitions: Seq[CatalogPartition]): MemoryCatalogTable = {
+    val table = new MemoryCatalogTable(partitions)
+    table.optimize(id = "op-0")
+    table
+  }
 
   /** As statements refuse a location that was set back. */
   final class Refused(val back: LeftFolder) extends RuntimeException(back.toString)

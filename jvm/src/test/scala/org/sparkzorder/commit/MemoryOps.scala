@@ -28,6 +28,9 @@ final class MemoryFs {
   /** Whether it keeps earlier states, for listings that are late. */
   var remembers = false
 
+  /** How many threads move files. Any may overtake another before a call. The calls themselves run one at a time. */
+  var threads = 1
+
   /** The state before each call. */
   private val past = mutable.Buffer.empty[immutable.TreeMap[String, Node]]
 
@@ -42,6 +45,7 @@ final class MemoryFs {
     nodes ++= other.nodes
     clock = other.clock
     remembers = other.remembers
+    threads = other.threads
     past ++= other.past
   }
 
@@ -133,11 +137,64 @@ object Fault {
   case object DieHalf extends Fault
   case object ThrowHalf extends Fault
 
+  /** The process dies, and the call takes effect later. */
+  case object DieSending extends Fault
+
+  /** A conditional write is answered as if its condition did not hold, and has no effect. */
+  case object Refuses extends Fault
+
   /** From this call on the disk is full: written files are cut off, and no folder can be made. */
   case object DiskFull extends Fault
 
-  /** From this call on the file system cannot be reached. */
+  /** From this call on nothing can be reached. */
   case object Away extends Fault
+}
+
+/**
+ * One process's calls to a file system or a store.
+ *
+ * @param at the call, counted from 1, at which `fault` happens
+ * @param other what a second actor does right before the call of that number
+ */
+abstract class Calls(at: Int, fault: Fault, other: PartialFunction[Int, Unit]) {
+  var calls = 0
+  val trace: mutable.Buffer[String] = mutable.Buffer.empty
+  private var dead = false
+
+  /** A call that is still on its way after the process has died. */
+  var onItsWay: Option[() => Unit] = None
+
+  protected def begins(): Unit = ()
+
+  protected def happens(is: Fault): Boolean = calls == at && fault == is
+
+  /** @param half what is done when the call is half done */
+  protected def counted[A](what: String, half: => Any = ())(effect: => A): A = {
+    if (dead) throw new Died
+    calls += 1
+    trace += what
+    other.applyOrElse(calls, (_: Int) => ())
+    begins()
+    def die(): Nothing = {
+      dead = true
+      throw new Died
+    }
+    def fail(how: String): Nothing = throw new IOException(s"$how: $what")
+    val isFull = calls >= at && (what.startsWith("writeNew") || what.startsWith("mkdirs"))
+    fault match {
+      case Fault.Away if at > 0 && calls >= at         => fail("all is away")
+      case Fault.DiskFull if isFull                    => half; fail("No space left on device")
+      case _ if calls != at                            => effect
+      case Fault.DieBefore                             => die()
+      case Fault.DieHalf                               => half; die()
+      case Fault.DieAfter                              => effect; die()
+      case Fault.DieSending                            => onItsWay = Some(() => { effect; () }); die()
+      case Fault.ThrowBefore                           => fail(s"call $at fails")
+      case Fault.ThrowHalf                             => half; fail(s"call $at fails half done")
+      case Fault.ThrowAfter                            => effect; fail(s"call $at fails after it was done")
+      case Fault.Refuses | Fault.DiskFull | Fault.Away => effect
+    }
+  }
 }
 
 /** In which way a listing is late. */
@@ -163,69 +220,28 @@ object Lateness {
  */
 final case class Late(kind: Lateness, by: Int, at: Int => Boolean = _ => true)
 
-/**
- * One process's access to the file system.
- *
- * @param at the call, counted from 1, at which `fault` happens
- * @param other what a second actor does right before the call of that number
- * @param late how listings are late, if they are
- */
+/** One process's access to the file system. Listings may be late. */
 class MemoryOps(
     fs: MemoryFs,
     at: Int = 0,
     fault: Fault = Fault.DieBefore,
     other: PartialFunction[Int, Unit] = PartialFunction.empty,
     late: Option[Late] = None
-) extends FileOps {
-  var calls = 0
+) extends Calls(at, fault, other)
+    with FileOps {
 
-  var trace: mutable.Buffer[String] = mutable.Buffer.empty
-  private var dead = false
-
-  /**
-   * Whether threads may overtake each other before any call. The calls themselves run one at a
-   * time.
-   */
-  var yields = false
-
-  private def call[A](what: => String, changes: Boolean = true, half: Option[() => Unit] = None)(effect: => A): A = {
-    if (yields && ThreadLocalRandom.current().nextInt(4) == 0) Thread.`yield`()
-    oneAtATime(what, changes, half)(effect)
-  }
-
-  private def oneAtATime[A](what: => String, changes: Boolean, half: Option[() => Unit])(
-      effect: => A
-  ): A = synchronized {
-    if (dead) throw new Died
-    calls += 1
-    trace += what
-    other.applyOrElse(calls, (_: Int) => ())
+  override protected def begins(): Unit = {
     fs.tick()
     fs.remember()
-    def doHalf(): Unit = half.foreach { some =>
-      some()
-      fs.changed()
+  }
+
+  private def call[A](what: String, changes: Boolean = true, half: => Any = ())(effect: => A): A = {
+    def done[B](work: B): B = {
+      if (changes) fs.changed()
+      work
     }
-    if (fault == Fault.Away && at > 0 && calls >= at) throw new IOException(s"the file system is away: $what")
-    if (calls == at) fault match {
-      case Fault.DieBefore   => dead = true; throw new Died
-      case Fault.ThrowBefore => throw new IOException(s"call $at fails: $what")
-      case Fault.DieHalf     => doHalf(); dead = true; throw new Died
-      case Fault.ThrowHalf   => doHalf(); throw new IOException(s"call $at fails half done: $what")
-      case _                 => ()
-    }
-    if (fault == Fault.DiskFull && calls >= at && (what.startsWith("writeNew") || what.startsWith("mkdirs"))) {
-      doHalf()
-      throw new IOException(s"No space left on device: $what")
-    }
-    val result = effect
-    if (changes) fs.changed()
-    if (calls == at) fault match {
-      case Fault.DieAfter   => dead = true; throw new Died
-      case Fault.ThrowAfter => throw new IOException(s"call $at fails after it was done: $what")
-      case _                => ()
-    }
-    result
+    if (fs.threads > 1 && ThreadLocalRandom.current().nextInt(4) == 0) Thread.`yield`()
+    synchronized(counted(what, done(half))(done(effect)))
   }
 
   private def key(path: Path): String = path.toUri.getPath
@@ -235,6 +251,18 @@ class MemoryOps(
   private def meta(path: String, node: Node): FileMeta = node match {
     case File(length, time, _, _) => FileMeta(MemoryOps.pathOf(path), length, time, isDirectory = false)
     case _                        => FileMeta(MemoryOps.pathOf(path), 0L, 0L, isDirectory = true)
+  }
+
+  private def file(path: Path): File = fs.file(key(path)).getOrElse(throw new FileNotFoundException(path.toString))
+
+  private def requireFolderOf(path: Path): Unit = {
+    val folder = fs.parent(key(path))
+    if (!fs.nodes.get(folder).contains(Dir)) throw new FileNotFoundException(folder)
+  }
+
+  private def requireFree(path: Path): Unit = {
+    if (fs.nodes.contains(key(path))) throw new IOException(s"$path exists")
+    requireFolderOf(path)
   }
 
   override def list(dir: Path): Seq[FileMeta] = call(s"list $dir", changes = false) {
@@ -256,22 +284,20 @@ class MemoryOps(
   }
 
   override def status(path: Path): Option[FileMeta] =
-    call(s"status $path", changes = false)(if (fs.nodes.contains(key(path))) Some(meta(key(path))) else None)
+    call(s"status $path", changes = false)(fs.nodes.get(key(path)).map(meta(key(path), _)))
 
   override def rename(src: Path, dst: Path): Unit = call(s"rename $src $dst") {
-    val (from, to) = (key(src), key(dst))
-    if (fs.file(from).isEmpty) throw new FileNotFoundException(from)
-    if (fs.nodes.contains(to)) throw new IOException(s"$to exists")
-    if (!fs.nodes.get(fs.parent(to)).contains(Dir)) throw new FileNotFoundException(fs.parent(to))
-    fs.nodes(to) = fs.nodes.remove(from).get
+    val moved = file(src)
+    requireFree(dst)
+    fs.nodes.remove(key(src))
+    fs.nodes(key(dst)) = moved
   }
 
   override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit = call(s"copy ${from.path} $to") {
-    val found = fs.file(key(from.path)).getOrElse(throw new FileNotFoundException(from.path.toString))
+    val found = file(from.path)
     if (found.length != from.length || found.time != from.modificationTime) throw new IOException(s"$from was changed")
     check
-    if (fs.nodes.contains(key(to))) throw new IOException(s"$to exists")
-    if (!fs.nodes.get(fs.parent(key(to))).contains(Dir)) throw new FileNotFoundException(fs.parent(key(to)))
+    requireFree(to)
     fs.nodes(key(to)) = found.copy(time = fs.clock)
   }
 
@@ -290,10 +316,7 @@ class MemoryOps(
     empty
   }
 
-  /**
-   * Deletes file after file, as a local file system does, so that it may stop at any of them and
-   * leave empty folders.
-   */
+  /** As a local file system, file after file, so that it may stop at any of them and leave empty folders. */
   override def deleteRecursive(dir: Path): Unit = synchronized {
     FileOps.requireBelowSideFolder(dir)
     fs.below(key(dir)).reverse.foreach(p => call(s"deleteRecursive $dir, at $p")(fs.nodes.remove(p)))
@@ -301,32 +324,28 @@ class MemoryOps(
   }
 
   override def mkdirs(dir: Path): Unit =
-    call(s"mkdirs $dir", half = Some(() => fs.mkdirs(fs.parent(key(dir)))))(fs.mkdirs(key(dir)))
+    call(s"mkdirs $dir", half = fs.mkdirs(fs.parent(key(dir))))(fs.mkdirs(key(dir)))
 
   override def mkdir(dir: Path): Unit = call(s"mkdirs $dir") {
-    if (!fs.nodes.get(fs.parent(key(dir))).contains(Dir)) throw new FileNotFoundException(fs.parent(key(dir)))
+    requireFolderOf(dir)
     fs.mkdirs(key(dir))
   }
 
   override def writeNew(path: Path, bytes: Array[Byte]): Unit =
-    call(s"writeNew $path", half = Some(() => write(path, bytes.take(bytes.length / 2))))(write(path, bytes))
+    call(s"writeNew $path", half = write(path, bytes.take(bytes.length / 2)))(write(path, bytes))
 
   private def write(path: Path, bytes: Array[Byte]): Unit = {
-    if (fs.nodes.contains(key(path))) throw new IOException(s"$path exists")
-    if (!fs.nodes.get(fs.parent(key(path))).contains(Dir)) throw new FileNotFoundException(fs.parent(key(path)))
+    requireFree(path)
     fs.nodes(key(path)) = File(bytes.length.toLong, fs.clock, Set.empty, bytes)
   }
 
   override def read(path: Path, limit: Long): Array[Byte] = call(s"read $path", changes = false) {
-    val found = fs.file(key(path)).getOrElse(throw new FileNotFoundException(path.toString))
+    val found = file(path)
     if (found.length > limit) throw new IOException(s"$path is too long")
     found.bytes
   }
 
-  override def touch(path: Path): Unit = call(s"touch $path") {
-    val found = fs.file(key(path)).getOrElse(throw new FileNotFoundException(path.toString))
-    fs.nodes(key(path)) = found.copy(time = fs.clock)
-  }
+  override def touch(path: Path): Unit = call(s"touch $path")(fs.nodes(key(path)) = file(path).copy(time = fs.clock))
 }
 
 private object MemoryOps {
@@ -348,4 +367,29 @@ final class FakeLiveness(var hosts: Set[String] = Set("here")) extends Liveness 
     else ProcessState.Gone
   override def register(operationId: String): Unit = running += operationId
   override def deregister(operationId: String): Unit = running -= operationId
+}
+
+/** Fails at one call, and dies at a later one. */
+final class FailThenDie(ops: FileOps, failAt: Int, dieAt: Int) extends FileOps {
+  private var calls = 0
+
+  private def call[A](effect: => A): A = {
+    calls += 1
+    if (calls >= dieAt) throw new Died
+    if (calls == failAt) throw new IOException(s"call $failAt fails")
+    effect
+  }
+
+  override def list(dir: Path): Seq[FileMeta] = call(ops.list(dir))
+  override def status(path: Path): Option[FileMeta] = call(ops.status(path))
+  override def rename(src: Path, dst: Path): Unit = call(ops.rename(src, dst))
+  override def copy(from: FileMeta, temporary: Path, to: Path)(check: => Unit): Unit =
+    call(ops.copy(from, temporary, to)(check))
+  override def delete(path: Path): Unit = call(ops.delete(path))
+  override def deleteEmpty(dir: Path): Boolean = call(ops.deleteEmpty(dir))
+  override def deleteRecursive(dir: Path): Unit = call(ops.deleteRecursive(dir))
+  override def mkdirs(dir: Path): Unit = call(ops.mkdirs(dir))
+  override def writeNew(path: Path, bytes: Array[Byte]): Unit = call(ops.writeNew(path, bytes))
+  override def read(path: Path, limit: Long): Array[Byte] = call(ops.read(path, limit))
+  override def touch(path: Path): Unit = call(ops.touch(path))
 }

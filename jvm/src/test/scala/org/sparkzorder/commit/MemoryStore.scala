@@ -1,7 +1,5 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
-
 import scala.collection.mutable
 
 import org.apache.hadoop.fs.Path
@@ -13,7 +11,7 @@ final case class StoredObject(length: Long, time: Long, etag: String, rows: Set[
 final class MemoryStore {
   val objects: mutable.TreeMap[String, StoredObject] = mutable.TreeMap.empty
 
-  /** After how many days a rule aborts uploads. */
+  /** Open uploads by their ids: the key, the rows and the length of what they will be. */
   val uploads: mutable.Map[String, (String, Set[Int], Long)] = mutable.Map.empty
   private var clock = 1000L
   private var uploadCount = 0
@@ -45,19 +43,14 @@ final class MemoryStore {
     if (objects.size < before) changed()
   }
 
-  def start(key: String, rows: Set[Int], length: Long): String = {
+  def start(key: String, rows: Set[Int], length: Long): OpenUpload = {
     uploadCount += 1
-    val id = s"u$uploadCount"
-    uploads(id) = (key, rows, length)
-    id
+    uploads(s"u$uploadCount") = (key, rows, length)
+    OpenUpload(s"u$uploadCount", Seq("e1"))
   }
 
-  def complete(id: String): Boolean = uploads.remove(id) match {
-    case Some((key, rows, length)) =>
-      put(key, rows, length)
-      true
-    case None => false
-  }
+  def complete(id: String): Boolean =
+    uploads.remove(id).map { case (key, rows, length) => put(key, rows, length) }.isDefined
 
   def below(dir: String): Seq[String] =
     objects.rangeFrom(dir + "/").keysIterator.takeWhile(_.startsWith(dir + "/")).toSeq
@@ -68,46 +61,21 @@ final class MemoryStore {
   def rows(keys: Seq[String]): Seq[Int] = keys.flatMap(k => objects(k).rows).sorted
 }
 
-/**
- * One process's access to the store.
- *
- * @param at the request, counted from 1, at which `fault` happens
- * @param other what a second process does right before the request of that number
- */
+/** One process's access to the store. */
 class MemoryClient(
     val shared: MemoryStore,
     at: Int = 0,
-    fault: StoreFault = StoreFault.DieBefore,
+    fault: Fault = Fault.DieBefore,
     other: PartialFunction[Int, Unit] = PartialFunction.empty
-) extends ObjectStore {
-  var calls = 0
+) extends Calls(at, fault, other)
+    with ObjectStore {
 
-  /** A request that is still on its way after its sender has died. */
-  var onItsWay: Option[() => Unit] = None
-
-  private var isDead = false
-
-  private def request[A](effect: => A): A = {
-    if (isDead) throw new Died
-    calls += 1
-    if (other.isDefinedAt(calls)) other(calls)
-    def die(): Nothing = {
-      isDead = true
-      throw new Died
-    }
-    if (calls != at && !(fault == StoreFault.Away && at > 0 && calls > at)) effect
-    else fault match {
-      case StoreFault.DieBefore   => die()
-      case StoreFault.DieAfter    => effect; die()
-      case StoreFault.DieSending  => onItsWay = Some(() => { effect; () }); die()
-      case StoreFault.ThrowBefore => throw new IOException(s"503 at request $calls")
-      case StoreFault.ThrowAfter  => effect; throw new IOException(s"time-out at request $calls")
-      case StoreFault.Refuses     => effect
-      case StoreFault.Away        => throw new IOException(s"no network at request $calls")
-    }
-  }
+  private def request[A](effect: => A): A = counted("request")(effect)
 
   private def key(path: Path): String = path.toUri.getPath
+
+  private def objectOf(path: Path): Option[StoredObject] = shared.objects.get(key(path))
+  private def objectOf(path: Path, etag: String): Option[StoredObject] = objectOf(path).filter(_.etag == etag)
 
   private def meta(k: String, o: StoredObject): FileMeta =
     FileMeta(new Path(s"mem:$k"), o.length, o.time, isDirectory = false, Some(o.etag))
@@ -122,21 +90,18 @@ class MemoryClient(
 
   override def below(dir: Path): Seq[Path] = request(shared.below(key(dir)).map(k => new Path(s"mem:$k")))
 
-  override def objectAt(path: Path): Option[FileMeta] = request(shared.objects.get(key(path)).map(meta(key(path), _)))
+  override def objectAt(path: Path): Option[FileMeta] = request(objectOf(path).map(meta(key(path), _)))
 
   override def isFolder(path: Path): Boolean = request(shared.below(key(path)).nonEmpty)
 
   override def get(path: Path, limit: Long): Option[StoredBytes] =
-    request(shared.objects.get(key(path)).map(o => StoredBytes(o.bytes, o.etag)))
-
-  /** Whether the store refuses this conditional write although its condition holds. */
-  private def refuses: Boolean = calls == at && fault == StoreFault.Refuses
+    request(objectOf(path).map(o => StoredBytes(o.bytes, o.etag)))
 
   override def putIfAbsent(path: Path, bytes: Array[Byte]): Option[String] =
-    request(if (refuses || shared.objects.contains(key(path))) None else Some(shared.put(key(path), bytes)))
+    request(if (happens(Fault.Refuses) || objectOf(path).isDefined) None else Some(shared.put(key(path), bytes)))
 
   override def putIfMatch(path: Path, bytes: Array[Byte], etag: String): Option[String] =
-    request(shared.objects.get(key(path)).filter(_.etag == etag && !refuses).map(_ => shared.put(key(path), bytes)))
+    request(objectOf(path, etag).filter(_ => !happens(Fault.Refuses)).map(_ => shared.put(key(path), bytes)))
 
   override def complete(path: Path, upload: OpenUpload): Boolean = request(shared.complete(upload.id))
 
@@ -148,48 +113,31 @@ class MemoryClient(
   override def openUploads(dir: Path): Seq[(Path, String)] =
     request(shared.uploads.toSeq.map { case (id, (k, _, _)) => new Path(s"mem:$k") -> id }.sortBy(_._2))
 
-  override def copy(from: Path, etag: String, length: Long, to: Path): Boolean = request {
-    val is = shared.objects.get(key(from)).exists(_.etag == etag)
-    if (is) shared.copy(key(from), key(to))
-    is
-  }
+  override def copy(from: Path, etag: String, length: Long, to: Path): Boolean =
+    request(objectOf(from, etag).map(_ => shared.copy(key(from), key(to))).isDefined)
 
-  override def startCopy(from: Path, etag: String, length: Long, to: Path): Option[OpenUpload] = request {
-    shared.objects.get(key(from)).filter(_.etag == etag)
-      .map(o => OpenUpload(shared.start(key(to), o.rows, o.length), Seq("e1")))
-  }
+  override def startCopy(from: Path, etag: String, length: Long, to: Path): Option[OpenUpload] =
+    request(objectOf(from, etag).map(o => shared.start(key(to), o.rows, o.length)))
 
-  override def delete(path: Path, etag: String): Removal = request(shared.objects.get(key(path)) match {
-    case None                      => Removal.Gone
-    case Some(o) if o.etag != etag => Removal.Changed
-    case Some(_)                   =>
+  override def delete(path: Path, etag: String): Removal = request {
+    if (objectOf(path).isEmpty) Removal.Gone
+    else if (objectOf(path, etag).isEmpty) Removal.Changed
+    else {
       shared.remove(Seq(key(path)))
       Removal.Removed
-  })
+    }
+  }
 
   override def deleteAll(paths: Seq[Path]): Unit = request(shared.remove(paths.map(key)))
 
   /** A task writes a file and leaves its upload open. */
-  def start(path: Path, rows: Set[Int], length: Long): OpenUpload =
-    request(OpenUpload(shared.start(key(path), rows, length), Seq("e1")))
+  def start(path: Path, rows: Set[Int], length: Long): OpenUpload = request(shared.start(key(path), rows, length))
 }
 
-/** What goes wrong at one request. */
-sealed trait StoreFault
+/** What may go wrong at a request. */
 object StoreFault {
-  case object DieBefore extends StoreFault
-  case object DieAfter extends StoreFault
+  val DieBefore: Fault = Fault.DieBefore
 
-  /** The process dies, and the request takes effect later. */
-  case object DieSending extends StoreFault
-  case object ThrowBefore extends StoreFault
-  case object ThrowAfter extends StoreFault
-
-  /** A conditional write is answered as if its condition did not hold, and has no effect. */
-  case object Refuses extends StoreFault
-
-  /** From this request on nothing can be reached. */
-  case object Away extends StoreFault
-
-  val all: Seq[StoreFault] = Seq(DieBefore, DieAfter, DieSending, ThrowBefore, ThrowAfter, Refuses, Away)
+  val all: Seq[Fault] = Seq(DieBefore, Fault.DieAfter, Fault.DieSending) ++
+    Seq(Fault.ThrowBefore, Fault.ThrowAfter, Fault.Refuses, Fault.Away)
 }

@@ -9,22 +9,16 @@ import org.sparkzorder.TestAll
 import org.sparkzorder.commit.lock.Locking
 import org.sparkzorder.commit.upkeep.Trash
 
-/**
- * Somebody moves, renames, copies or removes folders of a table, at any call of an operation or
- * after its death. In the end each row is there once, also in the copy.
- */
+/** Folders are moved, renamed, copied or removed, at any call or after a death. Each row stays once, also in a copy. */
 @TestAll
 class MovedFoldersSuite extends AnyFunSuite with Explorer {
   private val dirs = Scene.Two
-  private val statements = Seq(Statement.optimize, Statement.restore)
 
   private def load(file: String, length: Long): MemoryFs => Unit = _.put(s"/t/p=1/$file", Set(900, 901), length)
 
   /**
-   * What somebody does with folders, in steps.
+   * What somebody does with folders, in steps, the rows of some folders afterwards, and rows that come.
    *
-   * @param places rows of some folders afterwards
-   * @param loaded rows that come
    * @param mayBeUnclear whether nobody can tell the loaded file from one of the operation
    */
   private case class Change(
@@ -40,39 +34,27 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
   private def moves(names: (String, String)*): Seq[MemoryFs => Unit] =
     names.map { case (from, to) => (fs: MemoryFs) => fs.move(s"/t/$from", s"/t/$to") }
 
-  private def reload(file: String, length: Long) = Change(
-    s"a folder is renamed and loaded again with $length bytes in $file",
-    moves("p=1" -> "p=9") :+ load(file, length),
-    Map("p=9" -> firstRows, "p=1" -> Seq(900, 901)),
-    Seq(900, 901),
-    mayBeUnclear = file == "part-1.parquet" && length == 100
-  )
+  private val reloads =
+    for ((name, length) <- Seq("other" -> 100L, "part-1" -> 99L, "part-2" -> 99L, "part-3" -> 99L, "part-1" -> 100L))
+      yield Change(
+        s"a folder is renamed and loaded again with $length bytes in $name.parquet",
+        moves("p=1" -> "p=9") :+ load(s"$name.parquet", length),
+        Map("p=9" -> firstRows, "p=1" -> Seq(900, 901)),
+        Seq(900, 901),
+        mayBeUnclear = name == "part-1" && length == 100
+      )
 
-  private val changes = Seq(
-    reload("other.parquet", 100),
-    reload("part-1.parquet", 99),
-    reload("part-2.parquet", 99),
-    reload("part-3.parquet", 99),
-    reload("part-1.parquet", 100),
-    Change(
-      "two folders are swapped",
-      moves("p=1" -> "p=0", "p=2" -> "p=1", "p=0" -> "p=2"),
-      Map("p=1" -> secondRows, "p=2" -> firstRows)
-    ),
-    Change(
-      "names are shifted by one",
-      moves("p=2" -> "p=3", "p=1" -> "p=2"),
-      Map("p=3" -> secondRows, "p=2" -> firstRows)
-    ),
-    Change(
-      "names are shifted back",
-      moves("p=1" -> "p=0", "p=2" -> "p=1"),
-      Map("p=0" -> firstRows, "p=1" -> secondRows)
-    ),
+  /** Where the rows of the first and of the second folder are. */
+  private def rowsIn(first: String, second: String) = Map(first -> firstRows, second -> secondRows)
+
+  private val changes = reloads ++ Seq(
+    Change("two folders are swapped", moves("p=1" -> "p=0", "p=2" -> "p=1", "p=0" -> "p=2"), rowsIn("p=2", "p=1")),
+    Change("names are shifted by one", moves("p=2" -> "p=3", "p=1" -> "p=2"), rowsIn("p=2", "p=3")),
+    Change("names are shifted back", moves("p=1" -> "p=0", "p=2" -> "p=1"), rowsIn("p=0", "p=1")),
     Change(
       "names are shifted, and the last is loaded again",
       moves("p=2" -> "p=3", "p=1" -> "p=2") :+ load("part-1.parquet", 99),
-      Map("p=3" -> secondRows, "p=2" -> firstRows, "p=1" -> Seq(900, 901)),
+      rowsIn("p=2", "p=3") + ("p=1" -> Seq(900, 901)),
       Seq(900, 901)
     )
   )
@@ -81,7 +63,6 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
     assert(table.recover().isEmpty)
     table.nextStatement()
     assert(table.fs.visibleRows == rows)
-    ()
   }
 
   /** A person decides, if files have other times than the record says. */
@@ -99,7 +80,6 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
   private def keepsRows(table: SmallTable, rows: Seq[Int]): Unit = {
     table.vacuum(id = "op-8")
     assert(table.fs.visibleRows == rows)
-    ()
   }
 
   /** Whether nobody can tell which folders are away, and a person must decide. */
@@ -111,19 +91,13 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
     table.fs.put(s"/t/$n", file.rows, file.length)
   }
 
-  for (statement <- statements) {
+  for (statement <- Seq(Statement.optimize, Statement.restore)) {
     val scene = new Scene(statement, dirs)
     val name = statement.name
 
     /** Tables whose statement died, one for each call, before somebody changes folders. */
     def dead(title: String)(judge: SmallTable => Unit): Unit =
       test(s"$name: $title after death at any call")(failing(scene, Deaths)((table, _) => judge(table)))
-
-    dead("a folder is moved") { table =>
-      table.fs.move("/t/p=1", "/t/p=9")
-      settles(table, table.allRows)
-      assert(table.rowsIn("p=9") == firstRows)
-    }
 
     for (keepsTimes <- Seq(true, false)) dead(s"a folder is copied, times kept: $keepsTimes,") { table =>
       table.fs.copy("/t/p=1", "/t/p=3", keepsTimes)
@@ -142,10 +116,8 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
     dead("empty folders are removed") { table =>
       table.fs.removeEmpty()
       settles(table, table.allRows)
-      if (statement.keepsTrash) {
-        table.restore(to = 0, id = "op-9")
-        assert(table.fs.visibleRows == table.allRows)
-      }
+      if (statement.keepsTrash) table.restore(to = 0, id = "op-9")
+      assert(table.fs.visibleRows == table.allRows)
     }
 
     dead("a folder is away while others recover") { table =>
@@ -168,8 +140,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
       table.fs.move("/t/p=2", "/t/p=1")
       // Nobody can tell whether the folder was deleted, or is to come back.
       if (table.recover().nonEmpty) {
-        assert(isUnclear(table))
-        assert(table.viewedRows() == secondRows)
+        assert(isUnclear(table) && table.viewedRows() == secondRows)
         assert(table.recover(keep = Some(Keep.New)).isEmpty)
       }
       settles(table, secondRows)
@@ -183,8 +154,19 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
       settles(table, table.allRows)
     }
 
-    test(s"$name: a folder is moved at any call of a living owner") {
-      meeting(scene)(table => table.fs.move("/t/p=1", "/t/p=9"))((table, _) => settles(table, table.allRows))
+    /** Somebody acts in steps, each right before a call. Those that are left at the end are done if `atEnd`. */
+    def inSteps(table: SmallTable, steps: Seq[(Int, () => Any)], atEnd: Boolean)(judge: => Any): Unit = {
+      var left = steps
+      def actUntil(call: Int): Unit = while (left.headOption.exists(_._1 <= call)) {
+        val act = left.head._2
+        left = left.tail
+        act()
+      }
+      val ops = new MemoryOps(table.fs, other = { case call => actUntil(call) })
+      state(scene, table, ops, s"before calls ${steps.map(_._1).mkString(", ")}") { (_, _) =>
+        if (atEnd) actUntil(Int.MaxValue)
+        judge
+      }
     }
 
     /** A backup is beside the table, and no two outputs have one name. */
@@ -214,18 +196,8 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
           for (k <- 1 to scene.calls) {
             val living = scene.table()
             withBackup(living)
-            val todo = change.steps.zipWithIndex.map { case (step, i) => (k + i * pause) -> step }
-            var done = 0
-            def catchUp(call: Int): Unit = while (done < todo.size && todo(done)._1 <= call) {
-              val step = todo(done)._2
-              done += 1
-              step(living.fs)
-            }
-            val ops = new MemoryOps(living.fs, other = { case c => catchUp(c) })
-            state(scene, living, ops, s"before call $k") { (_, _) =>
-              catchUp(Int.MaxValue)
-              check(living)
-            }
+            val steps = change.steps.zipWithIndex.map { case (step, i) => (k + i * pause, () => step(living.fs)) }
+            inSteps(living, steps, atEnd = true)(check(living))
           }
         }
 
@@ -238,35 +210,24 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
         }
     }
 
-    /**
-     * Somebody acts right before a call, and again some calls later.
-     *
-     * @param atEnd whether he does the second thing in the end if there are not so many calls
-     */
+    /** Somebody acts right before a call, and again some calls later. The judge learns whether a person must decide. */
     def twice(laters: Seq[Int], atEnd: Boolean)(judge: (SmallTable, Boolean) => Any)(
-        acts: SmallTable => (() => Unit, () => Unit)
+        acts: SmallTable => (() => Any, () => Any)
     ): Unit =
       for (k <- 1 to scene.calls; later <- laters) {
         val table = scene.table()
         table.namesAreUnique = true
-        val (first, followUp) = acts(table)
-        var done = false
-        def second(): Unit = if (!done) {
-          done = true
-          followUp()
-        }
-        val ops = new MemoryOps(
-          table.fs,
-          other = {
-            case c if c == k         => first(); if (later == 0) second()
-            case c if c == k + later => second()
-          }
-        )
-        state(scene, table, ops, s"before call $k, and $later later") { (_, _) =>
-          if (atEnd) second()
-          judge(table, isUnclear(table))
-        }
+        val (first, second) = acts(table)
+        inSteps(table, Seq(k -> first, (k + later) -> second), atEnd)(judge(table, isUnclear(table)))
       }
+
+    /** Touches a file of the second folder. If it was an input, all goes back. */
+    def touchSecond(table: SmallTable, among: Set[String]): Unit =
+      touch(table, table.files.filter(f => among(f) && f.startsWith("p=2/")))
+
+    /** A new file of the first folder, unless it is the only one: its folder would count as overwritten without it. */
+    def newOfFirst(table: SmallTable, before: Set[String]): Option[String] =
+      table.files.filterNot(before).filter(_.startsWith("p=1/")).drop(1).lastOption
 
     for (change <- changes if change.loaded.isEmpty)
       test(s"$name: ${change.name} at any call of an owner that undoes its work") {
@@ -278,13 +239,9 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
             keepsRows(table, table.allRows)
           }
         } { table =>
-          // Another touches a file of the second folder. If it was an input, all goes back.
           // With markers, new files that are there before the decision are nobody's only rows.
           val before = table.files.toSet
-          (
-            () => touch(table, table.files.filter(f => before(f) && f.startsWith("p=2/"))),
-            () => change.steps.foreach(_(table.fs))
-          )
+          (() => touchSecond(table, before), () => change.steps.foreach(_(table.fs)))
         }
       }
 
@@ -296,8 +253,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
         if (!isUnclear(table)) {
           table.nextStatement()
           table.vacuum(id = "op-8")
-          assert(table.rowsIn("p=9") == firstRows)
-          assert(table.rowsIn("p=2") == secondRows)
+          assert(table.rowsIn("p=9") == firstRows && table.rowsIn("p=2") == secondRows)
           // A file of the backup that was moved just before is taken for the file that it is a copy of.
           assert(table.rowsIn("p=1").forall(firstRows.contains))
         }
@@ -308,7 +264,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
       test(s"$name: VACUUM keeps what waits in a folder that was away at the end, undone: $undone") {
         meeting(scene) { table =>
           table.fs.move("/t/p=1", "/aside")
-          if (undone) touch(table, table.files.filter(_.startsWith("p=2/")))
+          if (undone) touchSecond(table, table.files.toSet)
         } { (table, _) =>
           if (table.recover().isEmpty) {
             table.fs.move("/aside", "/t/p=1")
@@ -326,18 +282,16 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
       twice(Seq(1, 3, 6, 10, 14, 18, 22, 26, 30), atEnd = false) { (table, isUnclear) =>
         if (!isUnclear) {
           val seen = table.fs.visibleRows
-          assert(seen.distinct == seen)
-          assert(table.allRows.filterNot(seen.toSet).forall(deleted))
+          assert(seen.distinct == seen && table.allRows.filterNot(seen.toSet).forall(deleted))
         }
       } { table =>
         val before = table.files.toSet
         deleted = Set.empty
-        def delete(): Unit =
-          table.files.filterNot(before).filter(_.startsWith("p=1/")).drop(1).lastOption.foreach { n =>
-            deleted = table.rowsOf(n)
-            table.fs.nodes.remove(s"/t/$n")
-          }
-        (() => touch(table, table.files.filter(f => before(f) && f.startsWith("p=2/"))), () => delete())
+        def delete(): Unit = newOfFirst(table, before).foreach { n =>
+          deleted = table.rowsOf(n)
+          table.fs.nodes.remove(s"/t/$n")
+        }
+        (() => touchSecond(table, before), () => delete())
       }
     }
 
@@ -350,9 +304,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
         if (!isUnclear) assert(rows(table.fs.visibleRows) == table.allRows)
       } { table =>
         val before = table.files.toSet
-        // If it is the only file, its folder counts as overwritten.
-        def move(): Unit = table.files.filterNot(before).filter(_.startsWith("p=1/")).drop(1).lastOption
-          .foreach(n => table.fs.move(s"/t/$n", s"/t/p=8/x.parquet"))
+        def move(): Unit = newOfFirst(table, before).foreach(n => table.fs.move(s"/t/$n", s"/t/p=8/x.parquet"))
         (() => move(), () => touch(table, table.files.filter(before)))
       }
     }
@@ -374,12 +326,8 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
         }
         def changing(calls: Int) = {
           val moments = Seq.fill(1 + random.nextInt(5))(1 + random.nextInt(calls)).toSet
-          new MemoryOps(
-            table.fs,
-            at = if (random.nextBoolean()) random.nextInt(calls) else 0,
-            fault = Fault.DieAfter,
-            other = { case call if moments(call) => change() }
-          )
+          val at = if (random.nextBoolean()) random.nextInt(calls) else 0
+          new MemoryOps(table.fs, at, Fault.DieAfter, { case call if moments(call) => change() })
         }
         val end = three.run(table, changing(scene.calls))
         val recovered = table.recover(changing(60))

@@ -34,33 +34,17 @@ class NamesSuite extends AnyFunSuite {
     s"part-$number-$id${some(Seq("-c000", ".c000", "_00003.c000", "-c012"))}${some(endings)}"
   }
 
+  /** Names of pyarrow, dask, DuckDB, Polars, Hive, MapReduce, Spark and Trino, and some that are almost ours. */
   private def ofOthers(): Seq[String] = {
     val (id, n) = (UUID.randomUUID(), random.nextInt(1000))
+    val parts = Map("{id}" -> s"$id", "{n}" -> s"$n", "{n3}" -> f"$n%03d", "{n5}" -> f"$n%05d", "{n6}" -> f"$n%06d")
     Seq(
-      s"part-$n.parquet", // pyarrow
-      s"$id-$n.parquet",
-      s"part.$n.parquet", // dask, fastparquet
-      s"data_$n.parquet", // DuckDB
-      s"data_$id.parquet",
-      s"00000$n.parquet", // Polars
-      f"$n%06d_0", // Hive
-      f"$n%06d_0_copy_1",
-      f"part-$n%05d", // MapReduce
-      f"part-$n%05d.orc",
-      f"part-r-$n%05d.gz.parquet",
-      f"part-m-$n%05d.orc",
-      s"part-00000-tid-8123456789-$id-$n-1-c000.snappy.parquet",
-      f"part-00000-c$n%03d.orc",
-      f"part-$n%05d-20260101-0001.parquet",
-      f"part-$n%05d-20260101-0001-$id.orc",
-      f"part-$n%05d-20260101.orc",
-      f"20260101_${n}_$id", // Trino
-      s"zebra.$n.parquet",
-      s"pz-$n.orc",
-      "z",
-      "p",
-      "part-"
-    )
+      "part-{n}.parquet", "{id}-{n}.parquet", "part.{n}.parquet", "data_{n}.parquet", "data_{id}.parquet",
+      "00000{n}.parquet", "{n6}_0", "{n6}_0_copy_1", "part-{n5}", "part-{n5}.orc", "part-r-{n5}.gz.parquet",
+      "part-m-{n5}.orc", "part-00000-tid-8123456789-{id}-{n}-1-c000.snappy.parquet", "part-00000-c{n3}.orc",
+      "part-{n5}-20260101-0001.parquet", "part-{n5}-20260101-0001-{id}.orc", "part-{n5}-20260101.orc",
+      "20260101_{n}_{id}", "zebra.{n}.parquet", "pz-{n}.orc", "z", "p", "part-"
+    ).map(name => parts.foldLeft(name) { case (text, (part, by)) => text.replace(part, by) })
   }
 
   private def glob(pattern: String)(name: String): Boolean = new GlobFilter(pattern).accept(new Path("/d", "./" + name))
@@ -69,8 +53,8 @@ class NamesSuite extends AnyFunSuite {
     val root =
       Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).find(p => Files.exists(p.resolve("docs"))).get
     val page = new String(Files.readAllBytes(root.resolve("docs/readers.md")), "UTF-8")
-    """(?s)ALL_BUT_OURS = \((.+?)\n\)""".r.findFirstMatchIn(page).get.group(1).split('\n').map(_.trim.stripPrefix("\"")
-      .stripSuffix("\"")).mkString
+    val pattern = """(?s)ALL_BUT_OURS = \((.+?)\n\)""".r.findFirstMatchIn(page).get.group(1)
+    pattern.split('\n').map(_.trim.stripPrefix("\"").stripSuffix("\"")).mkString
   }
 
   test("patterns that find Spark's files find ours") {
@@ -96,9 +80,8 @@ class NamesSuite extends AnyFunSuite {
     val takes = glob(ofDocs)(_)
     for (_ <- 1 to 500) {
       val name = ours()
-      val all =
-        Seq(name, LongNames.marked(name, s"-restored-${UUID.randomUUID()}-1"), FileNames.otherName(name, "op-1"))
-      all.foreach(n => assert(!takes(n), n))
+      val marked = LongNames.marked(name, s"-restored-${UUID.randomUUID()}-1")
+      Seq(name, marked, FileNames.otherName(name, "op-1")).foreach(n => assert(!takes(n), n))
       (ofSpark() +: ofOthers()).foreach(n => assert(takes(n), n))
     }
     // Each name that differs from ours in one character before the mark, or ends there.
@@ -119,6 +102,7 @@ class NamesSuite extends AnyFunSuite {
     }
     assert(LongNames.marked("a." + "b" * 250, "-x").getBytes("UTF-8").length <= 255)
     assert(LongNames.marked("part-0.c000.parquet", "-x") == "part-0-x.c000.parquet")
+    assert(!Seq("part-0.parquet", "restored.parquet").exists(RestorePlan.isRenamed))
     assert(LongNames.marked("x" * 250 + "a.orc", "-x") != LongNames.marked("x" * 250 + "b.orc", "-x"))
   }
 
@@ -129,20 +113,18 @@ class NamesSuite extends AnyFunSuite {
       assert(ForwardCopyName.isOne(copy) && !ForwardCopyName.isOne(name))
       val dot = if (name.contains('.')) name.indexOf('.') else name.length
       assert(copy.startsWith(name.take(dot)) && copy.endsWith(name.drop(dot)))
-      assert(
-        ForwardCopyName.of(meta(copy)) == copy && ForwardCopyName.key(meta(copy)) == ForwardCopyName.key(meta(name))
-      )
-      val old = s"zorder-carried-${ForwardCopyName.key(meta(name))}-$name"
-      assert(ForwardCopyName.isOne(old) && ForwardCopyName.key(meta(old)) == ForwardCopyName.key(meta(name)))
+      val key = ForwardCopyName.key(meta(name))
+      assert(ForwardCopyName.of(meta(copy)) == copy && ForwardCopyName.key(meta(copy)) == key)
+      val old = s"zorder-carried-$key-$name"
+      assert(ForwardCopyName.isOne(old) && ForwardCopyName.key(meta(old)) == key)
     }
   }
 
   private def bytes(name: String): Int = name.getBytes("UTF-8").length
 
   test("a name with room for the suffix is kept, so that older tables find their files again") {
-    Seq("a", "part-1.parquet", "x" * 247, "ä" * 123).foreach { name =>
+    for (name <- Seq("a", "part-1.parquet", "x" * 247, "ä" * 123))
       assert(LongNames.fit(name, ".retired") == name + ".retired")
-    }
   }
 
   test("a longer name is cut between two characters and ends in a hash of the whole name") {
@@ -151,8 +133,7 @@ class NamesSuite extends AnyFunSuite {
       val fit = LongNames.fit(name, ".retired")
       assert(bytes(fit) <= 255 && bytes(fit) > 190 && fit.matches("(?s).+-[0-9a-f]{16}\\.retired"))
       assert(fit.startsWith(character * (180 / bytes(character)) + "-"))
-      assert(LongNames.fit(name, ".retired") == fit)
-      assert(LongNames.fit(name + "c", ".retired") != fit)
+      assert(LongNames.fit(name, ".retired") == fit && LongNames.fit(name + "c", ".retired") != fit)
       assert(bytes(LongNames.fit(name, s".${"0" * 36}.retired")) <= 255)
     }
   }
@@ -175,16 +156,12 @@ class NamesSuite extends AnyFunSuite {
   test("a hidden entry with the whole name of a data file is tied to it") {
     val part = "part-00000-c000.snappy.parquet"
     val tied = Seq(
-      s"_KEY_MATERIAL_FOR_$part.json",
-      s"_TMP_KEY_MATERIAL_FOR_$part.json",
-      s".$part.swp",
-      s"_$part",
-      s".$part.Xy12Zz",
-      s"$part._COPYING_"
-    )
+      "_KEY_MATERIAL_FOR_{}.json", "_TMP_KEY_MATERIAL_FOR_{}.json", ".{}.swp", "_{}", ".{}.Xy12Zz", "{}._COPYING_"
+    ).map(_.replace("{}", part))
     tied.foreach(entry => assert(owner(entry).contains(part), entry))
     assert(owner("_KEY_MATERIAL_FOR_1.parquet.json").contains("1.parquet"))
     assert(owner("_bak-of-a=1").contains("a=1"))
+    assert(TiedNames.isKeyMaterial(TiedNames.keyMaterialOf("x.parquet")) && !TiedNames.isKeyMaterial(".x.parquet.swp"))
   }
 
   test("checksums, attributes of macOS, and names that only look alike are not tied") {
@@ -195,9 +172,5 @@ class NamesSuite extends AnyFunSuite {
       "part-00000-c000.snappy.parquet.bak"
     )
     free.foreach(entry => assert(owner(entry).isEmpty, entry))
-  }
-
-  test("key material is told from other files by its name") {
-    assert(TiedNames.isKeyMaterial(TiedNames.keyMaterialOf("x.parquet")) && !TiedNames.isKeyMaterial(".x.parquet.swp"))
   }
 }

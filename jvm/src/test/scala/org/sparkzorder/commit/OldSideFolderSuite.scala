@@ -12,7 +12,7 @@ import org.sparkzorder.TestRest
 class OldSideFolderSuite extends AnyFunSuite with Explorer {
   private val side = "/t/_zorder"
 
-  private def later: Seq[(String, SmallTable => Unit)] = Seq(
+  private val later: Seq[(String, SmallTable => Unit)] = Seq(
     "nothing" -> (_ => ()),
     "OPTIMIZE" -> (_.optimize(id = "op-2")),
     "RESTORE" -> (_.restore(to = 0, id = "op-2")),
@@ -33,7 +33,7 @@ class OldSideFolderSuite extends AnyFunSuite with Explorer {
       follow(table)
       val rows = table.fs.visibleRows
       if (!isMerged) table.fs.below(side).foreach(table.fs.nodes.remove)
-      old.foreach { case (path, node) => table.fs.nodes(path) = node }
+      table.fs.nodes ++= old
       assert(table.recover().forall(e => SmallTable.tornFolder(e).isDefined && !isMerged))
       // Without the newer history nothing tells that the operation has ended.
       if (!isMerged) assert(rows.toSet.subsetOf(table.rowsAnywhere))

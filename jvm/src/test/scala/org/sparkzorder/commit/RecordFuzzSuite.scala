@@ -37,8 +37,8 @@ class RecordFuzzSuite extends AnyFunSuite {
       k <- 1 to 220 by (if (operation == 2) 5 else 2)
     } yield {
       val t = new SmallTable(dirs)
-      if (operation > 0) t.optimize(new MemoryOps(t.fs))
-      val ops = new MemoryOps(t.fs, k, Fault.DieAfter)
+      if (operation > 0) t.optimize()
+      val ops = t.faulty(k, Fault.DieAfter)
       t.attempt("op-2")(operation match {
         case 0 => t.optimize(ops, "op-2")
         case 1 => t.restore(ops, 0, "op-2")
@@ -52,8 +52,6 @@ class RecordFuzzSuite extends AnyFunSuite {
 
   private def controls(fs: MemoryFs): Seq[String] =
     fs.children("/t/_zorder").filter(fs.file(_).exists(_.bytes.nonEmpty))
-
-  private def rowsAnywhere(fs: MemoryFs): Set[Int] = fs.below("/t").flatMap(fs.file(_).toSeq.flatMap(_.rows)).toSet
 
   private def mutated(fs: MemoryFs, random: Random, mutation: Mutation): String = {
     val path = mutation.pick(controls(fs))
@@ -98,21 +96,21 @@ class RecordFuzzSuite extends AnyFunSuite {
     Mutation.silently((0 until total).foreach { n =>
       val t = new SmallTable(Nil)
       t.fs.copyOf(stages(random.nextInt(stages.length)))
-      val before = rowsAnywhere(t.fs)
+      val before = t.rowsAnywhere
       val what = mutated(t.fs, random, mutation)
       withClue(s"file $n, $what: ") {
-        val ops = new MemoryOps(t.fs)
+        val ops = t.ops
         val folder = TableFolder(t.root, ops)
         val settings = t.settings.copy(attempts = 1)
         if (attempt(Recovery.settled(folder, 0L, settings): Unit)) queries += 1
-        assert(before.subsetOf(rowsAnywhere(t.fs)), "a query lost rows")
+        assert(before.subsetOf(t.rowsAnywhere), "a query lost rows")
         val done = attempt {
           val lock = Locking.acquire(folder, "next", settings)
           try {
             Recovery.recoverUnder(folder, lock, settings)
             History.read(folder).foreach(e => e.record.layout.foreach(LayoutSpec.parse))
             attempt(Restore.plan(folder, lock, 0, restoresLost = true): Unit)
-            assert(before.subsetOf(rowsAnywhere(t.fs)), "a statement lost rows")
+            assert(before.subsetOf(t.rowsAnywhere), "a statement lost rows")
             Trash.vacuum(folder, lock, Trash.expired(folder, _ => true, settings = HistorySettings(0, 1, whole = 1)))
           } finally lock.release()
         }
@@ -136,16 +134,16 @@ class RecordFuzzSuite extends AnyFunSuite {
   test("a lock file that is too large counts as one that cannot be read") {
     val t = new SmallTable(Seq(""))
     t.fs.put("/t/_zorder/_lock-x", Set.empty, 1L << 30)
-    assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+    assert(t.recover().isEmpty)
     t.fs.clock += 10000000L
-    assert(t.attempt(new MemoryOps(t.fs)).isEmpty)
+    assert(t.attempt(t.ops).isEmpty)
   }
 
   test("after the last possible version a statement fails, and the table stays as it was") {
     val t = new SmallTable(Seq(""))
     t.fs.put(s"/t/_zorder/_v${SideNames.MaxVersion}-1ms.json", Set.empty, 10L)
     val before = t.snapshot
-    assert(t.attempt(new MemoryOps(t.fs)).exists(_.getMessage.contains("no version comes after")))
+    assert(t.attempt(t.ops).exists(_.getMessage.contains("no version comes after")))
     assert(t.snapshot == before && t.fs.visibleRows == t.allRows)
   }
 }

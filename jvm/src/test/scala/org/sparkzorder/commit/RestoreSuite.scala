@@ -14,24 +14,24 @@ import org.sparkzorder.commit.upkeep.{RestorePlan, Trash}
 class RestoreSuite extends AnyFunSuite {
   import RestoreObstacle._
 
-  private def ops(t: SmallTable) = t.ops
-
-  private def optimized(dirs: Seq[String] = Seq("p=1", "p=2")): SmallTable = {
+  private def optimized(dirs: Seq[String] = Scene.Two): SmallTable = {
     val t = new SmallTable(dirs)
-    t.optimize(ops(t), "op-1")
+    t.optimize()
     t
   }
 
+  private def testOf(dirs: Seq[String] = Scene.Two)(name: String)(body: SmallTable => Any): Unit =
+    test(name)(body(optimized(dirs)))
+
   private def everything(t: SmallTable): Seq[String] = t.fs.below("/t").filterNot(_.contains("/_tmp-"))
 
-  private def retired(t: SmallTable, dir: String): String =
-    t.fs.below(s"/t/$dir").find(_.endsWith("/part-1.parquet.retired")).get
+  private def retired(t: SmallTable, end: String = ""): Seq[String] =
+    t.fs.below("/t").filter(_.endsWith(s"$end.retired"))
 
   private def refused(t: SmallTable, to: Long): (RestoreObstacle, Seq[String]) = {
     val before = everything(t)
-    val e = intercept[NotRestorableException](t.restore(ops(t), to, "op-r"))
-    assert(everything(t) == before)
-    assert(e.version == to)
+    val e = intercept[NotRestorableException](t.restore(to = to, id = "op-r"))
+    assert(everything(t) == before && e.version == to)
     (e.obstacle, e.paths)
   }
 
@@ -51,23 +51,24 @@ class RestoreSuite extends AnyFunSuite {
             appended += ((versions.size - 1, name, t.snapshot(name)))
             rows += 1000 + step
           case 1 | 2 =>
-            t.optimize(ops(t), s"op-$step", random.shuffle(t.dirs).take(1 + random.nextInt(3)))
+            t.optimize(t.ops, s"op-$step", random.shuffle(t.dirs).take(1 + random.nextInt(3)))
             versions += t.snapshot
           case _ =>
             val before = t.snapshot
             val to = random.nextInt(versions.size)
-            t.restore(ops(t), to.toLong, s"op-$step")
+            t.restore(t.ops, to.toLong, s"op-$step")
             assert(t.snapshot == versions(to) ++ appended.collect { case (at, name, id) if at >= to => name -> id })
             if (t.snapshot != before) versions += t.snapshot
         }
-        assert(t.fs.visibleRows == rows.sorted)
-        assert(t.litter.isEmpty)
-        assert(t.history.size == versions.size - 1)
+        assert(t.fs.visibleRows == rows.sorted && t.litter.isEmpty && t.history.size == versions.size - 1)
       }
     }
   }
 
-  test("a file that RESTORE would retire and that was changed or deleted is named, and nothing is touched") {
+  test("retired files that are gone, and new ones that were changed or deleted, are named, and nothing is touched") {
+    val torn = optimized()
+    torn.fs.nodes.remove("/t/p=1/_zorder/trash/_v0000000001-op-1/part-2.parquet.retired")
+    assert(refused(torn, 0) == (Gone -> Seq("p=1/part-2.parquet")))
     val t = optimized()
     t.fs.put("/t/p=1/new-op-1-2.parquet", Set(900), 50L)
     t.fs.nodes.remove("/t/p=2/new-op-1-1.parquet")
@@ -76,211 +77,165 @@ class RestoreSuite extends AnyFunSuite {
     assert(refused(t, 0)._1 == Changed)
   }
 
-  test("rows that somebody deleted before a later operation do not come back by going further back than it") {
-    val t = optimized()
+  testOf()("rows that somebody deleted before a later operation do not come back by going further back than it") { t =>
     t.fs.nodes.remove("/t/p=2/new-op-1-1.parquet")
     val before = t.snapshot
-    t.optimize(ops(t), "op-2")
+    t.optimize(id = "op-2")
     assert(refused(t, 0) == (Lost -> Seq("p=2/new-op-1-1.parquet")))
-    t.restore(ops(t), 1, "op-3")
+    t.restore(to = 1, id = "op-3")
     assert(t.snapshot == before)
   }
 
-  test("a retired file that is gone is named") {
-    val t = optimized()
-    t.fs.nodes.remove("/t/p=1/_zorder/trash/_v0000000001-op-1/part-2.parquet.retired")
-    assert(refused(t, 0) == (Gone -> Seq("p=1/part-2.parquet")))
-  }
-
-  test("a file whose name was taken comes back by another name, and every version stays within reach") {
-    val t = optimized(Seq(""))
+  testOf(Seq(""))("a file whose name was taken comes back by another name, and every version stays within reach") { t =>
     val first = t.snapshot
     t.fs.put("/t/part-3.parquet", Set(900), 5L)
     val appended = t.snapshot("part-3.parquet")
-    t.restore(ops(t), 0, "op-2")
-    assert(t.fs.visibleRows == (t.allRows :+ 900).sorted)
-    assert(t.snapshot("part-3.parquet") == appended)
+    t.restore(to = 0, id = "op-2")
+    assert(t.fs.visibleRows == (t.allRows :+ 900).sorted && t.snapshot("part-3.parquet") == appended)
     assert(t.files.map(_.replaceFirst("-restored-op-2-\\d+", "")).sorted.distinct.size == 3)
+    assert(t.files.count(RestorePlan.isRenamed) == 1)
     // The file is known by both names.
     val restored = t.snapshot
-    t.restore(ops(t), 0, "op-3")
+    t.restore(to = 0, id = "op-3")
     assert(t.snapshot == restored && t.history.size == 2)
-    t.restore(ops(t), 1, "op-4")
+    t.restore(to = 1, id = "op-4")
     assert(t.snapshot == first + ("part-3.parquet" -> appended))
-    t.restore(ops(t), 2, "op-5")
+    t.restore(to = 2, id = "op-5")
     assert(t.snapshot == restored)
-    t.optimize(ops(t), "op-6")
-    t.restore(ops(t), 1, "op-7")
+    t.optimize(id = "op-6")
+    t.restore(to = 1, id = "op-7")
     assert(t.fs.visibleRows == (t.allRows :+ 900).sorted)
     t.fs.nodes.remove("/t/part-3.parquet")
-    t.restore(ops(t), 0, "op-8")
-    assert(t.fs.visibleRows == t.allRows)
-    assert(t.litter.isEmpty)
+    t.restore(to = 0, id = "op-8")
+    assert(t.fs.visibleRows == t.allRows && t.litter.isEmpty)
   }
 
-  test("RESTORE to a version that never was is refused, and to the current one has nothing to do") {
-    val t = optimized()
-    val before = everything(t)
-    for (version <- Seq(2L, -1L, Long.MaxValue)) {
-      val e = intercept[VersionNotFoundException](t.restore(ops(t), version))
-      assert(e.current == 1)
-    }
-    t.restore(ops(t), 1)
-    t.restore(ops(t), 0, "op-2")
-    t.restore(ops(t), 0, "op-3")
-    assert(t.history.map(_.record.operationId) == Seq("op-2", "op-1"))
-    assert(before.filter(_.contains("part-")).map(FileNames.name) == t.files.map(FileNames.name(_) + ".retired"))
+  testOf()("RESTORE to a version that never was is refused") { t =>
+    for (version <- Seq(2L, -1L, Long.MaxValue))
+      assert(intercept[VersionNotFoundException](t.restore(to = version)).current == 1)
+    t.restore(to = 1)
+    assert(t.history.size == 1, "nothing was to do")
   }
 
-  test("operations that a RESTORE undid are restored, until the RESTORE itself is undone") {
-    val t = optimized()
+  testOf()("operations that a RESTORE undid are restored, until the RESTORE itself is undone") { t =>
     def states: Seq[String] = t.history.map(_.state).reverse
-    t.optimize(ops(t), "op-2")
+    t.optimize(id = "op-2")
     assert(states == Seq("committed", "committed"))
-    t.restore(ops(t), 0, "op-3")
+    t.restore(to = 0, id = "op-3")
     assert(states == Seq("restored", "restored", "committed"))
-    t.restore(ops(t), 2, "op-4")
+    t.restore(to = 2, id = "op-4")
     assert(states == Seq("committed", "committed", "restored", "committed"))
-    t.restore(ops(t), 1, "op-5")
+    t.restore(to = 1, id = "op-5")
     assert(states == Seq("committed", "restored", "restored", "restored", "committed"))
-    t.vacuum(ops(t), "op-6")
+    t.vacuum(id = "op-6")
     // All files that the first three operations retired have come back once. The fourth retired
     // those of the first again.
     assert(states == Seq("committed", "restored", "restored", "vacuumed", "vacuumed"))
     assert(refused(t, 0)._1 == Gone)
   }
 
-  test("VACUUM deletes old retired files, and RESTORE still goes back over the younger ones") {
-    val t = optimized()
+  testOf()("VACUUM deletes old retired files, and RESTORE still goes back over the younger ones") { t =>
     val first = t.snapshot
     val time = t.history.head.record.timestamp
-    t.optimize(ops(t), "op-2")
+    t.optimize(id = "op-2")
     val old = (record: Record) => record.timestamp <= time
-    val named = Trash.expired(TableFolder(t.root, ops(t)), old).files.map(_.path.toUri.getPath)
-    assert(named.sorted == t.fs.below("/t").filter(p => p.contains("/_v0000000001-op-1/") && p.endsWith(".retired")))
-    t.vacuum(ops(t), "op-3", old)
-    assert(t.history.map(_.state) == Seq("committed", "vacuumed"))
-    assert(!named.exists(t.fs.nodes.contains))
+    val named = Trash.expired(t.folder, old).files.map(_.path.toUri.getPath)
+    assert(named.sorted == retired(t).filter(_.contains("/_v0000000001-op-1/")))
+    t.vacuum(t.ops, "op-3", old)
+    assert(t.history.map(_.state) == Seq("committed", "vacuumed") && !named.exists(t.fs.nodes.contains))
     assert(refused(t, 0)._1 == Gone)
-    t.restore(ops(t), 1, "op-4")
+    t.restore(to = 1, id = "op-4")
     assert(t.snapshot == first)
-    t.vacuum(ops(t), "op-5", _ => false)
+    t.vacuum(t.ops, "op-5", _ => false)
     assert(t.history.map(_.state) == Seq("committed", "restored", "vacuumed"))
   }
 
-  test("VACUUM keeps a retired file to which another program has appended rows since") {
-    val t = optimized()
-    val (longer, others) = t.fs.below("/t").filter(_.endsWith(".retired")).splitAt(1)
+  testOf()("VACUUM keeps a retired file to which another program has appended rows since") { t =>
+    val (longer, others) = retired(t).splitAt(1)
     t.fs.put(longer.head, Set(1, 2, 3), 999L)
-    t.vacuum(ops(t), "op-2")
-    assert(t.fs.nodes.contains(longer.head) && others.nonEmpty && !others.exists(t.fs.nodes.contains))
-    assert(t.history.map(_.state) == Seq("vacuumed"))
-    t.optimize(ops(t), "op-3")
-    t.vacuum(ops(t), "op-4")
+    t.vacuum(id = "op-2")
+    assert(retired(t) == longer && others.nonEmpty && t.history.map(_.state) == Seq("vacuumed"))
+    t.optimize(id = "op-3")
+    t.vacuum(id = "op-4")
     assert(t.fs.nodes.contains(longer.head))
   }
 
   test("VACUUM judges a retired file by its own path, and keeps one that grows after it has listed the trash") {
     // Two partitions have files of the same name and of other lengths.
-    val t = new SmallTable(Seq("p=1", "p=2"))
+    val t = new SmallTable(Scene.Two)
     t.fs.put("/t/p=2/part-1.parquet", t.rowsOf("p=2/part-1.parquet"), 77L)
-    t.optimize(ops(t), "op-1")
-    val (first, second) = (retired(t, "p=1"), retired(t, "p=2"))
+    t.optimize()
+    val Seq(first, second) = retired(t, "/part-1.parquet"): @unchecked
     t.fs.put(first, Set(1, 2, 900), 77L)
-    t.vacuum(ops(t), "op-2")
+    t.vacuum(id = "op-2")
     assert(t.fs.nodes.contains(first) && !t.fs.nodes.contains(second))
 
-    val calls = {
-      val whole = optimized()
-      val counted = ops(whole)
-      whole.vacuum(counted, "op-2")
-      counted.calls
-    }
+    val whole = optimized()
+    val counted = whole.ops
+    whole.vacuum(counted, "op-2")
     var kept = 0
-    for (k <- 1 to calls) {
+    for (k <- 1 to counted.calls) {
       val grown = optimized()
-      val file = retired(grown, "p=1")
-      val isFirst = new MemoryOps(
-        grown.fs,
-        other = { case `k` if grown.fs.nodes.contains(file) => grown.fs.put(file, Set(1, 2, 900), 200L) }
-      )
-      grown.vacuum(isFirst, "op-2")
+      val file = retired(grown, "/part-1.parquet").head
+      grown.vacuum(grown.beside(k)(if (grown.fs.nodes.contains(file)) grown.fs.put(file, Set(1, 2, 900), 200L)), "op-2")
       if (grown.fs.nodes.contains(file)) {
         kept += 1
         // The record stays whole, since it says what length the file had.
-        grown.vacuum(ops(grown), "op-3")
+        grown.vacuum(id = "op-3")
         assert(grown.fs.nodes.contains(file))
       }
     }
     // One look is left before the folder goes.
-    assert(kept > calls / 3)
+    assert(kept > counted.calls / 3)
   }
 
-  test("VACUUM marks a version before its first retired file is gone") {
-    val t = optimized()
-    t.optimize(ops(t), "op-2")
-    def retired(version: Long): Int =
-      t.fs.below("/t").count(p => p.contains(f"/_v$version%010d-") && p.endsWith(".retired"))
-    val before = t.history.map(e => e.record.version -> retired(e.record.version)).toMap
+  testOf()("VACUUM marks a version before its first retired file is gone") { t =>
+    t.optimize(id = "op-2")
+    def trash(version: Long): Int = retired(t).count(_.contains(f"/_v$version%010d-"))
+    val before = t.history.map(e => e.record.version -> trash(e.record.version)).toMap
     assert(before.size == 2 && before.values.forall(_ > 0))
     t.fs.changed = () =>
       t.history.filter(_.state != History.Vacuumed).map(_.record.version).foreach { version =>
-        assert(retired(version) == before(version), s"version $version, as the history says, leads back")
+        assert(trash(version) == before(version), s"version $version, as the history says, leads back")
       }
-    t.vacuum(ops(t), "op-3")
-    assert(t.history.forall(_.state == History.Vacuumed))
-    assert(before.keys.forall(retired(_) == 0))
+    t.vacuum(id = "op-3")
+    assert(t.history.forall(_.state == History.Vacuumed) && before.keys.forall(trash(_) == 0))
   }
 
-  test(
-    "a version that is half vacuumed is not restored, though all its files are there, and the next VACUUM deletes them"
-  ) {
-    val t = optimized()
+  testOf()("a half vacuumed version is not restored, though all its files are there, and VACUUM deletes them") { t =>
     for (k <- 1 to 200 if t.history.forall(_.state != History.Vacuumed)) {
       t.attempt("op-2")(t.vacuum(t.faulty(k, Fault.DieAfter), "op-2"))
-      assert(t.recover(ops(t)).isEmpty)
+      assert(t.recover().isEmpty)
     }
-    assert(t.fs.below("/t").exists(_.endsWith(".retired")))
-    assert(refused(t, 0)._1 == Gone)
-    t.vacuum(ops(t), "op-3", _ => false)
+    assert(retired(t).nonEmpty && refused(t, 0)._1 == Gone)
+    t.vacuum(t.ops, "op-3", _ => false)
     assert(!t.fs.below("/t").exists(p => p.endsWith(".retired") || p.contains("/trash")))
   }
 
+  /** An OPTIMIZE meets others right before calls, and gives up. */
+  private def conflicts(t: SmallTable)(other: PartialFunction[Int, Unit]): Unit =
+    assert(t.attempt(new MemoryOps(t.fs, other = other)).exists(_.isInstanceOf[CommitConflictException]))
+
   test("an input whose name others take while it is in the trash comes back by another name") {
     val t = new SmallTable(Seq(""))
-    def isRetired(name: String) = t.fs.below("/t").exists(_.endsWith(s"$name.retired"))
+    def isRetired = retired(t, "/part-2.parquet").nonEmpty
     val gone = t.rowsOf("part-3.parquet")
-    var (deleted, taken) = (false, false)
-    val rival = new MemoryOps(
-      t.fs,
-      other = {
-        case _ if !deleted && isRetired("part-2.parquet") =>
-          deleted = true
-          t.fs.nodes.remove("/t/part-3.parquet")
-        case _ if !taken && isRetired("part-2.parquet") && t.fs.below("/t").exists(_.endsWith(".rolled-back")) =>
-          taken = true
-          t.fs.put("/t/part-2.parquet", Set(900), 5L)
-      }
-    )
-    assert(t.attempt(rival).exists(_.isInstanceOf[CommitConflictException]) && taken)
+    conflicts(t) {
+      case _ if isRetired && t.files.contains("part-3.parquet") => t.fs.nodes.remove("/t/part-3.parquet")
+      case _ if isRetired && !t.files.contains("part-2.parquet") && everything(t).exists(_.endsWith(".rolled-back")) =>
+        t.fs.put("/t/part-2.parquet", Set(900), 5L)
+    }
     assert(t.files == Seq("part-1.parquet", "part-2-op-1.parquet", "part-2.parquet"))
-    assert(t.fs.visibleRows == t.allRows.filterNot(gone) :+ 900)
-    assert(!t.fs.below("/t").exists(_.endsWith(".retired")))
+    assert(t.fs.visibleRows == t.allRows.filterNot(gone) :+ 900 && retired(t).isEmpty)
   }
 
   test("a file that is put in place of a retired one costs no row when another one is deleted") {
     val t = new SmallTable(Seq(""))
-    var done = false
-    val rival = new MemoryOps(
-      t.fs,
-      other = {
-        case _ if !done && t.fs.below("/t").exists(_.endsWith("part-2.parquet.retired")) =>
-          done = true
-          t.fs.put("/t/part-2.parquet", Set(900), 5L)
-          t.fs.nodes.remove("/t/part-3.parquet")
-      }
-    )
-    assert(t.attempt(rival).exists(_.isInstanceOf[CommitConflictException]) && done)
+    conflicts(t) {
+      case _ if retired(t, "/part-2.parquet").nonEmpty && t.files.contains("part-3.parquet") =>
+        t.fs.put("/t/part-2.parquet", Set(900), 5L)
+        t.fs.nodes.remove("/t/part-3.parquet")
+    }
     assert(t.fs.visibleRows == t.allRows :+ 900)
   }
 

@@ -32,14 +32,11 @@ final class SmallTable(
   /** What VACUUM keeps of the history. */
   var historySettings: HistorySettings = HistorySettings()
 
-  /** How statements and recoveries move files. */
-  var threads = 1
-
   /** Whether outputs of two folders never have one name, as those of real jobs. */
   var namesAreUnique = false
 
   def folder: TableFolder = TableFolder(root, ops, threads = 1)
-  private def folderOf(ops: FileOps): TableFolder = TableFolder(root, ops, threads)
+  private def folderOf(ops: FileOps): TableFolder = TableFolder(root, ops, fs.threads)
 
   private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
 
@@ -104,11 +101,9 @@ final class SmallTable(
           OutputFile(name, 50L, file.time, outputRows(name).size.toLong)
         }
         committer.prepare(record(id, "OPTIMIZE", inputs, outputs))
-        val known = snapshot.map { case (n, (length, time)) => Statistics(n, length, time, rowsOf(n)) } ++
-          outputs.map(o => Statistics(o.path, o.length, o.modificationTime, outputRows(o.path).toSet))
-        IndexFiles.write(folder, lock, Statistics.write(known))
+        val written = outputs.map(o => Statistics(o.path, o.length, o.modificationTime, outputRows(o.path).toSet))
+        IndexFiles.write(folder, lock, statistics(written))
       }((_, _) => ())
-      ()
     }
   }
 
@@ -125,25 +120,21 @@ final class SmallTable(
           committer.prepare(prepared)
         } { (_, _) =>
           // As the command does: without statistics, queries are only slower.
-          try IndexFiles.write(folder, lock, statistics)
-          catch { case _: IOException | _: CommitException => Array.emptyByteArray }
-          ()
+          try IndexFiles.write(folder, lock, statistics())
+          catch { case _: IOException | _: CommitException => () }
         }
-        ()
       }
     }
 
   /** CREATE or REFRESH SKIPPING INDEX. */
-  def index(ops: FileOps = ops, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>
-    IndexFiles.write(folder, lock, statistics)
-    ()
-  }
+  def index(ops: FileOps = ops, id: String = "op-1"): Unit =
+    locked(ops, id)((folder, lock) => IndexFiles.write(folder, lock, statistics()))
 
   def dropIndex(ops: FileOps = ops, id: String = "op-1"): Unit =
     locked(ops, id)((folder, lock) => IndexFiles.drop(folder, lock))
 
-  private def statistics: Array[Byte] =
-    Statistics.write(snapshot.map { case (n, (length, time)) => Statistics(n, length, time, rowsOf(n)) })
+  private def statistics(more: Seq[Statistics] = Nil): Array[Byte] =
+    Statistics.write(snapshot.map { case (n, (length, time)) => Statistics(n, length, time, rowsOf(n)) } ++ more)
 
   /** The numbers of the indexes that are there, newest first. */
   def indexes: Seq[Long] = SideListing.indexes(ops.list(folder.side)).map(_.number)
@@ -163,16 +154,22 @@ final class SmallTable(
       Trash.vacuum(folder, lock, Trash.expired(folder, isOld, settings = historySettings, now = fs.clock))
     )
 
-  /**
-   * Runs a statement that may die, fail, or be refused. Returns the exception with which it ended.
-   */
-  def attempt(id: String)(statement: => Unit): Option[Throwable] =
+  /** Runs a statement that may die, fail, or be refused. Returns the exception with which it ended. */
+  def attempt(id: String)(statement: => Unit): Option[Throwable] = ended(liveness.running -= id)(statement)
+
+  def attempt(ops: FileOps, id: String = "op-1"): Option[Throwable] = attempt(id)(optimize(ops, id))
+
+  /** Recovers as the next query does. */
+  def recover(ops: FileOps = ops, keep: Option[Keep] = None): Option[Throwable] =
+    ended(liveness.running.clear())(Recovery.recover(folderOf(ops), settings, keep))
+
+  private def ended(died: => Any)(work: => Any): Option[Throwable] =
     try {
-      statement
+      work
       None
     } catch {
       case e: Died =>
-        liveness.running -= id
+        died
         Some(e)
       case e @ (_: IOException | _: CommitException) => Some(e)
     }
@@ -180,21 +177,7 @@ final class SmallTable(
   /** Lets so much time pass that an unreadable lock counts as dead. */
   def outwait(): Unit = fs.clock += settings.timeoutMillis + 2001L
 
-  def attempt(ops: FileOps, id: String = "op-1"): Option[Throwable] = attempt(id)(optimize(ops, id))
-
   def history: Seq[HistoryEntry] = History.read(folder)
-
-  /** Recovers as the next query does. */
-  def recover(ops: FileOps = ops, keep: Option[Keep] = None): Option[Throwable] =
-    try {
-      Recovery.recover(folderOf(ops), settings, keep)
-      None
-    } catch {
-      case e: Died =>
-        liveness.running.clear()
-        Some(e)
-      case e @ (_: IOException | _: CommitException) => Some(e)
-    }
 
   /**
    * Recovers. If a folder is left to a person, since it has all new files and lacks old ones, he decides that the old
@@ -204,22 +187,15 @@ final class SmallTable(
    */
   def recoverAndDecide(check: () => Unit = () => ()): Option[Throwable] = {
     val end = recover()
-    val torn = end.flatMap(SmallTable.tornFolder)
-    torn.foreach { folder =>
+    end.flatMap(SmallTable.tornFolder).fold(end) { folder =>
       check()
       fs.visible.filter(_.startsWith(s"$at/${named(folder, "new-op-1")}")).foreach(fs.nodes.remove)
+      recover()
     }
-    if (torn.isDefined) recover() else end
   }
 
   /** Takes the lock and recovers, as the next statement does. */
-  def nextStatement(): Unit = {
-    val folder = folderOf(ops)
-    val lock = Locking.acquire(folder, "next", settings)
-    try Recovery.recoverUnder(folder, lock, settings)
-    finally lock.release()
-    ()
-  }
+  def nextStatement(): Unit = locked(ops, "next")((_, _) => ())
 
   /** The rows that a query with the extension sees while it reads around. It changes nothing. */
   def viewedRows(): Seq[Int] = {
@@ -232,28 +208,20 @@ final class SmallTable(
         try Some(ScanView.of(here, here.ops.list(here.side)))
         catch { case _: FileNotFoundException => None }
       }
-      looks.flatten.next() match {
-        case None         => fs.visibleRows
-        case Some(around) =>
-          val kept = fs.visible.filterNot(p => around.leaveOut.contains(p.stripPrefix(s"$at/")))
-          fs.rows(kept ++ around.add.map(_.meta.path.toUri.getPath))
+      looks.flatten.next().fold(fs.visibleRows) { around =>
+        val kept = fs.visible.filterNot(p => around.leaveOut.contains(p.stripPrefix(s"$at/")))
+        fs.rows(kept ++ around.add.map(_.meta.path.toUri.getPath))
       }
     } finally fs.changed = hook
   }
 
-  /** Visible rows of one folder. */
-  def rowsIn(dir: String): Seq[Int] =
-    fs.rows(fs.visible.filter(p => FileNames.parent(p.stripPrefix(s"$at/")) == dir))
+  /** Paths of the visible files of one folder. */
+  def visibleIn(dir: String): Seq[String] = fs.visible.filter(p => FileNames.parent(p.stripPrefix(s"$at/")) == dir)
+
+  def rowsIn(dir: String): Seq[Int] = fs.rows(visibleIn(dir))
 
   /** The rows of all files, visible or not. */
   def rowsAnywhere: Set[Int] = fs.below(at).flatMap(fs.file(_)).flatMap(_.rows).toSet
-
-  /** A copy of the table that shares no owners with this one. */
-  def copy: SmallTable = {
-    val made = new SmallTable(dirs, filesEach)
-    made.fs.copyOf(fs)
-    made
-  }
 
   def isPublishing: Boolean = fs.children(s"$at/_zorder").exists(_.endsWith(".publishing"))
 
@@ -267,9 +235,7 @@ final class SmallTable(
       // The page for people must not be left alone.
       case Seq("_README.txt") => fs.children(fs.parent(path)).size == 1
       case Seq(name)          =>
-        !name.matches("_v\\d+\\.(json|vacuumed)") && !name.matches(
-          "_v\\d+-\\d+ms\\.(json|vacuumed)|_v\\d+-op-\\d+\\.(undone|outcome)|_index-\\d+\\.zidx"
-        )
+        !name.matches("_v\\d+(-\\d+ms)?\\.(json|vacuumed)|_v\\d+-op-\\d+\\.(undone|outcome)|_index-\\d+\\.zidx")
       case _ => true
     })
   }

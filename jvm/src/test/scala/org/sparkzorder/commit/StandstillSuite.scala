@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
 import org.sparkzorder.commit.log.History
-import org.sparkzorder.commit.machine.{ReadableState, Recovery}
+import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.commit.storage.HadoopFileOps
 
 /**
@@ -34,20 +34,16 @@ class StandstillSuite extends AnyFunSuite with LocalTables {
         while (moved(dir) < 2 && System.currentTimeMillis() < deadline) Thread.sleep(5)
         assert(moved(dir) >= 2)
         test(folder, process, dir)
-      } finally {
-        process.destroyForcibly().waitFor()
-        ()
-      }
+      } finally process.destroyForcibly().waitFor()
     }
 
-  private def signal(process: Process, name: String): Unit = {
+  private def signal(process: Process, name: String): Unit =
     assert(new ProcessBuilder("kill", s"-$name", process.pid.toString).start().waitFor() == 0)
-  }
 
-  private def millis(work: => Unit): Long = {
-    val start = System.nanoTime()
-    work
-    (System.nanoTime() - start) / 1000000L
+  /** The process ends, and a query finds each row once. */
+  private def assertEnds(folder: TableFolder, process: Process): Unit = {
+    assert(process.waitFor(60, TimeUnit.SECONDS) && process.exitValue == 0)
+    assert(rows(folder, ReadAround(Set.empty, Nil)) == AllRows)
   }
 
   /** Of which of the ten inputs the files hold the rows. */
@@ -60,21 +56,20 @@ class StandstillSuite extends AnyFunSuite with LocalTables {
     withPublisher(pauseMillis = 100L) { (folder, process, dir) =>
       signal(process, "STOP")
       assert(moved(dir) < AllRows.size, "the test came too late")
-      var settled = Option.empty[ReadableState]
-      val waited = millis { settled = Some(Recovery.settled(folder, 500L)) }
+      val start = System.nanoTime()
+      val settled = Recovery.settled(folder, 500L)
+      val waited = (System.nanoTime() - start) / 1000000L
       assert(waited >= 500L && waited < 10000L)
-      val around = settled.get.around.get
-      assert(settled.get.exchanging)
+      val around = settled.around.get
+      assert(settled.exchanging)
       assert(rows(folder, around) == AllRows)
-      // The process goes on between planning and reading. Then planned files are gone, or all rows
-      // are there.
+      // The process goes on between planning and reading. Then planned files are gone, or all rows are there.
       signal(process, "CONT")
-      assert(process.waitFor(60, TimeUnit.SECONDS) && process.exitValue == 0)
+      assert(process.waitFor(60, TimeUnit.SECONDS))
       val isGone = around.add.exists(a => !Files.exists(LocalPath.of(a.meta.path.toUri)))
       assert(isGone || rows(folder, around) == AllRows)
-      val after = Recovery.settled(folder, 0L)
-      assert(after.around.isEmpty && History.read(folder).size == 1)
-      assert(rows(folder, ReadAround(Set.empty, Nil)) == AllRows)
+      assert(Recovery.settled(folder, 0L).around.isEmpty && History.read(folder).size == 1)
+      assertEnds(folder, process)
     }
   }
 
@@ -82,8 +77,7 @@ class StandstillSuite extends AnyFunSuite with LocalTables {
     withPublisher(pauseMillis = 400L) { (folder, process, _) =>
       val settled = Recovery.settled(folder, 60000L)
       assert(settled.around.isEmpty && settled.exchanging)
-      assert(rows(folder, ReadAround(Set.empty, Nil)) == AllRows)
-      assert(process.waitFor(60, TimeUnit.SECONDS) && process.exitValue == 0)
+      assertEnds(folder, process)
     }
   }
 }

@@ -16,10 +16,17 @@ object Statistics {
   def read(bytes: Array[Byte]): Seq[Statistics] = {
     val lines = new String(bytes, UTF_8).split('\n').toSeq
     require(lines.last == End, "half an index")
-    lines.init.map(_.split("\\|", -1).toSeq).map {
-      case Seq(file, length, time, rows) =>
-        Statistics(file, length.toLong, time.toLong, rows.split(',').filter(_.nonEmpty).map(_.toInt).toSet)
-      case other => throw new IllegalArgumentException(s"not of ours: $other")
+    lines.init.map(_.split("\\|", -1)).map { case Array(file, length, time, rows) =>
+      Statistics(file, length.toLong, time.toLong, rows.split(',').filter(_.nonEmpty).map(_.toInt).toSet)
     }
   }
+}
+
+/** Metrics of the history that count files, and one that is about all rows of an operation. */
+object Counted {
+  def metrics(inputs: Seq[InputFile], outputs: Seq[OutputFile]): Map[String, String] =
+    files(inputs.size, outputs.size) + ("rowHash" -> "of all rows")
+
+  def files(removed: Int, added: Int): Map[String, String] =
+    Map("numRemovedFiles" -> removed.toString, "numAddedFiles" -> added.toString)
 }

@@ -28,7 +28,6 @@ class StorageTraitsSuite extends AnyFunSuite {
     override def initialize(name: URI, conf: Configuration): Unit = setConf(conf)
     override def getUri: URI = URI.create("hdfs://x")
     override def hasPathCapability(path: Path, capability: String): Boolean = true
-    private def entries(t: Traits): JList[AclEntry] = AclEntry.parseAclSpec(t.acl.mkString(","), true)
 
     override def getFileStatus(path: Path): FileStatus = files.get(path.getName).fold(
       new FileStatus(0, true, 0, 0, 0, 0, new FsPermission(0x1ed.toShort), "alice", "staff", path)
@@ -40,7 +39,8 @@ class StorageTraitsSuite extends AnyFunSuite {
     override def listStatus(dir: Path): Array[FileStatus] =
       files.keys.toArray.sorted.map(name => getFileStatus(new Path(dir, name)))
     override def getAclStatus(path: Path): AclStatus =
-      new AclStatus.Builder().owner("alice").group("staff").addEntries(entries(files(path.getName))).build()
+      new AclStatus.Builder().owner("alice").group("staff")
+        .addEntries(AclEntry.parseAclSpec(files(path.getName).acl.mkString(","), true)).build()
     override def getStoragePolicy(path: Path): BlockStoragePolicySpi =
       new BlockStoragePolicy(7, files.get(path.getName).fold("HOT")(_.policy), Array(), Array(), Array())
 
@@ -57,7 +57,7 @@ class StorageTraitsSuite extends AnyFunSuite {
       else calls += s"owner ${path.getName} $owner $group"
   }
 
-  private def told(inputs: Seq[Traits], output: Traits, isAdministrator: Boolean = true): Seq[String] = {
+  private def told(inputs: Seq[Traits], output: Traits = Traits(owner = "root"), isAdministrator: Boolean = true) = {
     val named = inputs.zipWithIndex.map { case (t, i) => s"in-$i" -> t } :+ ("out" -> output)
     val fs = new FakeHdfs(mutable.Map(named: _*), isAdministrator)
     val dir = new Path("hdfs://x/t")
@@ -65,30 +65,22 @@ class StorageTraitsSuite extends AnyFunSuite {
     fs.calls.toSeq
   }
 
-  private val mine = Traits(owner = "root")
-
-  test("new files get owner, mode, number of copies and storage policy") {
-    val inputs = Seq(Traits(mode = 0x1a0, copies = 2, policy = "COLD"), Traits(copies = 5, policy = "COLD"))
-    assert(told(inputs, mine) == Seq("copies out 5", "policy out COLD", "mode out rw-r-----", "owner out alice null"))
-  }
-
-  test("a trait that is already right, or comes from the folder, is not set") {
+  test("new files get the traits of the inputs: a trait that is already right, or comes from the folder, is not set") {
+    val cold = Traits(policy = "COLD")
+    val inputs = Seq(cold.copy(mode = 0x1a0, copies = 2), cold.copy(copies = 5))
+    assert(told(inputs) == Seq("copies out 2", "policy out COLD", "mode out rw-r-----", "owner out alice null"))
     assert(told(Seq(Traits(), Traits()), Traits()).isEmpty)
+    // If owners differ, new files stay their writer's. If policies differ, they get the folder's.
+    assert(told(Seq(cold, Traits(owner = "bob"))).isEmpty)
+    // A user who may not give files away keeps them.
+    assert(told(Seq(Traits(mode = 0x180)), isAdministrator = false) == Seq("mode out rw-------"))
   }
 
   test("new files get an ACL that all inputs have, and otherwise the folder's") {
-    val acl = Seq("user:bob:r--", "group::r--")
+    val acl = Traits(acl = Seq("user:bob:r--", "group::r--"))
     val set = "acl out user::rw-,user:bob:r--,group::r--,mask::r--,other::r--"
-    assert(told(Seq(Traits(acl = acl), Traits(acl = acl)), mine) == Seq(set, "owner out alice null"))
-    assert(told(Seq(Traits(acl = acl), Traits()), mine) == Seq("owner out alice null"))
-  }
-
-  test("if owners differ, new files stay their writer's; if policies differ, they get the folder's") {
-    assert(told(Seq(Traits(policy = "COLD"), Traits(owner = "bob")), mine).isEmpty)
-  }
-
-  test("a user who may not give files away keeps them") {
-    assert(told(Seq(Traits(mode = 0x180)), mine, isAdministrator = false) == Seq("mode out rw-------"))
+    assert(told(Seq(acl, acl)) == Seq(set, "owner out alice null"))
+    assert(told(Seq(acl, Traits())) == Seq("owner out alice null"))
   }
 
   test("nothing of this is asked of the local disk") {

@@ -29,10 +29,10 @@ final class StoreTable(val dirs: Seq[String]) {
   def client: MemoryClient = new MemoryClient(shared)
 
   /** Something goes wrong at one request. */
-  def faulty(at: Int, fault: StoreFault): MemoryClient = new MemoryClient(shared, at, fault)
+  def faulty(at: Int, fault: Fault): MemoryClient = new MemoryClient(shared, at, fault)
 
   /** Somebody else acts right before request `n`, and something may go wrong at another one. */
-  def beside(n: Int, at: Int = 0, fault: StoreFault = StoreFault.DieBefore)(act: => Any): MemoryClient =
+  def beside(n: Int, at: Int = 0, fault: Fault = Fault.DieBefore)(act: => Any): MemoryClient =
     new MemoryClient(shared, at, fault, { case `n` => act; () })
 
   def folder(client: MemoryClient = client): TableFolder = TableFolder(root, new ObjectFileOps(client), threads = 1)
@@ -45,20 +45,8 @@ final class StoreTable(val dirs: Seq[String]) {
    *
    * @return whether it was published
    */
-  def optimize(client: MemoryClient = client, id: String, keepsRetired: Boolean = true): Boolean = {
-    val committer =
-      new ObjectCommitter(
-        client,
-        folder(client),
-        id,
-        () => (),
-        () => !takenOver.contains(id),
-        keepsRetired,
-        threads = 1,
-        sleep = _ => ()
-      )
-    published(committer) {
-      recover(client)
+  def optimize(client: MemoryClient = client, id: String, keepsRetired: Boolean = true): Boolean =
+    published(client, id, keepsRetired) { committer =>
       // The listing comes first, as in a statement.
       val listed = dirs.map { dir =>
         dir -> client.list(folder(client).resolve(dir)).filter(m => !m.isDirectory && FileNames.isData(m.name))
@@ -66,26 +54,25 @@ final class StoreTable(val dirs: Seq[String]) {
       committer.claim(listed.map(_._1))
       committer.prepare(recordOf(client, id, listed))
     }
-  }
 
   /** Whether the work before the commit and the commit itself succeed. */
-  private def published(committer: ObjectCommitter)(prepare: => Unit): Boolean = {
-    val isPrepared =
+  private def published(client: MemoryClient, id: String, keeps: Boolean)(prepare: ObjectCommitter => Any): Boolean = {
+    val isAlone = () => !takenOver.contains(id)
+    val committer =
+      new ObjectCommitter(client, folder(client), id, () => (), isAlone, keeps, threads = 1, sleep = _ => ())
+    def succeeds(work: => Any): Boolean =
       try {
-        prepare
-        true
-      } catch {
-        case _: IOException | _: CommitException =>
-          try committer.abort()
-          catch { case _: IOException => () }
-          false
-      }
-    isPrepared && (
-      try {
-        committer.commit()
+        work
         true
       } catch { case _: IOException | _: CommitException => false }
-    )
+    val isPrepared = succeeds {
+      recover(client)
+      prepare(committer)
+    }
+    if (!isPrepared)
+      try committer.abort()
+      catch { case _: IOException => () }
+    isPrepared && succeeds(committer.commit())
   }
 
   private def recordOf(client: MemoryClient, id: String, listed: Seq[(String, Seq[FileMeta])]): Record = {
@@ -105,12 +92,9 @@ final class StoreTable(val dirs: Seq[String]) {
   }
 
   /** RESTORE although files are gone. The name of no file is given twice. */
-  def restoreLost(client: MemoryClient = client, id: String, to: Long): Boolean = {
-    val here = folder(client)
-    val committer =
-      new ObjectCommitter(client, here, id, () => (), () => !takenOver.contains(id), threads = 1, sleep = _ => ())
-    published(committer) {
-      recover(client)
+  def restoreLost(client: MemoryClient = client, id: String, to: Long): Boolean = published(client, id, keeps = true) {
+    committer =>
+      val here = folder(client)
       val whole = RestorePlan.of(here, History.read(here).map(_.record).takeWhile(_.version > to))
       val lost = whole.inputs.filterNot(i => client.objectAt(here.resolve(i.path)).isDefined)
       val plan = RestorePlan.renaming(whole.copy(whole.inputs.diff(lost), lost = lost), id, _ => true)
@@ -118,7 +102,6 @@ final class StoreTable(val dirs: Seq[String]) {
         Record(0, id, History.RestoreOperation, 1000L, "me", Map("version" -> s"$to"), Map.empty, plan.inputs, Nil)
       committer.claim(plan.outputs.map(_.folder).distinct)
       committer.prepare(record.copy(outputs = plan.outputs, lost = lost))
-    }
   }
 
   /** What the job reads; it fails when a file is gone. */
@@ -130,8 +113,7 @@ final class StoreTable(val dirs: Seq[String]) {
   def recover(client: MemoryClient): Unit = recover(client, folder(client))
 
   def recover(client: MemoryClient, here: TableFolder, keep: Option[Keep] = None): Unit = {
-    val listed = client.list(here.side)
-    SideListing.records(listed).filter(_.state == RecordState.Publishing).foreach { file =>
+    publishing(here).foreach { file =>
       val record = RecordJson.read(here, file)
       takenOver(record.operationId) = ()
       val places = new StorePlaces(client, here, threads = 1, isAlone = () => true, keep = keep)
@@ -139,8 +121,7 @@ final class StoreTable(val dirs: Seq[String]) {
       try settle.clean(settle.toTheEnd(() => client.list(here.side), () => None, isRecovery = true))
       catch { case _: FileNotFoundException => () }
     }
-    val underWay = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)
-    if (underWay.isEmpty) StagingDirectories.operations(client.list(here.side)).foreach { id =>
+    if (publishing(here).isEmpty) StagingDirectories.operations(client.list(here.side)).foreach { id =>
       new StorePlaces(client, here, threads = 1).rollBack(id)
     }
   }

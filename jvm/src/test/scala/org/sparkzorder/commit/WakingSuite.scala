@@ -25,16 +25,10 @@ class WakingSuite extends AnyFunSuite with Explorer {
       (Statement.restore, "restore as well", restores)
     )
     scene <- statement.onBoth
-  } {
-    test(s"${scene.name}: it wakes up while others $others") {
-      for (k <- Explored.some(4, 0, 1 to scene.calls)) {
-        // It goes on to its end, or dies some calls later.
-        for (later <- Seq(0, 1, 4, 8, 16)) {
-          var j = 1
-          while (wakes(scene, act, k, j, later)) j += Explored.every(4)
-        }
-      }
-    }
+  } test(s"${scene.name}: it wakes up while others $others") {
+    // It goes on to its end, or dies some calls later.
+    for (k <- Explored.some(4, 0, 1 to scene.calls); later <- Seq(0, 1, 4, 8, 16))
+      Iterator.from(1, Explored.every(4)).find(j => !wakes(scene, act, k, j, later))
   }
 
   /** False when the others make fewer calls than j. */
@@ -54,15 +48,13 @@ class WakingSuite extends AnyFunSuite with Explorer {
     val others = table.beside(j)(wake())
     table.attempt("op-2")(act(table, others))
     wake()
-    withClue(
-      s"the owner slept before call $k ${ops.trace.lift(k - 1)}, the others woke it before call $j, it died at $dies: "
-    )(explore {
+    explored(s"it slept before call $k ${ops.trace.lift(k - 1)}, was woken before call $j, died at $dies: ") {
       table.liveness.running.clear()
       table.recover()
       assert(table.fs.visibleRows == table.allRows)
       table.nextStatement()
       assert(table.fs.visibleRows == table.allRows)
-    })
+    }
     others.calls >= j
   }
 }

@@ -3,29 +3,16 @@ package org.sparkzorder.conf
 import org.scalatest.funsuite.AnyFunSuite
 
 class ByteSizesSuite extends AnyFunSuite {
-
   test("a size is a number of bytes, or has a unit of 1024: in any case, with or without a space, B or iB") {
-    Seq(
-      "0" -> 0L,
-      "134217728" -> (128L << 20),
-      "128MB" -> (128L << 20),
-      " 1 GB " -> (1L << 30),
-      "1GiB" -> (1L << 30),
-      "512k" -> (512L << 10),
-      "1.5 m" -> (3L << 19),
-      "2tb" -> (2L << 40),
-      "7 bytes" -> 7L,
-      "7b" -> 7L,
-      "9223372036854775807" -> Long.MaxValue
-    ).foreach { case (text, bytes) => assert(ByteSizes.parse(text).contains(bytes), text) }
+    val sizes = Seq("0" -> 0L, "7 bytes" -> 7L, "7b" -> 7L, "9223372036854775807" -> Long.MaxValue) ++
+      Seq("134217728" -> (128L << 20), "128MB" -> (128L << 20), " 1 GB " -> (1L << 30), "1GiB" -> (1L << 30)) ++
+      Seq("512k" -> (512L << 10), "1.5 m" -> (3L << 19), "2tb" -> (2L << 40))
+    sizes.foreach { case (text, bytes) => assert(ByteSizes.parse(text).contains(bytes), text) }
   }
 
   test("a text that is not a whole number of bytes is not a size") {
-    Seq(
-      "", "MB", "-1", "-1MB", "1 parsec", "1,5MB", "1.3", "0.0001k", "1e9", "8192pb", "9223372036854775808", "1 M B",
-      "1bb", "1bib"
-    )
-      .foreach(text => assert(ByteSizes.parse(text).isEmpty, text))
+    val texts = "MB -1 -1MB 1,5MB 1.3 0.0001k 1e9 8192pb 9223372036854775808 1bb 1bib".split(' ').toSeq
+    (texts ++ Seq("", "1 parsec", "1 M B")).foreach(text => assert(ByteSizes.parse(text).isEmpty, text))
   }
 
   test("sizes for people have one decimal, and none below a KiB") {

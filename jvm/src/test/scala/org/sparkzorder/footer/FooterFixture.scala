@@ -69,6 +69,13 @@ trait FooterFixture extends LocalSpark { this: Suite with Assertions =>
   def key(schema: StructType, path: String*): ColumnKey =
     IndexableColumns.of(schema).find(_.path == path).getOrElse(fail(s"no column ${path.mkString(".")}"))
 
+  /** The footer of a file, whose trusted statistics hold for the rows. */
+  def sound(status: FileStatus, format: DataFormat, schema: StructType): FileFooter = {
+    val f = footer(status, format, schema)
+    assertSound(f, scanned(status, format, schema))
+    f
+  }
+
   /** Checks that trusted statistics of a footer hold for the rows. */
   def assertSound(footer: FileFooter, rows: FileStats): Unit = {
     assert(footer.rows == rows.rows)
@@ -84,7 +91,7 @@ trait FooterFixture extends LocalSpark { this: Suite with Assertions =>
     footer.loose.foreach { case (k, s) => if (rows.columns(k).hasBounds) encloses(s, rows.columns(k)) }
   }
 
-  private def encloses(s: ColumnStats, truth: ColumnStats): Unit = {
+  protected def encloses(s: ColumnStats, truth: ColumnStats): Unit = {
     assert(OrderedValue.order.compare(s.min, truth.min) <= 0)
     assert(OrderedValue.order.compare(s.max, truth.max) >= 0)
   }

@@ -3,26 +3,25 @@ package org.sparkzorder.footer
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.footer.ColumnFinder.fold
+import org.sparkzorder.footer.ColumnLookup._
+
 class SchemaCheckSuite extends AnyFunSuite {
   private val loose = FooterSettings(caseSensitive = false, fieldIds = false)
 
   private def footer(schema: StructType, unreadable: Seq[Unreadable] = Nil, format: DataFormat = DataFormat.Parquet) =
     FileFooter("/t/f", format, 1, schema, unreadable, None, None, Map(), Map(), Set(), Set(), Map(), positional = false)
 
-  private def drift(table: String, file: String, settings: FooterSettings = loose): Option[SchemaDrift] =
-    SchemaCheck.exactlyReadable(
-      StructType.fromDDL(table),
-      Seq(footer(StructType.fromDDL(file))),
-      settings
-    ).left.toOption
+  private def of(settings: FooterSettings, table: StructType, files: FileFooter*) =
+    SchemaCheck.exactlyReadable(table, files, settings)
 
-  test("equal, missing and reordered columns are accepted, at any depth") {
+  private def drift(table: String, file: String, settings: FooterSettings = loose): Option[SchemaDrift] =
+    of(settings, StructType.fromDDL(table), footer(StructType.fromDDL(file))).left.toOption
+
+  test("equal, missing and reordered columns are accepted, and a column that the table lacks is not, at any depth") {
     assert(drift("a int", "a int").isEmpty && drift("a int, b string", "b string").isEmpty)
     assert(drift("s struct<x: int, y: array<struct<p: int, q: int>>>", "s struct<y: array<struct<q: int>>>").isEmpty)
     assert(drift("m map<string, struct<a: int, b: int>>", "m map<string, struct<b: int>>").isEmpty)
-  }
-
-  test("a column that the table lacks would be lost, at any depth") {
     assert(drift("a int", "a int, b int").map(_.column).contains(Seq("b")))
     assert(drift("s struct<x: int>", "s struct<x: int, y: int>").map(_.column).contains(Seq("s", "y")))
     assert(drift("a array<struct<x: int>>", "a array<struct<y: int>>").map(_.column).contains(Seq("a", "element", "y")))
@@ -31,16 +30,15 @@ class SchemaCheckSuite extends AnyFunSuite {
   }
 
   test("how many files differ, and one that does not") {
-    def of(types: String*) = SchemaCheck.exactlyReadable(
-      StructType.fromDDL("a int"),
-      types.zipWithIndex.map { case (t, i) => footer(StructType.fromDDL(s"a $t")).copy(path = s"/t/$i") },
-      loose
-    ).left.toOption.map(d => d.file -> d.reason)
+    def ofTypes(types: String*) = {
+      val files = types.zipWithIndex.map { case (t, i) => footer(StructType.fromDDL(s"a $t")).copy(path = s"/t/$i") }
+      of(loose, StructType.fromDDL("a int"), files: _*).left.toOption.map(d => d.file -> d.reason)
+    }
     val reason = "the file has bigint where the table has int"
-    assert(of("int", "int").isEmpty)
-    assert(of("bigint", "bigint").contains("/t/0" -> reason))
+    assert(ofTypes("int", "int").isEmpty)
+    assert(ofTypes("bigint", "bigint").contains("/t/0" -> reason))
     val counted = s"$reason; that is so in 2 of 4 files, and not in /t/0"
-    assert(of("int", "bigint", "string", "bigint").contains("/t/1" -> counted))
+    assert(ofTypes("int", "bigint", "string", "bigint").contains("/t/1" -> counted))
   }
 
   test("types may widen only without loss") {
@@ -56,23 +54,20 @@ class SchemaCheckSuite extends AnyFunSuite {
     }
   }
 
-  test("names must be unique, and their case matters only to case-sensitive sessions") {
+  test("names must be unique, in cases that matter to the session; types that Spark cannot write back, and field ids") {
     val strict = loose.copy(caseSensitive = true)
     assert(drift("a int", "A int").isEmpty && drift("a int", "A int", strict).isDefined)
     val twice = StructType(Seq(StructField("a", IntegerType), StructField("A", IntegerType)))
-    assert(SchemaCheck.exactlyReadable(StructType.fromDDL("a int"), Seq(footer(twice)), loose).isLeft)
-    assert(SchemaCheck.exactlyReadable(twice, Seq(footer(twice)), strict).isRight)
-  }
-
-  test("types that Spark cannot write back, and field ids") {
+    assert(of(loose, StructType.fromDDL("a int"), footer(twice)).isLeft)
+    assert(of(strict, twice, footer(twice)).isRight)
     val s = StructType.fromDDL("a bigint")
     val odd = footer(s, Seq(Unreadable(Seq("a"), Unreadable.Unsigned)))
     val drifted = SchemaDrift("/t/f", Seq("a"), "it holds unsigned 64-bit integers", anySchema = true)
-    assert(SchemaCheck.exactlyReadable(s, Seq(odd, odd), loose) == Left(drifted))
+    assert(of(loose, s, odd, odd) == Left(drifted))
     val id = new MetadataBuilder().putLong("parquet.field.id", 1).build()
     val ids = new StructType().add("a", LongType, nullable = true, id)
-    assert(SchemaCheck.exactlyReadable(ids, Seq(footer(s)), loose).isRight)
-    assert(SchemaCheck.exactlyReadable(ids, Seq(footer(s)), loose.copy(fieldIds = true)).isLeft)
+    assert(of(loose, ids, footer(s)).isRight)
+    assert(of(loose.copy(fieldIds = true), ids, footer(s)).isLeft)
   }
 
   test("a TIME must keep the digits of the file, though a job can read it") {
@@ -92,6 +87,30 @@ class SchemaCheckSuite extends AnyFunSuite {
     assert(drift("a string collate UTF8_LCASE", "a string").isEmpty)
     assert(drift("s struct<a: string>", "s struct<a: binary>").isEmpty)
     val orc = footer(StructType.fromDDL("a binary"), format = DataFormat.Orc)
-    assert(SchemaCheck.exactlyReadable(StructType.fromDDL("a string"), Seq(orc), loose).isLeft)
+    assert(of(loose, StructType.fromDDL("a string"), orc).isLeft)
+  }
+
+  private val spellings = IndexedSeq("a", "A", "b", "B", "İ", "i̇")
+
+  private def lists(length: Int): Iterator[IndexedSeq[String]] =
+    if (length == 0) Iterator(IndexedSeq.empty) else lists(length - 1).flatMap(l => spellings.iterator.map(l :+ _))
+
+  test("the index of names finds what a search through all names finds") {
+    for {
+      names <- (0 to 4).iterator.flatMap(lists)
+      wanted <- spellings :+ "c"
+      caseSensitive <- Seq(true, false)
+    } {
+      val fields = names.zipWithIndex.map { case (name, i) => name -> Int.box(i) }
+      val found = new ColumnFinder[Integer](-1, caseSensitive, _ => false, _ => fields).of(Seq(wanted))
+      val exact = names.indices.filter(names(_) == wanted)
+      val similar = names.indices.filter(i => fold(names(i)) == fold(wanted))
+      val expected = (if (caseSensitive) exact else similar) match {
+        case Seq(i) => Found(Seq(Int.box(i)), exact.contains(i) && (similar.size == 1 || !caseSensitive))
+        case Seq()  => Lacking(inAnyCase = similar.isEmpty)
+        case _      => Unclear
+      }
+      assert(found == expected, (names, wanted, caseSensitive))
+    }
   }
 }

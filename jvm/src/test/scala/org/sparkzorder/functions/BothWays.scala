@@ -8,7 +8,6 @@ import org.scalatest.Assertions
 
 /** Evaluates an expression interpreted and by generated code. Both must give the same. */
 private object BothWays extends Assertions {
-
   def input(ordinal: Int, dataType: DataType): Expression = BoundReference(ordinal, dataType, nullable = true)
 
   def apply(e: Expression, values: Any*): Any = {

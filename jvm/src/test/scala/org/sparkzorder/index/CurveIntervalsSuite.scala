@@ -16,18 +16,14 @@ import org.sparkzorder.stats.{ColumnKey, FileId, FileStats}
 class CurveIntervalsSuite extends AnyFunSuite {
   private val random = new Random(21)
 
-  private def frame(): CurveFrame = new CurveFrame(
-    UUID.randomUUID().toString,
-    IndexedSeq(
-      FrameColumn(ColumnKey(Seq("a"), LongType), lasting = true),
-      FrameColumn(ColumnKey(Seq("s", "x.ü"), StringType), lasting = random.nextBoolean())
-    ),
-    IndexedSeq(
-      ValueDistribution.ofLongs(Array.fill(50)(random.nextLong()), 3),
-      ValueDistribution.ofBytes(Array.fill(50)(random.nextBytes(4)), 0)
-    ),
-    BitPlan(Seq(1d, 2d), 10, 20)
-  )
+  private def frame(): CurveFrame = {
+    val id = UUID.randomUUID().toString
+    val a = FrameColumn(ColumnKey(Seq("a"), LongType), lasting = true)
+    val s = FrameColumn(ColumnKey(Seq("s", "x.ü"), StringType), lasting = random.nextBoolean())
+    val longs = ValueDistribution.ofLongs(Array.fill(50)(random.nextLong()), 3)
+    val texts = ValueDistribution.ofBytes(Array.fill(50)(random.nextBytes(4)), 0)
+    new CurveFrame(id, IndexedSeq(a, s), IndexedSeq(longs, texts), BitPlan(Seq(1d, 2d), 10, 20))
+  }
 
   private def interval(frame: CurveFrame): CurveInterval = {
     val low = random.nextInt(1 << 20).toLong
@@ -36,10 +32,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
 
   private def shown(i: CurveInterval): Any = (i.frame.id, i.frame.columns, i.low, i.high, i.layer)
 
-  /**
-   * The intervals as an index stores them: a frame with few different intervals loses its
-   * boundaries.
-   */
+  /** The intervals as an index stores them: a frame with few different intervals loses its boundaries. */
   private def stored(placed: Map[FileId, CurveInterval]): Map[FileId, CurveInterval] = {
     val different = placed.values.groupMap(_.frame.id)(i => (i.low, i.high)).view.mapValues(_.toSet.size).toMap
     placed.map { case (id, i) => id -> (if (different(i.frame.id) < 4) i.withoutBoundaries else i) }
@@ -57,6 +50,11 @@ class CurveIntervalsSuite extends AnyFunSuite {
   private def files(names: String, n: Int) =
     Seq.tabulate(n)(i => FileId(s"$names$i", i.toLong, 7) -> FileStats(1, Map.empty))
 
+  private def place(files: Seq[(FileId, FileStats)])(interval: Int => CurveInterval): Map[FileId, CurveInterval] =
+    files.zipWithIndex.map { case ((id, _), i) => id -> interval(i) }.toMap
+
+  private def reread(contents: IndexContents): IndexSnapshot = Indexes.open(Indexes.written(contents))
+
   test("intervals stay with their files through merges, and frames without a file are dropped", InRest) {
     for (_ <- 1 to 100) {
       val (one, two) = (frame(), frame())
@@ -64,13 +62,13 @@ class CurveIntervalsSuite extends AnyFunSuite {
       val placed = before.flatMap { case (id, _) =>
         if (random.nextInt(3) == 0) None else Some(id -> interval(if (random.nextBoolean()) one else two))
       }.toMap
-      val old = Indexes.open(Indexes.written(IndexContents(before, Map.empty, placed)))
+      val old = reread(IndexContents(before, Map.empty, placed))
       assert(all(old) == stored(placed).map { case (id, i) => id -> shown(i) })
       assert(old.intervals.isDefined == placed.nonEmpty)
       val added = files("b", random.nextInt(6))
       val more = added.map { case (id, _) => id -> interval(two) }.toMap
       val keep = (id: FileId) => id.length % 2 == 0
-      val merged = Indexes.open(Indexes.written(IndexContents.merge(old, keep, added, placed = more)))
+      val merged = reread(IndexContents.merge(old, keep, added, placed = more))
       val left = stored(stored(placed).filter(p => keep(p._1)) ++ more)
       assert(all(merged) == left.map { case (id, i) => id -> shown(i) })
       assert(merged.intervals.fold(0)(_.frames.size) == left.map(_._2.frame.id).toSet.size)
@@ -81,10 +79,8 @@ class CurveIntervalsSuite extends AnyFunSuite {
   test("of a frame with few files only the fact that they were placed is stored, and no values") {
     val (few, many) = (frame(), frame())
     val before = files("a", 9)
-    val placed = before.map(_._1).zipWithIndex.map { case (id, i) =>
-      id -> CurveInterval(if (i < 3) few else many, i.toLong, i + 5L, i % 2)
-    }.toMap
-    val read = Indexes.open(Indexes.written(IndexContents(before, Map.empty, placed))).intervals.get
+    val placed = place(before)(i => CurveInterval(if (i < 3) few else many, i.toLong, i + 5L, i % 2))
+    val read = reread(IndexContents(before, Map.empty, placed)).intervals.get
     val (left, whole) = (0 until 9).map(read.of(_).get).partition(!_.frame.hasBoundaries)
     assert(whole.map(_.frame.id).distinct == Seq(many.id) && whole.map(_.low) == (3 to 8))
     assert(left.size == 3 && left.forall(i => i.low == 0 && i.high == 0) && left.map(_.layer) == Seq(0, 1, 0))
@@ -114,10 +110,8 @@ class CurveIntervalsSuite extends AnyFunSuite {
   test("an index that is made anew has the same intervals, but readers conclude nothing from them") {
     val before = files("a", 12)
     val (one, two) = (frame(), frame())
-    val placed = before.take(11).map(_._1).zipWithIndex.map { case (id, i) =>
-      id -> CurveInterval(if (i % 2 == 0) one else two, i.toLong, i + 9L, i % 2)
-    }.toMap
-    val old = Indexes.open(Indexes.written(IndexContents(before, Map.empty, placed)))
+    val placed = place(before.take(11))(i => CurveInterval(if (i % 2 == 0) one else two, i.toLong, i + 9L, i % 2))
+    val old = reread(IndexContents(before, Map.empty, placed))
     assert(one.columns.head.lasting && two.columns.head.lasting)
     val asked = before.drop(1).map(_._1) :+ FileId("other", 1, 1)
     val hints = old.hints(asked)
@@ -127,7 +121,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
       assert((i.frame.id, i.low, i.high, i.layer) == ((p.frame.id, p.low, p.high, p.layer)))
       assert(i.frame.columns == placed(id).frame.columns.map(_.copy(lasting = false)))
     }
-    val again = Indexes.open(Indexes.written(IndexContents(before.drop(1), Map.empty, hints)))
+    val again = reread(IndexContents(before.drop(1), Map.empty, hints))
     assert(again.intervals.get.frames.forall(_.columns.forall(!_.lasting)))
   }
 
@@ -155,16 +149,10 @@ class CurveIntervalsSuite extends AnyFunSuite {
 
   /** A frame of about so many bytes, whose boundaries have little in common. */
   private def large(bytes: Int): CurveFrame = {
-    val values = ValueDistribution.ofBytes(
-      Array.tabulate(bytes / 100)(i => java.nio.ByteBuffer.allocate(98).putInt(i << 8).put(random.nextBytes(94)).array),
-      0
-    )
-    new CurveFrame(
-      UUID.randomUUID().toString,
-      IndexedSeq(FrameColumn(ColumnKey(Seq("s"), StringType), lasting = true)),
-      IndexedSeq(values),
-      BitPlan(Seq(1d), 10, 10)
-    )
+    def value(i: Int) = java.nio.ByteBuffer.allocate(98).putInt(i << 8).put(random.nextBytes(94)).array
+    val values = ValueDistribution.ofBytes(Array.tabulate(bytes / 100)(value), 0)
+    val columns = IndexedSeq(FrameColumn(ColumnKey(Seq("s"), StringType), lasting = true))
+    new CurveFrame(UUID.randomUUID().toString, columns, IndexedSeq(values), BitPlan(Seq(1d), 10, 10))
   }
 
   /** The intervals of four files of a frame. */
@@ -181,10 +169,8 @@ class CurveIntervalsSuite extends AnyFunSuite {
     // Of the other frames, those with the longest files stay.
     val kept = (400 until 520).filter(read.of(_).isDefined)
     assert(kept == (520 - kept.size until 520) && kept.size >= 12)
-    val left = 30 - kept.size / 4
-    assert(
-      warnings.result().map(_.takeWhile(_ != ':')) == Seq(s"The index has no room for $left of 31 sets of boundaries")
-    )
+    val left = s"The index has no room for ${30 - kept.size / 4} of 31 sets of boundaries"
+    assert(warnings.result().map(_.takeWhile(_ != ':')) == Seq(left))
     assert(read.memoryBytes > (12 << 20))
   }
 
@@ -228,7 +214,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
   test("if the block of intervals is too large, only the intervals are missing") {
     val before = files("a", 5)
     val frame = large(1 << 20)
-    val placed = before.map(_._1).zipWithIndex.map { case (id, i) => id -> CurveInterval(frame, 0, i.toLong, 0) }.toMap
+    val placed = place(before)(i => CurveInterval(frame, 0, i.toLong, 0))
     val bytes = Indexes.written(IndexContents(before, Map.empty, placed))
     assert(Indexes.open(bytes).intervals.isDefined)
     val tight = Indexes.open(bytes, limit = 100000)
@@ -245,12 +231,9 @@ class CurveIntervalsSuite extends AnyFunSuite {
     val placed = before.map(_._1 -> interval(f)).toMap
     val bytes = Indexes.written(IndexContents(before, Map.empty, placed))
     var down = false
-    var reads = 0
     val source = new Indexes.BytesSource(bytes) {
-      override def read(offset: Long, length: Int): Array[Byte] = {
-        reads += 1
+      override def read(offset: Long, length: Int): Array[Byte] =
         if (down) throw new java.io.IOException("try again") else super.read(offset, length)
-      }
     }
     val snapshot = IndexFile.open(source, 64L << 20)
     down = true
@@ -266,8 +249,8 @@ class CurveIntervalsSuite extends AnyFunSuite {
     val garbled = IndexFile.open(source, 64L << 20)
     source.bytes = bytes.map(b => (b ^ 1).toByte)
     assert(garbled.intervals.isEmpty)
-    val tried = reads
+    val tried = source.reads
     source.bytes = bytes
-    assert(garbled.intervals.isEmpty && reads == tried)
+    assert(garbled.intervals.isEmpty && source.reads == tried)
   }
 }

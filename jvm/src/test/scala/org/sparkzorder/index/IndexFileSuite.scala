@@ -1,42 +1,37 @@
 package org.sparkzorder.index
 
 import org.apache.spark.sql.types._
-import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
-import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
-
+import org.sparkzorder.{InRest, Mutation, PropertySuite}
 import org.sparkzorder.stats._
 
-class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 300)
-
+class IndexFileSuite extends PropertySuite(300) {
   private val a = ColumnKey(Seq("a"), LongType)
   private val s = ColumnKey(Seq("s", "x.y"), StringType)
-
+  private val bounded = Map(a -> ColumnStats(1L, 5L, 1, 0), s -> ColumnStats("x".getBytes, "z".getBytes, 0, 0))
   private val small = Seq(
-    FileId("a.parquet", 10, 1000) -> FileStats(
-      3,
-      Map(a -> ColumnStats(1L, 5L, 1, 0), s -> ColumnStats("x".getBytes, "z".getBytes, 0, 0))
-    ),
+    FileId("a.parquet", 10, 1000) -> FileStats(3, bounded),
     FileId("b.parquet", 20, 2000) -> FileStats(0, Map(a -> ColumnStats(null, null, 0, 0)))
   )
+
+  private def opened(contents: IndexContents): IndexSnapshot = Indexes.open(Indexes.written(contents))
+
+  /** A file's statistics after it was written and read. */
+  private def reread(stats: FileStats): FileStats = opened(IndexContents(Seq(FileId("f", 1, 1) -> stats))).fileStats(0)
 
   test("an index that was written and read has the same files, statistics and properties") {
     forAll { (seed: Long) =>
       val values = new RandomValues(seed)
       val files = Indexes.random(values, values.random.nextInt(20))
       val properties = Map("columns" -> "[[\"a\"]]", "ü" -> "")
-      val snapshot = Indexes.open(Indexes.written(IndexContents(files, properties)))
+      val snapshot = opened(IndexContents(files, properties))
       assert(Indexes.all(snapshot) == Indexes.all(files))
       assert(snapshot.properties == properties)
       files.foreach { case (id, _) =>
         val i = snapshot.ordinalOf(id.path, id.length, id.modificationTime)
         assert(i >= 0 && snapshot.fileId(i) == id)
-        assert(snapshot.ordinalOf(id.path, id.length + 1, id.modificationTime) == -1)
-        assert(snapshot.ordinalOf(id.path, id.length, id.modificationTime + 1) == -1)
-        assert(snapshot.ordinalOf(id.path + "x", id.length, id.modificationTime) == -1)
+        for ((path, length, time) <- Seq(("", 1, 0), ("", 0, 1), ("x", 0, 0)))
+          assert(snapshot.ordinalOf(id.path + path, id.length + length, id.modificationTime + time) == -1)
         assert(snapshot.ordinalOf(id.path.dropRight(1), id.length, id.modificationTime) == -1 || id.path.length > 2)
       }
     }
@@ -46,11 +41,11 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll { (seed: Long) =>
       val values = new RandomValues(seed)
       val before = Indexes.random(values, values.random.nextInt(12))
-      val old = Indexes.open(Indexes.written(IndexContents(before, Map("k" -> "v"))))
+      val old = opened(IndexContents(before, Map("k" -> "v")))
       val fresh = Indexes.random(values, values.random.nextInt(6), "g")
       val again = before.take(2).map { case (id, stats) => id -> stats.copy(columns = stats.columns.take(1)) }
       val keep = (id: FileId) => id.path.hashCode % 3 != 0
-      val merged = Indexes.open(Indexes.written(IndexContents.merge(old, keep, fresh ++ again)))
+      val merged = opened(IndexContents.merge(old, keep, fresh ++ again))
       assert(Indexes.all(merged) == Indexes.all(before.filter(f => keep(f._1)) ++ fresh ++ again))
       assert(merged.files == Indexes.all(merged).size)
       assert(merged.properties == Map("k" -> "v"))
@@ -58,20 +53,14 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a column is only found by its exact path and type") {
-    val snapshot = Indexes.open(Indexes.written(IndexContents(small)))
+    val snapshot = opened(IndexContents(small))
     val column = snapshot.column(Seq("a"), LongType).get.asInstanceOf[LongStatsColumn]
     assert(column.min(0) == 1 && column.max(0) == 5 && column.bounded.get(0) && !column.bounded.get(1))
     assert(column.nullCounts.toSeq == Seq(1, 0) && column.nanCounts == null)
     val strings = snapshot.column(Seq("s", "x.y"), StringType).get
     assert(strings.nullCounts.toSeq == Seq(0, -1))
-    Seq(
-      Seq("A") -> LongType,
-      Seq("a") -> IntegerType,
-      Seq("s.x.y") -> StringType,
-      Seq("s", "x", "y") -> StringType
-    ).foreach {
-      case (path, dt) => assert(snapshot.column(path, dt).isEmpty)
-    }
+    assert(snapshot.column(Seq("A"), LongType).isEmpty && snapshot.column(Seq("a"), IntegerType).isEmpty)
+    assert(Seq(Seq("s.x.y"), Seq("s", "x", "y")).forall(snapshot.column(_, StringType).isEmpty))
   }
 
   test("a column whose type names a class is ignored, and the class is not loaded") {
@@ -81,29 +70,23 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val before = LoadedClass.instances
     for (json <- Seq(udt, inside, field)) assert(TypeTexts.dataType(json).isEmpty, json)
     def quoted(text: String) = "\"type\":" + new com.fasterxml.jackson.databind.ObjectMapper().writeValueAsString(text)
-    val hostile = Indexes.withFooter(
-      Indexes.written(IndexContents(small)),
-      _.replace(quoted(TypeTexts.of(LongType)), quoted(field))
-    )
+    val bytes = Indexes.written(IndexContents(small))
+    val hostile = Indexes.withFooter(bytes, _.replace(quoted(TypeTexts.of(LongType)), quoted(field)))
     assert(Indexes.open(hostile).columns == Seq(s))
     assert(LoadedClass.instances == before)
   }
 
   test("statistics that make no sense are taken as unknown") {
     val stats = FileStats(2, Map(a -> ColumnStats(5L, 1L, 3, -7), s -> ColumnStats("x".getBytes, null, 0, 0)))
-    val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> stats)))).fileStats(0)
-    assert(read == FileStats(2, Map(a -> ColumnStats(null, null, -1, 0), s -> ColumnStats(null, null, 0, 0))))
+    val known = Map(a -> ColumnStats(null, null, -1, 0), s -> ColumnStats(null, null, 0, 0))
+    assert(reread(stats) == FileStats(2, known))
     val wrong = FileStats(2, Map(a -> ColumnStats("x".getBytes, "y".getBytes, 0, 0)))
     intercept[IllegalArgumentException](Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> wrong))))
   }
 
   test("bounds that are too long are cut") {
     val long = Array.fill(500)(97.toByte)
-    val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> FileStats(
-      1,
-      Map(s -> ColumnStats(long, long, 0, 0))
-    )))))
-    val c = read.fileStats(0).columns(s)
+    val c = reread(FileStats(1, Map(s -> ColumnStats(long, long, 0, 0)))).columns(s)
     assert(c.min.asInstanceOf[Array[Byte]].sameElements(long.take(128)))
     assert(c.max.asInstanceOf[Array[Byte]].sameElements(long.take(127) :+ 98.toByte))
   }
@@ -112,7 +95,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val lower = ColumnKey(Seq("c"), StringType("UTF8_LCASE"))
     val list = ColumnKey(Seq("l"), ArrayType(StringType("UNICODE_CI")))
     val stats = Map(lower -> ColumnStats(null, null, 0, 0), list -> ColumnStats(null, null, 1, 0))
-    val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> FileStats(1, stats)))))
+    val read = opened(IndexContents(Seq(FileId("f", 1, 1) -> FileStats(1, stats))))
     assert(read.column(Seq("c"), StringType).isEmpty && read.column(Seq("l"), ArrayType(StringType)).isEmpty)
     assert(read.fileStats(0).columns == stats)
   }
@@ -148,22 +131,16 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("random footers with a right checksum throw no other exception than ours") {
+    val values = "0 -1 1 2147483647 4294967296 9223372036854775807 99999999999999999999 1.5 null [] \"a\"".split(' ')
     val bytes = Indexes.written(IndexContents(small, Map("k" -> "v")))
     forAll { (seed: Long) =>
       val random = new scala.util.Random(seed)
-      val hostile = Indexes.withFooter(
-        bytes,
-        { json =>
-          val numbers = "\\d+".r.findAllMatchIn(json).toIndexedSeq
-          val m = numbers(random.nextInt(numbers.length))
-          val values = Seq(
-            "0", "-1", "1", "2147483647", "4294967296", "9223372036854775807", "99999999999999999999", "1.5", "null",
-            "[]", "\"a\""
-          )
-          json.substring(0, m.start) + values(random.nextInt(values.length)) + json.substring(m.end)
-        }
-      )
-      try Indexes.all(Indexes.open(hostile))
+      def change(json: String): String = {
+        val numbers = "\\d+".r.findAllMatchIn(json).toIndexedSeq
+        val m = numbers(random.nextInt(numbers.length))
+        json.substring(0, m.start) + values(random.nextInt(values.length)) + json.substring(m.end)
+      }
+      try Indexes.all(Indexes.open(Indexes.withFooter(bytes, change)))
       catch { case _: IndexFormatException => }
     }
   }
@@ -175,13 +152,12 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(refused("\"files\":2", "\"files\":30").contains("not one of 30 files"))
     assert(refused("\"files\":2", "\"files\":268435456").contains("more than the 67108864"))
     assert(refused("\"files\":2", "\"files\":2147483648").contains("2147483648 files"))
-    Seq("9223372036854775807,9", "-1,9", "4,9223372036854775807", "4,-1").foreach(place =>
+    for (place <- Seq("9223372036854775807,9", "-1,9", "4,9223372036854775807", "4,-1"))
       assert(refused("\"path\":\\[\\d+,\\d+", s"\"path\":[$place").contains("outside of the file or not together"))
-    )
     assert(refused("\"version\":1", "\"version\":2").contains("newer spark-zorder"))
     assert(refused("\"version\":1", "\"version\":0").contains("version 0"))
-    val big =
-      Indexes.written(IndexContents(Seq.tabulate(100000)(i => FileId("f" + i, 1, 1) -> FileStats(1, Map.empty))))
+    val many = Seq.tabulate(100000)(i => FileId("f" + i, 1, 1) -> FileStats(1, Map.empty))
+    val big = Indexes.written(IndexContents(many))
     assert(intercept[IndexFormatException](Indexes.open(big, 1000000)).getMessage.contains("more than the 1000000"))
   }
 
@@ -199,7 +175,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("many threads get the same column object") {
-    val snapshot = Indexes.open(Indexes.written(IndexContents(small)))
+    val snapshot = opened(IndexContents(small))
     val seen = java.util.concurrent.ConcurrentHashMap.newKeySet[StatsColumn]()
     val threads = (1 to 8).map(_ => new Thread(() => snapshot.column(Seq("a"), LongType).foreach(c => seen.add(c))))
     threads.foreach(_.start())
@@ -219,6 +195,57 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val before = snapshot.memoryBytes
     assert(snapshot.column(a.path, a.dataType).isDefined)
     assert((snapshot.memoryBytes - before).toDouble / files.size < 25)
+  }
+
+  private def id(n: Int) = FileId(s"f$n", n.toLong, 1L)
+  private def numbered(of: Range): Seq[(FileId, FileStats)] = of.map(n => id(n) -> FileStats(1L, Map.empty))
+  private def origins(s: IndexSnapshot): Map[FileId, String] = s.origins((0 until s.files).map(s.fileId))
+
+  test("origins stay with their files through merges, copies and an index that is made anew") {
+    val written = Map(id(1) -> "{a}", id(2) -> "{b}", id(3) -> "{a}")
+    val first = opened(IndexContents(numbered(1 to 5), origins = written))
+    assert(origins(first) == written && (0 until 5).map(first.originOf).count(_.isEmpty) == 2)
+    val copy = FileId("copy", 9L, 9L)
+    val added = numbered(3 to 4) ++ numbered(6 to 7)
+    val ofAdded = Map(id(6) -> "{c}", id(4) -> "{b}")
+    val change = IndexContents.merge(first, _ != id(2), added, copied = Map(id(2) -> copy), origins = ofAdded)
+    val merged = opened(change)
+    // The third file was added anew, and nothing is known of it.
+    assert(origins(merged) == Map(id(1) -> "{a}", copy -> "{b}", id(4) -> "{b}", id(6) -> "{c}"))
+    assert(origins(opened(IndexContents(numbered(1 to 9), origins = merged.origins(numbered(1 to 4).map(_._1))))) ==
+      Map(id(1) -> "{a}", id(4) -> "{b}"))
+  }
+
+  test("an index without origins has no block of them") {
+    val bytes = Indexes.written(IndexContents(numbered(1 to 3)))
+    assert(origins(Indexes.open(bytes)).isEmpty && !Indexes.placesOf(bytes).has(FileOrigins.Columns.head))
+  }
+
+  test("origins for which there is no room are left out") {
+    val long = "x" * (FileOrigins.MaxTextBytes / 2)
+    val origins = IndexedSeq(Some(s"${long}1"), Some("short"), Some(s"${long}2"), Some("short"))
+    val read = Indexes.open(Indexes.having(4)(FileOrigins.write(_, origins)))
+    assert((0 until 4).map(read.originOf(_).map(_.length)) == Seq(Some(long.length + 1), Some(5), None, Some(5)))
+  }
+
+  test("damaged bytes of origins are refused or read, and nothing else happens") {
+    val origins = IndexedSeq(Some("{a}"), None, Some("{b}"), Some("{a}"))
+    val bytes = Indexes.having(4)(FileOrigins.write(_, origins))
+    val mutation = new Mutation(new scala.util.Random(20261126))
+    var refused = 0
+    Mutation.silently(for (n <- 1 to 2500; name <- FileOrigins.Columns) withClue(s"bytes $n: ") {
+      val read = Indexes.open(Indexes.withColumn(bytes, name, mutation.ofBytes))
+      if ((0 until 4).forall(read.originOf(_).isEmpty)) refused += 1
+    })
+    assert(refused > 1000)
+  }
+
+  test("an index whose origins cannot be read still has its statistics") {
+    val bytes = Indexes.written(IndexContents(numbered(1 to 4), origins = Map(id(1) -> "{a}")))
+    val offset = Indexes.placesOf(bytes).get(FileOrigins.Columns.head).get(0).asInt
+    bytes(offset + 1) = (bytes(offset + 1) ^ 1).toByte
+    val read = Indexes.open(bytes)
+    assert(origins(read).isEmpty && read.files == 4)
   }
 }
 

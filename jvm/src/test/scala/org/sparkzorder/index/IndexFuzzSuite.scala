@@ -41,13 +41,10 @@ class IndexFuzzSuite extends AnyFunSuite {
         case Some(Encoding.Bytes) => new BytesValue(Array(random.nextInt().toByte))
         case _                    => LongValue(random.nextLong())
       }
+      def compared = Comparison(column, Operator.all(random.nextInt(Operator.all.length)), value)
       val p =
         if (OrderedValue.encoding(key.dataType).isEmpty) IsNull(column)
-        else
-          Or(
-            And(Not(IsNull(column)), Comparison(column, Operator.all(random.nextInt(Operator.all.length)), value)),
-            Not(In.of(column, Seq(value), hasNull = random.nextBoolean()))
-          )
+        else Or(And(Not(IsNull(column)), compared), Not(In.of(column, Seq(value), hasNull = random.nextBoolean())))
       Evaluation.keep(p, snapshot)
     }
     (0 until snapshot.files).foreach { i =>
@@ -82,11 +79,8 @@ class IndexFuzzSuite extends AnyFunSuite {
         val before = threads.getCurrentThreadAllocatedBytes
         try {
           val snapshot = Indexes.open(bytes, limit)
-          if (kind == "bytes") {
-            // A damaged column is missing, but no file is.
-            val said = Indexes.all(snapshot)
-            assert(said.keySet == o.said.keySet)
-          }
+          // A damaged column is missing, but no file is.
+          if (kind == "bytes") assert(Indexes.all(snapshot).keySet == o.said.keySet)
           use(snapshot, random)
           read += 1
         } catch { case _: IndexFormatException => refused += 1 }
@@ -105,14 +99,10 @@ class IndexFuzzSuite extends AnyFunSuite {
 
   test("a column that claims to have far more bytes than it may have in memory is not read") {
     val o = originals.head
-    val claimed = o.parts.copy(json =
-      new String(
-        o.parts.json,
-        UTF_8
-      ).replaceFirst("\"rows\":\\[(\\d+),\\d+", "\"rows\":[$1," + (50 << 20)).getBytes(UTF_8)
-    )
+    val json = new String(o.parts.json, UTF_8)
+      .replaceFirst("\"rows\":\\[(\\d+),\\d+", "\"rows\":[$1," + (50 << 20)).getBytes(UTF_8)
     val source = new BlockSource {
-      private val end = claimed.copy(columns = Array.emptyByteArray).bytes
+      private val end = o.parts.copy(columns = Array.emptyByteArray, json = json).bytes
       def name: String = "sparse"
       def length: Long = (100L << 20) + end.length
       def read(offset: Long, length: Int): Array[Byte] = {

@@ -16,7 +16,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
   private var root: Path = _
   private val key = ColumnKey(Seq("a"), LongType)
   private val big = memory(1L << 30)
-
+  private val store = new IndexStore(fs, big)
   private def memory(bytes: Long) = IndexMemory(bytes, bytes)
 
   override def beforeEach(): Unit = {
@@ -27,15 +27,14 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
 
   override def afterEach(): Unit = fs.delete(root, true)
 
-  private def contents(max: Long, files: Int = 1): IndexContents =
-    IndexContents(Seq.tabulate(files)(i =>
-      FileId(s"f$i", 1, 1) -> FileStats(1, Map(key -> ColumnStats(0L, max, 0, 0)))
-    ))
+  private def contents(max: Long, files: Int = 1): IndexContents = {
+    val stats = FileStats(1, Map(key -> ColumnStats(0L, max, 0, 0)))
+    IndexContents(Seq.tabulate(files)(i => FileId(s"f$i", 1, 1) -> stats))
+  }
 
   private def write(contents: IndexContents, number: Long) = Indexes.write(fs, root, contents, number)
-
   private def listing = Indexes.listed(fs, root)
-
+  private def newest() = store.newest(listing).get
   private def maxOf(s: IndexSnapshot): Any = s.fileStats(0).columns(key).max
 
   private def spoil(path: Path): Unit = {
@@ -60,21 +59,18 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
   }
 
   test("the index with the highest number counts, and other files are ignored") {
-    val store = new IndexStore(fs, big)
     assert(store.newest(listing).isEmpty)
     Seq(9L, 10L, 2L).foreach { n =>
       val status = write(contents(n), n)
       assert(status.getPath.getName == f"_index-$n%010d.zidx" && status.getLen > 0)
     }
-    Seq("_index-0000000099.zidx.tmp", "_index-99.zidx", "index-0000000099.zidx", "_v0000000003.json").foreach(n =>
-      spoil(new Path(root, s"_zorder/$n"))
-    )
+    Seq("_index-0000000099.zidx.tmp", "_index-99.zidx", "index-0000000099.zidx", "_v0000000003.json")
+      .foreach(name => spoil(new Path(root, s"_zorder/$name")))
     fs.mkdirs(new Path(root, "_zorder/_index-0000000098.zidx"))
-    assert(maxOf(store.newest(listing).get) == 10L)
+    assert(maxOf(newest()) == 10L)
   }
 
   test("if an index cannot be read, the one before is used") {
-    val store = new IndexStore(fs, big)
     write(contents(1), 1)
     spoil(write(contents(2), 2).getPath)
     fs.delete(write(contents(3), 3).getPath, false)
@@ -86,10 +82,9 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
   }
 
   test("an index is read once, until it must make room for others") {
-    val store = new IndexStore(fs, big)
     write(contents(1, 1000), 1)
-    val first = store.newest(listing).get
-    assert(store.newest(listing).get eq first)
+    val first = newest()
+    assert(newest() eq first)
     first.column(Seq("a"), LongType)
     assert(first.memoryBytes > 1000 * 24)
     val tight = new IndexStore(fs, memory(first.memoryBytes + 100))
@@ -102,18 +97,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(IndexCache.size == 0)
   }
 
-  test("a column whose file is gone when it is first used is taken as missing") {
-    val store = new IndexStore(fs, big)
-    val status = write(contents(1), 1)
-    val snapshot = store.newest(listing).get
-    fs.delete(status.getPath, false)
-    assert(snapshot.column(Seq("a"), LongType).isEmpty)
-    assert(snapshot.fileStats(0) == FileStats(1, Map.empty))
-    assert(snapshot.ordinalOf("f0", 1, 1) == 0)
-  }
-
   test("only the newest index of each table stays in memory, however much room there is", InRest) {
-    val store = new IndexStore(fs, big)
     val elsewhere = new Path(Files.createTempDirectory("index").toUri)
     fs.mkdirs(new Path(elsewhere, "_zorder"))
     Indexes.write(fs, elsewhere, contents(7, 1000), 1)
@@ -121,10 +105,10 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     var held = Seq.empty[IndexSnapshot]
     for (n <- 1 to 100) {
       write(contents(n.toLong, 1000), n.toLong)
-      held :+= store.newest(listing).get
+      held :+= newest()
       assert(IndexCache.size == 2)
     }
-    assert(held.distinct.size == 100 && (store.newest(listing).get eq held.last))
+    assert(held.distinct.size == 100 && (newest() eq held.last))
     assert(store.newest(Indexes.listed(fs, elsewhere)).get eq other)
     // Older plans still use their indexes, and read the columns that they lack.
     assert(held.zipWithIndex.forall { case (s, i) => maxOf(s) == i + 1L })
@@ -132,36 +116,34 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
   }
 
   test("an older index that is still used does not replace the newest, and is dropped when the newest is used") {
-    val store = new IndexStore(fs, big)
     write(contents(1), 1)
     val stale = listing
     write(contents(2), 2)
-    val second = store.newest(listing).get
+    val second = newest()
     assert(maxOf(store.newest(stale).get) == 1L)
-    assert((store.newest(listing).get eq second) && IndexCache.size == 1)
+    assert((newest() eq second) && IndexCache.size == 1)
   }
 
   test("an index that was dropped and made again with the same number replaces the old one") {
-    val store = new IndexStore(fs, big)
     fs.delete(write(contents(1, 3), 1).getPath, false)
     write(contents(2, 3), 1)
-    assert(maxOf(store.newest(listing).get) == 2L)
+    assert(maxOf(newest()) == 2L)
     fs.delete(new Path(root, "_zorder/_index-0000000001.zidx"), false)
     write(contents(3, 5), 1)
-    assert(maxOf(store.newest(listing).get) == 3L && IndexCache.size == 1)
+    assert(maxOf(newest()) == 3L && IndexCache.size == 1)
   }
 
   test("when the file of a snapshot is gone, the snapshot still has the columns that it has loaded, and no others") {
     val other = ColumnKey(Seq("b"), LongType)
     val both = ColumnStats(0L, 5L, 0, 0)
-    val store = new IndexStore(fs, big)
     val first = write(IndexContents(Seq(FileId("f0", 1, 1) -> FileStats(1, Map(key -> both, other -> both)))), 1)
-    val held = store.newest(listing).get
+    val held = newest()
     assert(held.column(Seq("a"), LongType).isDefined)
     write(contents(2), 2)
     store.newest(listing)
     fs.delete(first.getPath, false)
     assert(held.column(Seq("a"), LongType).isDefined && held.column(Seq("b"), LongType).isEmpty)
+    assert(held.fileStats(0).columns.keySet == Set(key) && held.ordinalOf("f0", 1, 1) == 0)
   }
 
   test("without a setting indexes get a tenth of the heap, but at most 256 MiB; a setting is used as it is") {
@@ -173,6 +155,6 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     // An index that is larger than the cache is read, but not kept.
     val store = new IndexStore(fs, IndexMemory(100, mib(256)))
     write(contents(1, 1000), 1)
-    assert(maxOf(store.newest(listing).get) == 1L && IndexCache.size == 0)
+    assert(maxOf(newest()) == 1L && IndexCache.size == 0)
   }
 }

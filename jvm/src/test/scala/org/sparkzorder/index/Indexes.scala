@@ -19,13 +19,16 @@ import org.sparkzorder.stats._
 
 /** Indexes in memory, and random contents for them. */
 object Indexes {
-
+  /** Counts what is read of it. */
   class BytesSource(var bytes: Array[Byte]) extends BlockSource {
     def name: String = "memory"
     def length: Long = bytes.length.toLong
-    def read(offset: Long, length: Int): Array[Byte] =
+    var reads = 0
+    def read(offset: Long, length: Int): Array[Byte] = {
+      reads += 1
       if (offset + length > bytes.length) throw new EOFException()
       else Arrays.copyOfRange(bytes, offset.toInt, offset.toInt + length)
+    }
   }
 
   def written(contents: IndexContents): Array[Byte] = {
@@ -55,10 +58,10 @@ object Indexes {
   final case class Parts(columns: Array[Byte], json: Array[Byte], parquet: Array[Byte]) {
 
     /** The file with right checksums. */
-    def bytes: Array[Byte] = columns ++ json ++
-      ByteBuffer.allocate(
-        8
-      ).putInt(json.length).putInt(Checksum.crc32(json).toInt).array ++ IndexFooter.Magic ++ parquet
+    def bytes: Array[Byte] = {
+      val seal = ByteBuffer.allocate(8).putInt(json.length).putInt(Checksum.crc32(json).toInt).array
+      columns ++ json ++ seal ++ IndexFooter.Magic ++ parquet
+    }
   }
 
   def parts(bytes: Array[Byte]): Parts = {
@@ -84,8 +87,7 @@ object Indexes {
     val p = parts(bytes)
     val footer = mapper.readTree(p.json)
     val places = footer.get("places")
-    val (at, length, id) =
-      (places.get(name).get(0).asInt, places.get(name).get(1).asInt, footer.get("id").asText)
+    val (at, length, id) = (places.get(name).get(0).asInt, places.get(name).get(1).asInt, footer.get("id").asText)
     val block = Block.pack(id, change(Block.unpack(id, bytes.slice(at, at + length), Long.MaxValue)))
     places.get(name).asInstanceOf[ArrayNode].set(1, block.length)
     places.elements.asScala.map(_.asInstanceOf[ArrayNode]).filter(_.get(0).asInt > at)
@@ -117,8 +119,8 @@ object Indexes {
           case _ => Some(key -> c)
         }
       }
-      val id =
-        FileId(s"$prefix${values.pick("", "/ü", "/p=1/")}$i", values.random.nextInt(9).toLong, values.random.nextLong())
+      val path = s"$prefix${values.pick("", "/ü", "/p=1/")}$i"
+      val id = FileId(path, values.random.nextInt(9).toLong, values.random.nextLong())
       (id, stats.copy(columns = columns))
     }
   }

@@ -46,28 +46,21 @@ class MemberBlocksSuite extends AnyFunSuite {
   }
 
   test("blocks that are wanted soon are read with others, and each is read once") {
-    val bytes = written(IndexContents(files))
-    var reads = 0
-    class Counted extends BytesSource(bytes) {
-      override def read(offset: Long, length: Int): Array[Byte] = {
-        reads += 1
-        super.read(offset, length)
-      }
-    }
-    val index = IndexFile.open(new Counted, 64L << 20)
+    val source = new BytesSource(written(IndexContents(files)))
+    val index = IndexFile.open(source, 64L << 20)
     val wanted = new BitSet
     (0 until 40 by 2).foreach(wanted.set)
     val reader = index.members(k.path, k.dataType).get.reader(wanted)
-    reads = 0
+    source.reads = 0
     (0 until 40 by 2).foreach(i => assert(reader(i).exists(_.mayHave(i.toLong, MembershipHash.of(i.toLong)))))
-    assert(reads == 1)
+    assert(source.reads == 1)
     (0 until 40 by 2).foreach(i => assert(reader(i).isDefined))
-    assert(reads == 1)
+    assert(source.reads == 1)
     // A change of the index reads them at once, too.
-    val contents = IndexContents.merge(IndexFile.open(new Counted, 64L << 20), _.path != "f3", Nil)
-    reads = 0
+    val contents = IndexContents.merge(IndexFile.open(source, 64L << 20), _.path != "f3", Nil)
+    source.reads = 0
     written(contents)
-    assert(reads < 10)
+    assert(source.reads < 10)
   }
 
   test("a merge copies the values of files that stay, and takes those of added ones") {

@@ -3,18 +3,12 @@ package org.sparkzorder.layout
 import java.util.SplittableRandom
 
 import org.scalacheck.Gen
-import org.scalatest.funsuite.AnyFunSuite
-import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import org.sparkzorder.InRest
+import org.sparkzorder.{InRest, PropertySuite}
 
 /** The three ways to cut a curve into files. */
-class CutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 200)
-
+class CutsSuite extends PropertySuite(200) {
   private type Keys = IndexedSeq[(Long, Long)]
-
   private val bits = 20
 
   /** Keys of evenly spread points, ascending. */
@@ -31,20 +25,12 @@ class CutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val key = Gen.zip(Gen.choose(0L, 6L), Gen.choose(0L, 9L))
   private val sample = Gen.choose(0, 200).flatMap(Gen.listOfN(_, key)).map(_.sorted.toIndexedSeq)
 
-  test("equal: there are as many files as asked for, or as distinct keys, and none is empty") {
-    forAll(sample, Gen.choose(1, 80), minSuccessful(2000)) { (keys, n) =>
+  test("equal: as many files as asked for or as distinct keys, none empty, and slots begin at the cuts") {
+    forAll(sample, Gen.choose(1, 80), key, key, minSuccessful(2000)) { (keys, n, a, b) =>
       val cuts = Cuts.equal(keys, n)
       assert(cuts.slots == math.max(1, math.min(n, keys.distinct.length)))
       assert(cuts.keys == cuts.keys.distinct.sorted)
-      if (keys.nonEmpty) {
-        assert(keys.map { case (z, t) => cuts.slot(z, t) }.toSet == (0 until cuts.slots).toSet)
-      }
-    }
-  }
-
-  test("equal: slots follow the keys and begin at the cuts") {
-    forAll(sample, Gen.choose(1, 80), key, key, minSuccessful(2000)) { (keys, n, a, b) =>
-      val cuts = Cuts.equal(keys, n)
+      if (keys.nonEmpty) assert(keys.map { case (z, t) => cuts.slot(z, t) }.toSet == (0 until cuts.slots).toSet)
       val (low, high) = if (Ordering[(Long, Long)].lteq(a, b)) (a, b) else (b, a)
       assert(cuts.slot(low._1, low._2) <= cuts.slot(high._1, high._2))
       assert(cuts.slot(a._1, a._2) == cuts.keys.count(Ordering[(Long, Long)].lteq(_, a)))
@@ -59,13 +45,6 @@ class CutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(sizes.size == math.min(n, rows))
       assert(sizes.max - sizes.min <= 1)
     }
-  }
-
-  test("equal: all rows equal except their ties, and all rows equal") {
-    val equal = (0 until 1000).map(i => (7L, i.toLong))
-    assert(equal.groupBy { case (z, t) => Cuts.equal(equal, 10).slot(z, t) }.values.map(_.size).toSet == Set(100))
-    assert(Cuts.equal(IndexedSeq.fill(1000)((7L, 7L)), 10).slots == 1)
-    assert(Cuts.equal(IndexedSeq.empty, 10).slots == 1)
   }
 
   test("equal: cuts at given keys must increase") {
@@ -173,8 +152,9 @@ class CutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("exact: if there are as many cells as parts asked for, the cells are the parts") {
+  test("exact: if there are as many cells as parts asked for, the cells are the parts; without rows there is one") {
     val keys = uniform(12800, 20, 1)
+    assert(ExactCuts.of(IndexedSeq.empty, 10).slots == 1)
     assert(ExactCuts.of(keys, 64).keys == (1 until 64).map(i => (i.toLong << 14, Long.MinValue)))
   }
 
@@ -185,10 +165,5 @@ class CutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(cuts.slots == math.min(n, rows))
       sample.foreach { case (z, _) => assert(cuts.slot(z, Long.MinValue) == cuts.slot(z, Long.MaxValue)) }
     }
-  }
-
-  test("exact: without rows, or with one key only, there is one part") {
-    assert(ExactCuts.of(IndexedSeq.empty, 10).slots == 1)
-    assert(ExactCuts.of(IndexedSeq.fill(1000)((7L, 7L)), 10).slots == 1)
   }
 }

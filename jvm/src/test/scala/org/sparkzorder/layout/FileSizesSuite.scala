@@ -5,14 +5,11 @@ import java.util.SplittableRandom
 import scala.util.Random
 
 import org.scalacheck.Gen
-import org.scalatest.funsuite.AnyFunSuite
-import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import org.sparkzorder.PropertySuite
 
 /** How many files a unit gets, how many rows a file may have, and how wide the rows of a place are. */
-class FileSizesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 200)
-
+class FileSizesSuite extends PropertySuite(200) {
   private val size = Gen.frequency(1 -> Gen.const(0L), 4 -> Gen.choose(1L, 1L << 45))
   private val sizes = Gen.choose(1, 30).flatMap(Gen.listOfN(_, size))
 
@@ -30,9 +27,6 @@ class FileSizesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val ordered = bytes.zip(counts).sorted
       assert(ordered.zip(ordered.drop(1)).forall { case ((b, x), (c, y)) => b == c || x <= y })
     }
-  }
-
-  test("by number: shares, remainders and ties") {
     assert(FileCounts.byNumber(Seq(70L, 20L, 9L, 1L), 10) == Seq(6, 2, 1, 1))
     assert(FileCounts.byNumber(Seq(1L, 1L, 1L), 4) == Seq(2, 1, 1))
     assert(FileCounts.byNumber(Seq(0L, 0L), 4) == Seq(2, 2))
@@ -49,27 +43,20 @@ class FileSizesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  private def ascending(rows: Int, bits: Int, seed: Long): Seq[Long] = {
-    val random = new SplittableRandom(seed)
-    Seq.fill(rows)(random.nextLong(1L << bits)).sorted
-  }
-
   test("no file has too many rows, only the last one less than half of that, and all rows are in order") {
     forAll(Gen.choose(1, 300), Gen.choose(0, 2000), Gen.choose(0, 20), Gen.choose(0L, 1000L)) {
       (most, rows, bits, seed) =>
-        val zs = ascending(rows, bits, seed)
+        val random = new SplittableRandom(seed)
+        val zs = Seq.fill(rows)(random.nextLong(1L << bits)).sorted
         val found = files(zs, most.toLong)
         assert(found.flatten == zs)
         assert(found.forall(_.length <= most) && found.dropRight(1).forall(_.length * 2 >= most))
     }
   }
 
-  test("in a grid, files are whole cells of the largest size that fits") {
+  test("files are whole cells, a value that fits is in one file, and equally coarse borders give full files") {
     for (most <- Seq(64, 65, 70, 100, 127))
       assert(files(0L until 4096L, most.toLong) == (0L until 4096L).grouped(64).toSeq, most)
-  }
-
-  test("a value that fits a file is in one file") {
     forAll(Gen.choose(32, 300), Gen.choose(1, 18)) { (most, size) =>
       val zs = (0L until 300L).flatMap(z => Seq.fill(math.min(size, most / 16))(z))
       val found = files(zs, most.toLong)
@@ -77,9 +64,6 @@ class FileSizesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val heavy = files(Seq.fill(most / 2 + 1)(0L) ++ Seq.fill(5 * most)(7L) ++ Seq.fill(most / 2)(8L), most.toLong)
       assert(heavy.count(_.contains(7L)) <= 6 && heavy.exists(f => f.distinct == Seq(0L)))
     }
-  }
-
-  test("if all borders are equally coarse, files are full") {
     val found = files((0L until 10000L), 160L, _ => 0L)
     assert(found.dropRight(1).forall(_.length == 160))
   }

@@ -7,15 +7,11 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 class FrameBytesSuite extends AnyFunSuite {
-
   private def distribution(random: Random): ValueDistribution = {
     val n = random.nextInt(30)
     val nulls = random.nextInt(3)
-    if (random.nextBoolean())
-      ValueDistribution.ofLongs(
-        Array.fill(n)(if (random.nextBoolean()) random.nextLong() else random.nextInt(5).toLong),
-        nulls
-      )
+    def value = if (random.nextBoolean()) random.nextLong() else random.nextInt(5).toLong
+    if (random.nextBoolean()) ValueDistribution.ofLongs(Array.fill(n)(value), nulls)
     else ValueDistribution.ofBytes(Array.fill(n)(random.nextBytes(random.nextInt(5))), nulls)
   }
 
@@ -61,9 +57,8 @@ class FrameBytesSuite extends AnyFunSuite {
     val plan = BitPlan(Seq(1d), 20, 20)
     val bytes = written((IndexedSeq(d), plan))
     assert(bytes.length < 7 * paths.length && bytes.length > 48 * paths.length / 16)
-    assert(read(bytes)._1.head.asInstanceOf[BytesDistribution].values.map(new String(_)).toSeq == paths.map(
-      new String(_)
-    ).toSeq)
+    val back = read(bytes)._1.head.asInstanceOf[BytesDistribution].values
+    assert(back.map(new String(_)).toSeq == paths.map(new String(_)).toSeq)
     // These bytes try to fill the memory: each value is the one before with one more byte.
     val out = new ByteArrayOutputStream
     val data = new DataOutputStream(out)

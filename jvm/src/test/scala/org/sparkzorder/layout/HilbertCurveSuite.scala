@@ -1,22 +1,19 @@
 package org.sparkzorder.layout
 
 import org.scalacheck.Gen
-import org.scalatest.funsuite.AnyFunSuite
-import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 150)
+import org.sparkzorder.PropertySuite
 
-  private def points(columns: Int, bits: Int): Seq[Seq[Long]] =
-    (0 until columns).foldLeft(Seq(Seq.empty[Long]))((ps, _) => ps.flatMap(p => (0L until (1L << bits)).map(p :+ _)))
+class HilbertCurveSuite extends PropertySuite(150) {
+  /** All points of columns of so many bits. */
+  private def points(bits: Seq[Int]): Seq[Seq[Long]] =
+    bits.foldLeft(Seq(Seq.empty[Long]))((ps, b) => ps.flatMap(p => (0L until (1L << b)).map(p :+ _)))
 
   private def value(curve: Curve, point: Seq[Long]): Long =
     curve.value(point.zipWithIndex.foldLeft(0L) { case (s, (id, c)) => s | curve.spread(c, id) })
 
   test("in two dimensions it is the curve of the literature") {
-    // The 4 x 4 curve as printed in Hilbert's paper, by row y and column x. The curve goes up
-    // first.
+    // The 4 x 4 curve as printed in Hilbert's paper, by row y and column x. The curve goes up first.
     val table = Seq(Seq(0, 1, 14, 15), Seq(3, 2, 13, 12), Seq(4, 7, 8, 11), Seq(5, 6, 9, 10))
     for (y <- 0 until 4; x <- 0 until 4)
       assert(HilbertCurve.value(Array(x.toLong, y.toLong), 2) == table(y)(x), s"x = $x, y = $y")
@@ -24,7 +21,7 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("it visits every point once, and each is next to the one before") {
     for ((columns, bits) <- Seq((2, 1), (2, 5), (3, 1), (3, 3), (4, 2), (5, 2), (6, 1), (6, 2))) {
-      val ordered = points(columns, bits).sortBy(p => HilbertCurve.value(p.toArray, bits))
+      val ordered = points(Seq.fill(columns)(bits)).sortBy(p => HilbertCurve.value(p.toArray, bits))
       assert(ordered.map(p => HilbertCurve.value(p.toArray, bits)) == ordered.indices.map(_.toLong))
       ordered.zip(ordered.drop(1)).foreach { case (a, b) =>
         assert(a.zip(b).map { case (x, y) => math.abs(x - y) }.sum == 1, s"$columns columns of $bits bits: $a, $b")
@@ -39,17 +36,12 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     depth <- Gen.choose(0, 14)
   } yield HilbertCurve.of(BitPlan(weights, perColumn, columns * perColumn), depth)
 
-  private def all(curve: Curve): Seq[Seq[Long]] =
-    (0 until curve.columns).foldLeft(Seq(Seq.empty[Long]))((ps, c) =>
-      ps.flatMap(p => (0L until (1L << curve.bits(c))).map(p :+ _))
-    )
-
   test("with weights it still visits every point once, and all points with the same prefix are a box") {
     forAll(plans) { curve =>
-      val points = all(curve)
-      val values = points.map(p => value(curve, p) -> p)
-      assert(values.map(_._1).sorted == points.indices.map(_.toLong))
-      assert(points.length == 1 << curve.totalBits)
+      val all = points((0 until curve.columns).map(curve.bits))
+      val values = all.map(p => value(curve, p) -> p)
+      assert(values.map(_._1).sorted == all.indices.map(_.toLong))
+      assert(all.length == 1 << curve.totalBits)
       for (prefix <- 0 to curve.totalBits)
         values.groupBy(_._1 >>> (curve.totalBits - prefix)).values.foreach { cell =>
           val sides = (0 until curve.columns).map(c => cell.map(_._2(c)))

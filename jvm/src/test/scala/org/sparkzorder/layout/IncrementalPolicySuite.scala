@@ -2,19 +2,18 @@ package org.sparkzorder.layout
 
 import scala.util.Random
 
+import org.apache.spark.sql.types.LongType
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
+import org.sparkzorder.stats.ColumnKey
 
 class IncrementalPolicySuite extends AnyFunSuite {
   import IncrementalPolicySuite._
 
   private val shape = LayoutShape(LayoutSpec.ZOrder, aligned = true)
 
-  /**
-   * A table of random points with its files in memory, which are cut again and again as OPTIMIZE
-   * does.
-   */
+  /** A table of random points with its files in memory, which are cut again and again as OPTIMIZE does. */
   private final class Table(columns: Int, files: Int, rowsOfFile: Int, seed: Long) {
     private val random = new Random(seed)
 
@@ -93,10 +92,7 @@ class IncrementalPolicySuite extends AnyFunSuite {
     }
   }
 
-  test(
-    "ten rounds of 5 % new rows write at most 15 % of a full rewrite, with the files per lookup of the design",
-    InRest
-  ) {
+  test("ten rounds of 5 % new rows write at most 15 % of all, with the files per lookup of the design", InRest) {
     val figures = for (columns <- Seq(2, 3, 4); files <- Seq(64, 100, 400)) yield {
       val table = new Table(columns, files, rowsOfFile = 40, seed = 11)
       val rounds = (1 to 10).map(_ => table.round(0.05))
@@ -139,21 +135,9 @@ class IncrementalPolicySuite extends AnyFunSuite {
   test("small additions cost little, however many there are, and no cell is rewritten all the time") {
     for {
       (columns, cells, share, rounds) <-
-        Seq(
-          (3, 200, 1e-4, 50),
-          (2, 200, 1e-3, 300),
-          (3, 800, 1e-3, 50),
-          (3, 64, 1e-2, 60),
-          (2, 8, 1e-3, 200),
-          (1, 1, 1e-3, 1000),
-          (2, 1, 1e-2, 300),
-          (3, 1, 5e-2, 100),
-          (2, 2, 1e-3, 1000),
-          (2, 3, 1e-2, 300),
-          (3, 5, 1e-3, 1000),
-          (2, 7, 1e-2, 300),
-          (1, 50, 1e-2, 100)
-        )
+        Seq((3, 200, 1e-4, 50), (2, 200, 1e-3, 300), (3, 800, 1e-3, 50), (3, 64, 1e-2, 60), (2, 8, 1e-3, 200)) ++
+          Seq((1, 1, 1e-3, 1000), (2, 1, 1e-2, 300), (3, 1, 5e-2, 100), (2, 2, 1e-3, 1000), (2, 3, 1e-2, 300)) ++
+          Seq((3, 5, 1e-3, 1000), (2, 7, 1e-2, 300), (1, 50, 1e-2, 100))
     } {
       val table = new Sizes(columns, cells)
       val done = (1 to rounds).map(_ => table.round(share))
@@ -178,14 +162,55 @@ class IncrementalPolicySuite extends AnyFunSuite {
     info(f"$seconds%.2f s")
     assert(seconds < 20)
   }
+
+  private val plan = BitPlan(Seq(1d, 1d), 6, 12)
+  private val frame = {
+    val distribution = ValueDistribution.ofLongs(Array(1L), 0)
+    val columns = Seq("a", "b").map(n => FrameColumn(ColumnKey(Seq(n), LongType), lasting = true))
+    new CurveFrame("f", columns.toIndexedSeq, IndexedSeq.fill(2)(distribution), plan)
+  }
+
+  private def keys(random: Random, n: Int): IndexedSeq[(Long, Long)] =
+    IndexedSeq.tabulate(n)(i => (random.nextInt(1 << (4 + random.nextInt(9))).toLong, i.toLong)).sorted
+
+  test("each file of a cell is within this cell, and all other files are outside of the cells") {
+    val random = new Random(3)
+    for (_ <- 1 to 2000) {
+      val sample = keys(random, random.nextInt(400))
+      val borders = Seq.fill(random.nextInt(6))(random.nextInt(1 << 12).toLong).distinct.sorted.toIndexedSeq
+      val (cells, until) =
+        if (borders.length < 2) (IndexedSeq.empty[Long], 0L)
+        else if (random.nextBoolean()) (borders, frame.last + 1)
+        else (borders.init, borders.last)
+      val placement = Placement(frame, cells, until, 1 + random.nextInt(40).toDouble)
+      val cuts = placement.cuts(sample, LayoutShape(LayoutSpec.ZOrder, aligned = random.nextBoolean()))
+      val intervals = CurveInterval.ofSlots(plan, cuts)
+      assert(intervals.length == cuts.slots)
+      assert(intervals.head._1 == 0 && intervals.last._2 == frame.last)
+      sample.foreach { case (z, tie) =>
+        val (low, high) = intervals(cuts.slot(z, tie))
+        assert(low <= z && z <= high)
+      }
+      intervals.foreach { case (low, high) =>
+        def cell(z: Long) = if (cells.isEmpty || z < cells.head || z >= until) -1 else cells.lastIndexWhere(_ <= z)
+        assert(cell(low) == cell(high), s"$low to $high with cells $cells until $until")
+        assert(placement.layer(low, high) == (if (cell(low) < 0) CurveInterval.Over else CurveInterval.Cell))
+      }
+    }
+  }
+
+  test("a cell of more than 1.5 times the target is cut, a smaller one is not") {
+    val sample = IndexedSeq.tabulate(400)(i => (i.toLong, 0L)) ++ IndexedSeq.tabulate(140)(i => (2048L + i, 0L))
+    val cells = IndexedSeq(0L, 2048L)
+    val cuts = Placement(frame, cells, frame.last + 1, 5.4).cuts(sample, LayoutShape(LayoutSpec.ZOrder, aligned = true))
+    val intervals = CurveInterval.ofSlots(plan, cuts)
+    assert(intervals.count(_._1 >= 2048) == 1)
+    assert((3 to 5).contains(intervals.count(_._1 < 2048)))
+  }
 }
 
 private object IncrementalPolicySuite {
-
-  /**
-   * The bytes that a round wrote and the new ones among them, the estimated ratio, and the files
-   * over the cells.
-   */
+  /** The bytes that a round wrote and the new ones among them, the estimated ratio, and the files over the cells. */
   final case class Round(written: Double, fresh: Double, ratio: Double, over: Int)
 
   /** A table that consists of sizes only: new rows are spread evenly over all cells. */

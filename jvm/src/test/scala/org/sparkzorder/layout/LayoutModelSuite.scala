@@ -7,7 +7,6 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.stats.ColumnStats
 
 class LayoutModelSuite extends AnyFunSuite {
-
   /** The layout of rows of longs or nulls. The sample is all of the rows. */
   private def layout(rows: IndexedSeq[Seq[Any]], files: Int, weights: Seq[Double]): UnitLayout = {
     val distributions = weights.indices.map { c =>
@@ -56,21 +55,6 @@ class LayoutModelSuite extends AnyFunSuite {
     assert(heavy * 6 < light, (heavy, light))
   }
 
-  test("rows are spread evenly: a single boolean, a value that fills many files, mostly nulls, all rows equal") {
-    val random = new Random(9)
-    val cases = Seq[IndexedSeq[Seq[Any]]](
-      IndexedSeq.fill(5000)(Seq(if (random.nextBoolean()) 1L else 0L)),
-      IndexedSeq.fill(5000)(Seq(if (random.nextInt(10) < 9) 42L else random.nextLong())),
-      IndexedSeq.fill(5000)(Seq(if (random.nextInt(10) < 8) null else random.nextLong())),
-      IndexedSeq.fill(5000)(Seq(5L))
-    )
-    cases.foreach { rows =>
-      val unit = layout(rows, 50, Seq(1d))
-      val sizes = rows.indices.groupBy(i => unit.cuts.slot(unit.z(rows(i)), i.toLong)).values.map(_.size)
-      assert(sizes.size == 50 && sizes.forall(_ == 100), sizes)
-    }
-  }
-
   test("files of one column are ranges that have at most one value in common") {
     val random = new Random(10)
     val rows = IndexedSeq.fill(5000)(Seq[Any](random.nextInt(300).toLong))
@@ -99,7 +83,7 @@ class LayoutModelSuite extends AnyFunSuite {
     assert(rows.map(copy.z) == rows.map(unit.z) && copy.cuts.keys == unit.cuts.keys)
   }
 
-  test("files touched: known, unknown and null bounds") {
+  test("files touched: known, unknown and null bounds, and those of statistics") {
     val sample = ValueDistribution.ofLongs(Array(1L, 2L, 2L, 5L), 4)
     val ranges = Seq(FileBounds.Longs(1, 2), FileBounds.Longs(3, 4), FileBounds.Longs(2, 9))
     val files = ranges ++ Seq(FileBounds.Unknown, FileBounds.AllNull)
@@ -109,17 +93,36 @@ class LayoutModelSuite extends AnyFunSuite {
     assert(FilesTouched.mean(Seq(sample -> 200L, other -> 300L), files) == 0.25 * 2.5 + 0.75 * 3)
     val text = ValueDistribution.ofBytes(Array("b", "d").map(_.getBytes), 0)
     assert(FilesTouched.mean(text, Seq(FileBounds.Bytes("a".getBytes, "c".getBytes))) == 0.5)
+    val known = ColumnStats(Long.box(1), Long.box(2), 0, 0)
+    val some = FileBounds.Longs(1, 2)
+    Seq(
+      known -> some,
+      ColumnStats(null, null, 5, 0) -> FileBounds.AllNull,
+      ColumnStats.unknown -> FileBounds.Unknown,
+      known.copy(nanCount = 1) -> FileBounds.LongsOrNaN(Some(some), 0.2),
+      known.copy(nanCount = -1) -> FileBounds.LongsOrNaN(Some(some), 0d),
+      ColumnStats(null, null, 2, 3) -> FileBounds.LongsOrNaN(None, 1d),
+      ColumnStats(null, null, 2, 2) -> FileBounds.Unknown
+    ).foreach { case (stats, bounds) => assert(FileBounds.of(stats, 5) == bounds, stats) }
   }
 
-  test("bounds of statistics") {
-    val known = ColumnStats(java.lang.Long.valueOf(1), java.lang.Long.valueOf(2), 0, 0)
-    assert(FileBounds.of(known, 5) == FileBounds.Longs(1, 2))
-    assert(FileBounds.of(ColumnStats(null, null, 5, 0), 5) == FileBounds.AllNull)
-    assert(FileBounds.of(ColumnStats.unknown, 5) == FileBounds.Unknown)
-    val some = FileBounds.Longs(1, 2)
-    assert(FileBounds.of(known.copy(nanCount = 1), 5) == FileBounds.LongsOrNaN(Some(some), 0.2))
-    assert(FileBounds.of(known.copy(nanCount = -1), 5) == FileBounds.LongsOrNaN(Some(some), 0d))
-    assert(FileBounds.of(ColumnStats(null, null, 2, 3), 5) == FileBounds.LongsOrNaN(None, 1d))
-    assert(FileBounds.of(ColumnStats(null, null, 2, 2), 5) == FileBounds.Unknown)
+  private val join = JoinSpec(Seq("spark_catalog", "db", "a.b"), Seq("s", "key"), Seq("id"))
+
+  test("a layout with dimensions is the same after JSON, and one without has no word of them") {
+    val plain = LayoutSpec("zorder", "range", "aligned", Seq(Seq("day") -> 1d))
+    val joined = plain.copy(columns = Seq(join.attribute(Seq("city")) -> 2d, Seq("day") -> 1d), joins = Seq(join))
+    assert(LayoutSpec.parse(joined.json).contains(joined))
+    assert(joined.json != joined.copy(joins = Seq(join.copy(column = Seq("other")))).json)
+    assert(!plain.json.contains("joins") && LayoutSpec.parse(plain.json).contains(plain))
+    assert(LayoutSpec.parse(joined.json.replace("dimension", "table")).isEmpty)
+  }
+
+  test("the path of an attribute is no column's, and people see it without its mark") {
+    assert(JoinSpec.isAttribute(join.attribute(Seq("city"))))
+    assert(JoinSpec.shown(join.attribute(Seq("city", "name"))) == Seq("a.b", "city", "name"))
+    for (column <- Seq(Seq("day"), Seq("a.b", "city"), Seq("", "a.b", "city"), Seq("\u0000"))) {
+      assert(!JoinSpec.isAttribute(column))
+      assert(JoinSpec.shown(column) == column)
+    }
   }
 }

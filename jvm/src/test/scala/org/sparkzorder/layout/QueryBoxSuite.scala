@@ -5,7 +5,6 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 class QueryBoxSuite extends AnyFunSuite {
-
   test("the example of the literature: two columns of three bits, y leads, x from 2 to 3 and y from 2 to 6") {
     val plan = BitPlan.ofSequence(Seq(0, 1, 0, 1, 0, 1), 2)
     val box = new QueryBox(plan, Array(2L, 2L), Array(6L, 3L))
@@ -39,10 +38,8 @@ class QueryBoxSuite extends AnyFunSuite {
         assert(box.next(z.toLong) == next(z), s"${plan.sequence}, $ends, from $z")
         if (next(z) > z) jumps += 1
         val to = z + random.nextInt(size - z)
-        assert(
-          box.meets(z.toLong, to.toLong) == inside.slice(z, to + 1).contains(true),
-          s"${plan.sequence}, $ends, $z to $to"
-        )
+        val meets = inside.slice(z, to + 1).contains(true)
+        assert(box.meets(z.toLong, to.toLong) == meets, s"${plan.sequence}, $ends, $z to $to")
       }
     }
     assert(jumps > 10000)

@@ -12,22 +12,16 @@ class SampledValuesSuite extends AnyFunSuite {
   private def drift(values: Seq[Long]): DistributionDrift =
     DistributionDrift.of(IndexedSeq(known), values.map(v => IndexedSeq(known.place(v))).toIndexedSeq)
 
-  test("there is no drift if new rows are like the old ones") {
-    val d = drift(Seq.fill(2000)(random.nextInt(10000).toLong))
-    assert(d.distance < 0.12 && d.beyond < 0.01 && d.fits)
+  test("there is no drift if new rows are like the old ones, and it is total if all of them are above these") {
+    val like = drift(Seq.fill(2000)(random.nextInt(10000).toLong))
+    assert(like.distance < 0.12 && like.beyond < 0.01 && like.fits)
+    val above = drift((20000L until 21000L).toSeq)
+    assert(above.distance == 1 && above.beyond == 1 && !above.fits)
   }
 
-  test("the drift is total if all new rows are above the old ones") {
-    val d = drift((20000L until 21000L).toSeq)
-    assert(d.distance == 1 && d.beyond == 1 && !d.fits)
-  }
-
-  test("new rows of a single old value are far from the distribution, but the boundaries fit") {
-    val d = drift(Seq.fill(1000)(known.values(1000)))
-    assert(d.distance > 0.4 && d.beyond == 0 && d.fits)
-  }
-
-  test("null counts as a value") {
+  test("new rows of a single old value are far from the distribution, but the boundaries fit; null is a value") {
+    val single = drift(Seq.fill(1000)(known.values(1000)))
+    assert(single.distance > 0.4 && single.beyond == 0 && single.fits)
     val d = DistributionDrift.of(IndexedSeq(known), IndexedSeq.fill(10)(IndexedSeq(0)))
     assert(math.abs(d.distance - 2000d / 2100) < 1e-9 && d.fits)
     assert(DistributionDrift.of(IndexedSeq(known), IndexedSeq.empty) == DistributionDrift(0, 0))
@@ -38,6 +32,11 @@ class SampledValuesSuite extends AnyFunSuite {
     val mixed = QueryDensity.mixed(data, Array(0, 0, 0, 7), 0.5)
     assert((0 to 3).map(i => mixed.midCdf(2 * i + 2)) == Seq(1d / 16, 3d / 16, 5d / 16, 11d / 16))
     assert((0 to 3).map(i => mixed.id(2 * i + 2, 1)) == Seq(0, 0, 0, 1))
+    // Without queries, or with a share of 0, the distribution stays the same.
+    val bytes = ValueDistribution.ofBytes(Array(Array[Byte](1), Array[Byte](2)), 3)
+    assert(QueryDensity.mixed(bytes, Array(0, 0), 0.5) eq bytes)
+    assert(QueryDensity.mixed(bytes, Array(1, 0), 0) eq bytes)
+    assert(QueryDensity.mixed(bytes, Array(1, 0), 0.5).nulls == 12)
   }
 
   test("ids are the weighted mean of both distributions, and every value has a count") {
@@ -57,13 +56,6 @@ class SampledValuesSuite extends AnyFunSuite {
         assert(math.abs(mixed.midCdf(2 * i + 2) - expected) < 0.02 + 2d / data.total, (share, values.toSeq))
       }
     }
-  }
-
-  test("without queries, or with a share of 0, the distribution stays the same") {
-    val data = ValueDistribution.ofBytes(Array(Array[Byte](1), Array[Byte](2)), 3)
-    assert(QueryDensity.mixed(data, Array(0, 0), 0.5) eq data)
-    assert(QueryDensity.mixed(data, Array(1, 0), 0) eq data)
-    assert(QueryDensity.mixed(data, Array(1, 0), 0.5).nulls == 12)
   }
 
   private def sampleOf(values: Int => Long, rows: Int, size: Int, random: Random): ValueDistribution =
@@ -99,14 +91,12 @@ class SampledValuesSuite extends AnyFunSuite {
   test("a Bloom filter is wanted where a value has fewer rows than a lookup reads files") {
     val random = new Random(3)
     val rows = 1000000
-    def wanted(distinct: Int, files: Int, columns: Int) =
-      DistinctValues
-        .wantBloomFilter(sampleOf(row => (row % distinct).toLong, rows, 10000, random), rows.toLong, files, columns)
+    def wanted(distinct: Int, files: Int, columns: Int) = {
+      val sample = sampleOf(row => (row % distinct).toLong, rows, 10000, random)
+      DistinctValues.wantBloomFilter(sample, rows.toLong, files, columns)
+    }
     // With 100 files and two columns, a value is within the bounds of ten files at best.
-    assert(wanted(rows, 100, 2))
-    assert(wanted(200000, 100, 2))
-    assert(!wanted(50000, 100, 2))
-    assert(!wanted(10, 100, 2))
+    assert(Seq(rows, 200000, 50000, 10).map(wanted(_, 100, 2)) == Seq(true, true, false, false))
     // In a sorted column, a value is within the bounds of one file.
     assert(!wanted(rows, 100, 1))
     assert(!DistinctValues.wantBloomFilter(ValueDistribution.ofLongs(Array.empty, 7), 70, 100, 3))

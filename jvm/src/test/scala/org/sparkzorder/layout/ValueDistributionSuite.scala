@@ -3,42 +3,39 @@ package org.sparkzorder.layout
 import java.util.Arrays
 
 import org.scalacheck.Gen
-import org.scalatest.funsuite.AnyFunSuite
-import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import org.sparkzorder.InRest
+import org.sparkzorder.{InRest, PropertySuite}
 
-class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 2000)
-
+class ValueDistributionSuite extends PropertySuite(2000) {
+  private val any = Gen.choose(Long.MinValue, Long.MaxValue)
   private val value: Gen[Long] =
-    Gen.frequency(
-      5 -> Gen.choose(-20L, 20L),
-      1 -> Gen.oneOf(Long.MinValue, Long.MaxValue),
-      2 -> Gen.choose(Long.MinValue, Long.MaxValue)
-    )
+    Gen.frequency(5 -> Gen.choose(-20L, 20L), 1 -> Gen.oneOf(Long.MinValue, Long.MaxValue), 2 -> any)
   private val sample: Gen[List[Long]] = Gen.choose(0, 60).flatMap(Gen.listOfN(_, value))
   private val text: Gen[Array[Byte]] =
     Gen.choose(0, 4).flatMap(Gen.listOfN(_, Gen.oneOf(0, 1, 97, 127, -128, -1))).map(_.map(_.toByte).toArray)
   private val width = Gen.choose(1, 62)
 
-  test("ids of longs are monotone, nulls first, and fit their width") {
+  private def isMonotone(d: ValueDistribution, low: Int, high: Int, bits: Int): Unit = {
+    val ids = Seq(0, low, high).map(d.id(_, bits))
+    assert(ids == ids.sorted && ids.head >= 0 && ids.last < (1L << bits))
+    ()
+  }
+
+  test("sampled longs are counted, and ids are monotone, nulls first, and fit their width") {
     forAll(sample, Gen.choose(0, 40), value, value, width) { (values, nulls, a, b, bits) =>
       val d = ValueDistribution.ofLongs(values.toArray, nulls)
-      val low = d.id(d.place(math.min(a, b)), bits)
-      val high = d.id(d.place(math.max(a, b)), bits)
-      assert(0 <= d.id(0, bits) && d.id(0, bits) <= low && low <= high && high < (1L << bits))
+      assert(d.total == values.length + nulls)
+      assert(d.values.toSeq == values.distinct.sorted)
+      assert((0 until d.distinct).forall(i => d.count(i) == values.count(_ == d.values(i))))
+      isMonotone(d, d.place(math.min(a, b)), d.place(math.max(a, b)), bits)
     }
   }
 
   test("ids of byte strings are monotone as unsigned bytes") {
     forAll(Gen.listOf(text), Gen.choose(0, 40), text, text, width) { (values, nulls, a, b, bits) =>
       val d = ValueDistribution.ofBytes(values.toArray, nulls)
-      val (x, y) = if (Arrays.compareUnsigned(a, b) <= 0) (a, b) else (b, a)
-      val low = d.id(d.place(x), bits)
-      val high = d.id(d.place(y), bits)
-      assert(0 <= d.id(0, bits) && d.id(0, bits) <= low && low <= high && high < (1L << bits))
+      val (low, high) = if (Arrays.compareUnsigned(a, b) <= 0) (a, b) else (b, a)
+      isMonotone(d, d.place(low), d.place(high), bits)
     }
   }
 
@@ -48,15 +45,6 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val twice = 2L * (nulls + values.count(_ < v)) + values.count(_ == v)
       val expected = (BigInt(twice) * (1L << bits) / (2L * (values.length + nulls))).min(BigInt((1L << bits) - 1))
       assert(BigInt(d.id(d.place(v), bits)) == expected)
-    }
-  }
-
-  test("sampled values are counted") {
-    forAll(sample, Gen.choose(0, 40)) { (values, nulls) =>
-      val d = ValueDistribution.ofLongs(values.toArray, nulls)
-      assert(d.total == values.length + nulls)
-      assert(d.values.toSeq == values.distinct.sorted)
-      assert((0 until d.distinct).forall(i => d.count(i) == values.count(_ == d.values(i))))
     }
   }
 
@@ -70,8 +58,7 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(few.values.toSeq == few.values.toSeq.sorted.distinct)
         assert((0 until few.distinct).forall(few.count(_) > 0))
         assert(few.midCdf(0) == d.midCdf(0))
-        // Twice the fair share of rows. A value with more rows is a boundary by itself, and its id
-        // is exact.
+        // Twice the fair share of rows. A value with more rows is a boundary by itself, and its id is exact.
         val share = 2 * 1.25 * 400.0 / math.max(1, most - 2 - files) / d.total
         assert(math.abs(few.midCdf(few.place(v)) - d.midCdf(d.place(v))) <= share, s"$v of $values")
         // In order, as before.
@@ -169,17 +156,11 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("the example of midCdf: four nulls, then 7, 7, 8 and 9") {
+  test("the example of midCdf, an empty sample, and one of nulls") {
     val d = ValueDistribution.ofLongs(Array(9L, 7L, 8L, 7L), 4)
     assert(d.midCdf(0) == 0.25)
-    assert(d.midCdf(d.place(7)) == 0.625)
-    assert(d.midCdf(d.place(8)) == 0.8125)
-    assert(d.midCdf(d.place(6)) == 0.5)
-    assert(d.midCdf(d.place(10)) == 1.0)
+    assert(Seq(6L, 7L, 8L, 10L).map(v => d.midCdf(d.place(v))) == Seq(0.5, 0.625, 0.8125, 1.0))
     assert(d.id(d.place(10), 20) == (1 << 20) - 1)
-  }
-
-  test("an empty sample has one id, a sample of nulls has one for null and one for all values") {
     val none = ValueDistribution.ofLongs(Array.emptyLongArray, 0)
     assert(none.id(0, 20) == 0 && none.id(none.place(5), 20) == 0)
     val nulls = ValueDistribution.ofLongs(Array.emptyLongArray, 10)

@@ -16,17 +16,13 @@ class MembershipSuite extends AnyFunSuite {
     }
   }
 
-  private def collected(values: Seq[Long], kind: MembershipKind): Membership = {
-    val builder = new MembershipBuilder(kind, areHashes = false)
+  private def built(values: Seq[Long], kind: MembershipKind, most: Int = MembershipFormat.MostBytes) = {
+    val builder = new MembershipBuilder(kind, areHashes = false, most)
     values.foreach(builder.add)
-    MembershipFormat.read(builder.result().get)
+    builder.result()
   }
 
-  private def bytesOf(values: Seq[Long], kind: MembershipKind): Array[Byte] = {
-    val builder = new MembershipBuilder(kind, areHashes = false)
-    values.foreach(builder.add)
-    builder.result().get
-  }
+  private def bytesOf(values: Seq[Long], kind: MembershipKind): Array[Byte] = built(values, kind).get
 
   private def some(random: Random): Seq[Long] = {
     val n = random.nextInt(3000)
@@ -70,7 +66,7 @@ class MembershipSuite extends AnyFunSuite {
   test("one in a thousand values that are not there is found in a filter") {
     val random = new Random(3)
     Seq(100, 5000, 200000).foreach { n =>
-      val members = collected(Seq.fill(n)(random.nextLong()), MembershipKind.Bloom)
+      val members = MembershipFormat.read(bytesOf(Seq.fill(n)(random.nextLong()), MembershipKind.Bloom))
       val found = Seq.fill(100000)(random.nextLong()).count(members.has(_))
       info(s"$n values: ${found / 1000.0} % found")
       assert(found <= 150)
@@ -93,7 +89,7 @@ class MembershipSuite extends AnyFunSuite {
     val random = new Random(6)
     val values = Array.fill(50000)(random.nextLong())
     MembershipKind.all.foreach { kind =>
-      val members = collected(values.toSeq, kind)
+      val members = MembershipFormat.read(bytesOf(values.toSeq, kind))
       val lost = (1 to 4).map { _ =>
         val missing = new java.util.concurrent.atomic.AtomicInteger
         val thread = new Thread(() => values.foreach(v => if (!members.has(v)) missing.incrementAndGet()))
@@ -121,21 +117,13 @@ class MembershipSuite extends AnyFunSuite {
   }
 
   test("what is larger than it may be is not kept") {
-    def of(most: Int): MembershipBuilder = {
-      val builder = new MembershipBuilder(MembershipKind.Bloom, areHashes = false, most)
-      (1 to 1000).foreach(v => builder.add(v * 1000L))
-      builder
-    }
-    assert(of(1000).result().isEmpty && of(3000).result().isDefined)
+    val thousand = 1000L to 1000000L by 1000
+    assert(built(thousand, MembershipKind.Bloom, 1000).isEmpty && built(thousand, MembershipKind.Bloom, 3000).isDefined)
     assert(MemberBudget.ofFile(files = 1000, columns = 2, maxResults = 1L << 30, heap = 1L << 30) == (64 << 20) / 2000)
     assert(MemberBudget.ofFile(files = 1, columns = 1, maxResults = 4 << 20, heap = 1L << 40) == 1 << 20)
     assert(MemberBudget.ofFile(files = 0, columns = 0, maxResults = 0, heap = 1L << 40) == MembershipFormat.MostBytes)
-  }
-
-  test("too many values give no set") {
-    val builder = new MembershipBuilder(MembershipKind.Values, areHashes = false)
-    (0 to MembershipFormat.MostValues).foreach(v => builder.add(v * 3L))
-    assert(builder.result().isEmpty)
+    // Too many values give no set.
+    assert(built(0L to 3L * MembershipFormat.MostValues by 3, MembershipKind.Values).isEmpty)
   }
 
   test("damaged bytes give a set or an error of ours, and never more memory than their length asks for") {

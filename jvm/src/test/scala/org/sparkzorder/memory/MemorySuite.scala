@@ -1,10 +1,8 @@
 package org.sparkzorder.memory
 
-import java.io.File
 import java.nio.file.{Files, StandardCopyOption}
 import java.nio.file.attribute.FileTime
 
-import org.apache.spark.sql.catalyst.expressions.PredicateHelper
 import org.apache.spark.sql.execution.ExplainMode
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
@@ -15,17 +13,15 @@ import org.sparkzorder.InRest
 import org.sparkzorder.skipping.SkippingFileIndex
 import org.sparkzorder.memory.learn.LearningFilterExec
 
-class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
+class MemorySuite extends AnyFunSuite with MemoryTables {
 
   for (format <- Seq("parquet", "orc"); codegen <- Seq("true", "false"); vectorized <- Seq("true", "false"))
     test(
       s"a filter reads only files with rows when it comes again: $format, codegen $codegen, vectorized $vectorized",
       (if (format == "parquet" && codegen == "true" && vectorized == "true") Nil else Seq(InRest)): _*
     ) {
-      withSettings(
-        "spark.sql.codegen.wholeStage" -> codegen,
-        s"spark.sql.$format.enableVectorizedReader" -> vectorized
-      ) {
+      val reader = s"spark.sql.$format.enableVectorizedReader"
+      withSettings("spark.sql.codegen.wholeStage" -> codegen, reader -> vectorized) {
         val t = table(indexedFolder(format), format)
         assertReads(8, 1)(t.where("upper(name) = 'N250'"))
         assertReads(8, 2)(t.where("id * 2 IN (20, 1400) AND length(name) > 1"))
@@ -50,27 +46,16 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   test("expressions that depend on more than the row teach nothing", InRest) {
     val t = table(indexedFolder())
     spark.udf.register("own", udf((s: String) => s.length))
-    val other = indexedFolder()
-    for (
-      filter <- Seq(
-        "rand() < 0.5 AND k = 3",
-        "input_file_name() LIKE '%parquet' AND k = 3",
-        "_metadata.file_size > 5 AND k = 3",
-        "own(name) = 3",
-        s"id = (SELECT max(id) FROM parquet.`$other`)",
-        "exists(array(id, k), x -> x = 77)",
-        "hex(aes_encrypt(name, '0000111122223333')) LIKE '0%'"
-      )
-    ) assert(!learns(t.where(filter)), filter)
-    for (
-      filter <- Seq(
-        "k = 3",
-        "id + k = 5",
-        "CASE WHEN k = 3 THEN b ELSE id END = 9",
-        "date_add(DATE'2020-01-01', b) > DATE'2020-01-05'"
-      )
+    spark.read.parquet(indexedFolder()).createOrReplaceTempView("other")
+    val more = Seq(
+      "rand() < 0.5 AND k = 3", "input_file_name() LIKE '%parquet' AND k = 3", "_metadata.file_size > 5 AND k = 3",
+      "own(name) = 3", "id = (SELECT max(id) FROM other)", "exists(array(id, k), x -> x = 77)",
+      "hex(aes_encrypt(name, '0000111122223333')) LIKE '0%'"
     )
-      assert(learns(t.where(filter)), filter)
+    for (filter <- more) assert(!learns(t.where(filter)), filter)
+    val ofRow = Seq("k = 3", "id + k = 5", "CASE WHEN k = 3 THEN b ELSE id END = 9") :+
+      "date_add(DATE'2020-01-01', b) > DATE'2020-01-05'"
+    for (filter <- ofRow) assert(learns(t.where(filter)), filter)
   }
 
   test("a query that does not read to the end teaches nothing", InRest) {
@@ -86,9 +71,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   test("a filter that fails teaches nothing", InRest) {
     val t = table(indexedFolder())
     def failing = t.where("1 / (id - 750) > 2")
-    withSettings("spark.sql.ansi.enabled" -> "true") {
-      for (_ <- 0 to 2) intercept[Exception](failing.collect())
-    }
+    withSettings("spark.sql.ansi.enabled" -> "true")(for (_ <- 0 to 2) intercept[Exception](failing.collect()))
     withSettings("spark.sql.ansi.enabled" -> "false")(assert(failing.count() == 0))
   }
 
@@ -100,9 +83,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     assert(run(query)._1.length == 2)
     age(path)
     // Another file in place of one that was left out.
-    val added = files(path).find(f => filesOf(f.toString, "id = 900")).get
-    val without = files(path).find(f => filesOf(f.toString, "id = 100")).get
-    Files.copy(added, without, StandardCopyOption.REPLACE_EXISTING)
+    Files.copy(fileWith(path, "id = 900"), fileWith(path, "id = 100"), StandardCopyOption.REPLACE_EXISTING)
     assert(run(query)._1.length == 3)
   }
 
@@ -111,8 +92,7 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     val t = table(path)
     def query = t.where("k = 3 AND name = 'n503'")
     assertReads(8, 1)(query)
-    val target = files(path).find(f => filesOf(f.toString, "name = 'n103'")).get
-    val source = files(path).find(f => filesOf(f.toString, "name = 'n503'")).get
+    val (source, target) = (fileWith(path, "name = 'n503'"), fileWith(path, "name = 'n103'"))
     def isRead: Boolean = scans(query).head.relation.location match {
       case index: SkippingFileIndex =>
         index.listFiles(Nil, Nil)
@@ -125,18 +105,13 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     assert(isRead)
   }
 
-  private def filesOf(file: String, filter: String): Boolean =
-    withSettings("spark.zorder.memory.enabled" -> "false")(spark.read.parquet(file).where(filter).count() > 0)
+  private def fileWith(folder: String, filter: String) =
+    withoutMemory(files(folder).find(f => spark.read.parquet(f.toString).where(filter).count() > 0).get)
 
   test("a file that was another one while it was read teaches nothing", InRest) {
     for (codegen <- Seq("true", "false")) withSettings("spark.sql.codegen.wholeStage" -> codegen) {
-      val t = new File(dir, s"exchanged-$codegen").toString
-      spark.range(0, 800, 1, 8).selectExpr(
-        "id",
-        "concat('n', id) AS name"
-      ).write.option("compression", "none").parquet(t)
-      age(t)
-      withIndex(t, "name")
+      val rows = spark.range(0, 800, 1, 8).selectExpr("id", "concat('n', id) AS name")
+      val t = saved(s"exchanged-$codegen", rows.write.option("compression", "none"), "name")
       // All row groups are left out by the first one.
       for (filter <- Seq("id = 242", "name LIKE '%n242'")) {
         val query = table(t).filter(filter)
@@ -161,40 +136,37 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("settings that may change what a reader or an expression finds make another filter", InRest) {
-    val t = table(indexedFolder())
+    val path = indexedFolder()
+    val t = table(path)
     def query = t.where("upper(name) = 'N250'")
     assertReads(8, 1)(query)
     for (
-      setting <- Seq(
-        "spark.sql.session.timeZone" -> "Asia/Tokyo",
-        "spark.sql.caseSensitive" -> "true",
-        "spark.sql.ansi.enabled" -> "false",
-        "spark.sql.parquet.filterPushdown" -> "false",
-        "spark.sql.unknown.setting" -> "1"
+      (key, value, files) <- Seq(
+        ("session.timeZone", "Asia/Tokyo", 8),
+        ("caseSensitive", "true", 8),
+        ("ansi.enabled", "false", 8),
+        ("parquet.filterPushdown", "false", 8),
+        ("unknown.setting", "1", 8),
+        ("shuffle.partitions", "3", 1),
+        ("adaptive.enabled", "false", 1)
       )
-    ) withSettings(setting)(assert(filesRead(query) == 8, setting))
-    for (setting <- Seq("spark.sql.shuffle.partitions" -> "3", "spark.sql.adaptive.enabled" -> "false"))
-      withSettings(setting)(assert(filesRead(query) == 1, setting))
-    withSettings("spark.sql.files.ignoreCorruptFiles" -> "true") {
-      assert(!learns(query) && filesRead(query) == 8)
-    }
-    assert(!learns(spark.read.option(
-      "ignoreMissingFiles",
-      "true"
-    ).parquet(scans(query).head.relation.location.rootPaths.head.toString)
-      .where("upper(name) = 'N250'")))
+    ) withSettings(s"spark.sql.$key" -> value)(assert(filesRead(query) == files, key))
+    withSettings("spark.sql.files.ignoreCorruptFiles" -> "true")(assert(!learns(query) && filesRead(query) == 8))
+    assert(!learns(spark.read.option("ignoreMissingFiles", "true").parquet(path).where("upper(name) = 'N250'")))
   }
 
   test("settings count as they are when the query runs, in the session that runs it", InRest) {
     val path = indexedFolder()
     def query = table(path).where("upper(name) = 'N250'")
-    // Planned before the setting, and run after it.
-    val planned = query
-    planned.queryExecution.executedPlan
-    withSettings("spark.sql.caseSensitive" -> "true")(assert(planned.collect().length == 1))
+    def planned() = {
+      val made = query
+      made.queryExecution.executedPlan
+      made
+    }
+    val before = planned()
+    withSettings("spark.sql.caseSensitive" -> "true")(assert(before.collect().length == 1))
     assert(filesRead(query) == 8)
-    val late = query
-    late.queryExecution.executedPlan
+    val late = planned()
     withSettings("spark.sql.caseSensitive" -> "true")(assert(run(late)._2 == 8))
     // A session of its own has settings of its own, also for a view of another session.
     query.createGlobalTempView("of_another")
@@ -208,28 +180,18 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("zeros and times imply only themselves, since readers may miss rows by the filter that they get", InRest) {
-    val path = s"$dir/zeros"
-    spark.range(0, 400, 1, 4).selectExpr(
-      "id",
-      "if(id < 100, -0.0D, cast(id AS DOUBLE)) AS x",
-      "timestamp_seconds(id) AS t"
-    )
-      .write.parquet(path)
-    age(path)
-    val t = table(withIndex(path, "id"))
+    val x = "if(id < 100, -0.0D, cast(id AS DOUBLE)) AS x"
+    val rows = spark.range(0, 400, 1, 4).selectExpr("id", x, "timestamp_seconds(id) AS t")
+    val t = table(saved("zeros", rows.write, "id"))
     for (first <- Seq("x = 0.0D", "x < 1.0D", "x IN (0.0D, 500.0D)", "t < timestamp_micros(5)"))
       t.where(first).collect()
-    for (second <- Seq("x = -0.0D", "x < 0.5D", "x <= 0.0D", "t = timestamp_micros(0)")) {
-      val found = t.where(second)
-      assert(filesRead(found) == 4, second)
-    }
+    for (second <- Seq("x = -0.0D", "x < 0.5D", "x <= 0.0D", "t = timestamp_micros(0)"))
+      assert(filesRead(t.where(second)) == 4, second)
   }
 
   test("ranges of strings and days imply only themselves, since ORC has another order of them", InRest) {
-    val path = s"$dir/orders"
-    spark.sql("SELECT 1 AS id, '\uD83D\uDE00' AS name, DATE'1582-10-15' AS day").write.orc(path)
-    age(path)
-    withIndex(path, "id", "orc")
+    val rows = spark.sql("SELECT 1 AS id, '\uD83D\uDE00' AS name, DATE'1582-10-15' AS day")
+    val path = saved("orders", rows.write, "id", "orc")
     def count(filter: String) = spark.read.orc(path).where(filter).count()
     // By UTF-16 the first is below the second, and a day that was left out of the calendar becomes the 15th.
     count("name > '\uFF21'")
@@ -252,50 +214,46 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
 
   test("a plan whose files memory chose does not run again where times are read by other rules", InRest) {
     val path = indexedFolder()
-    def query = table(path).where("date_format(timestamp_seconds(id), 'yyyy') = '1971'")
-    assert(filesRead(query) == 8)
-    val planned = query
-    assert(filesRead(planned) == 0)
-    assert(table(path).where("date_format(timestamp_seconds(id), 'mm') = '10'").count() > 0)
-    val again = table(path).where("date_format(timestamp_seconds(id), 'mm') = '10'")
+    def minutes = table(path).where("date_format(timestamp_seconds(id), 'mm') = '10'")
+    assertReads(8, 0)(table(path).where("date_format(timestamp_seconds(id), 'yyyy') = '1971'"))
+    assert(minutes.count() > 0)
+    val again = minutes
     val rows = again.collect().length
     withSettings("spark.sql.legacy.timeParserPolicy" -> "LEGACY") {
       val e = intercept[Exception](again.collect())
-      assert(causes(e).exists(_.getMessage.startsWith("[ZORDER_SETTING_CHANGED]")))
-      assert(table(path).where("date_format(timestamp_seconds(id), 'mm') = '10'").collect().length == rows)
+      val causes = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null)
+      assert(causes.exists(_.getMessage.startsWith("[ZORDER_SETTING_CHANGED]")))
+      assert(minutes.collect().length == rows)
     }
     assert(again.collect().length == rows)
   }
 
-  private def causes(e: Throwable): Seq[Throwable] = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).toVector
-
   test("a list with a null says nothing about one without", InRest) {
     val path = indexedFolder()
-    def query(condition: String) = table(path).where(condition)
-    assert(filesRead(query("name = 'n250'")) == 8)
-    assert(filesRead(query("name IN ('n250', NULL)")) == 8)
-    assert(filesRead(query("name <=> 'n250'")) == 8)
-    assert(filesRead(query("name = 'n250' AND k >= 0")) == 1)
+    for (
+      (condition, files) <- Seq(
+        "name = 'n250'" -> 8,
+        "name IN ('n250', NULL)" -> 8,
+        "name <=> 'n250'" -> 8,
+        "name = 'n250' AND k >= 0" -> 1
+      )
+    ) assert(filesRead(table(path).where(condition)) == files, condition)
   }
 
   test("equal scans are equal, however they are written, if memory knows one of them", InRest) {
     val path = indexedFolder()
     def half(condition: String) = table(path).where(condition).groupBy("k").count()
-    def reused(one: String, other: String) = {
-      val both = half(one).union(half(other))
-      both.collect()
-      collectWithSubqueries(both.queryExecution.executedPlan) { case r: ReusedExchangeExec => r }.size
-    }
     half("id + b > 650").collect()
-    assert(reused("id + b > 650", "b + id > 650") == 1)
+    val both = half("id + b > 650").union(half("b + id > 650"))
+    both.collect()
+    assert(collectWithSubqueries(both.queryExecution.executedPlan) { case r: ReusedExchangeExec => r }.size == 1)
   }
 
   test("two scans of the same files that run in one task, in two threads, each learn of their own", InRest) {
     val path = indexedFolder()
     def even = table(path).where("id % 200 = 100 AND length(name) > 0")
     def odd = table(path).where("id % 200 = 0 AND length(name) > 0")
-    val settings = Seq("spark.sql.files.openCostInBytes" -> "0", "spark.sql.files.minPartitionNum" -> "1")
-    withSettings(settings: _*) {
+    withSettings("spark.sql.files.openCostInBytes" -> "0", "spark.sql.files.minPartitionNum" -> "1") {
       for (_ <- 1 to 20) {
         spark.sql(s"CLEAR SKIPPING MEMORY ON parquet.`$path`")
         val both = even.queryExecution.toRdd.zipPartitions(odd.queryExecution.toRdd) { (some, others) =>
@@ -314,23 +272,28 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
   }
 
   test("memory changes neither which rows are in which partition nor what depends on it", InRest) {
-    val path = indexedFolder()
-    def rows = table(path).where("id % 200 = 133 AND length(name) > 0")
-    def halves() = {
-      val cached = rows.persist()
-      val parts = cached.randomSplit(Array(0.5, 0.5), 3)
-      val some = parts.head.collect().toSeq
-      cached.unpersist(true)
-      (some, parts.last.collect().toSeq)
+    for ((filter, count) <- Seq("id % 200 = 133 AND length(name) > 0" -> 4, "length(name) = 4 AND k < 9" -> 630)) {
+      val path = indexedFolder()
+      def rows = table(path).where(filter)
+      def halves() = {
+        val cached = rows.persist()
+        val parts = cached.randomSplit(Array(0.5, 0.5), 3)
+        val some = parts.head.collect().toSeq
+        cached.unpersist(true)
+        (some, parts.last.collect().toSeq)
+      }
+      def split() = rows.randomSplit(Array(0.4, 0.6), 42).map(sortedRows(_)).toSeq
+      def sampled() = rows.rdd.sample(withReplacement = false, 0.5, 5).collect().toSeq
+      def ids() = rows.selectExpr("id", "monotonically_increasing_id()", "rand(3)").collect().toSeq
+      val first = rows.rdd
+      val read = math.min(count, 7)
+      val expected = withoutMemory((halves(), split(), sampled(), ids()))
+      assert(first.count() == count && filesRead(rows) == read)
+      assert((halves(), split(), sampled(), ids()) == expected)
+      assert(first.zip(rows.selectExpr("id * 2").rdd).collect().length == count)
+      assert(filesRead(rows) == read && filesRead(rows.sample(0.5, 1)) == read)
+      assert(rows.rdd.getNumPartitions == first.getNumPartitions)
     }
-    def sampled() = rows.rdd.sample(withReplacement = false, 0.5, 5).collect().toSeq
-    def ids() = rows.selectExpr("id", "monotonically_increasing_id()", "rand(3)").collect().toSeq
-    val first = rows.rdd
-    val expected = withSettings("spark.zorder.memory.enabled" -> "false")((halves(), sampled(), ids()))
-    assert(first.count() == 4 && filesRead(rows) == 4)
-    assert((halves(), sampled(), ids()) == expected)
-    assert(first.zip(rows.selectExpr("id * 2").rdd).collect().length == 4)
-    assert(filesRead(rows) == 4 && rows.rdd.getNumPartitions == first.getNumPartitions)
   }
 
   test("the same values of other partition columns are another partition", InRest) {
@@ -341,38 +304,30 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     }
     spark.sql(s"ALTER TABLE p1 ADD PARTITION (p = 1, q = 2) LOCATION '$path'")
     spark.sql(s"ALTER TABLE p2 ADD PARTITION (q = 1, p = 2) LOCATION '$path'")
-    def found(name: String) = spark.table(name).where("id + p = 9 AND p < 10").count()
-    assert(found("p1") == 1 && found("p2") == 1 && found("p1") == 1)
+    for (name <- Seq("p1", "p2", "p1")) assert(spark.table(name).where("id + p = 9 AND p < 10").count() == 1)
     Seq("p1", "p2").foreach(name => spark.sql(s"DROP TABLE $name"))
   }
 
   test("nothing is remembered where the columns that are read decide what the reader finds", InRest) {
-    val path = indexedFolder()
-    withSettings("spark.sql.parquet.recordLevelFilter.enabled" -> "true") {
-      assert(filesRead(table(path).where("id + k = 2")) == 8)
-      assert(filesRead(table(path).where("id + k = 2")) == 8)
-    }
+    val t = table(indexedFolder())
+    withSettings("spark.sql.parquet.recordLevelFilter.enabled" -> "true")(assertReads(8, 8)(t.where("id + k = 2")))
   }
 
   test("small whole numbers imply only themselves, since they may be cut of larger ones", InRest) {
-    val path = new File(dir, "cut").toString
-    spark.sql("SELECT explode(array(257, 258)) AS a").coalesce(1).write.parquet(path)
-    spark.sql("SELECT explode(array(7, 8)) AS a").coalesce(1).write.mode("append").parquet(path)
-    age(path)
-    withIndex(path, "a")
+    // Of the two files, one has 257 and 258, and the other one 7 and 8.
+    val a = "cast(if(id < 2, 257 + id, 5 + id) AS INT) AS a"
+    val path = saved("cut", spark.range(0, 4, 1, 2).selectExpr(a).write, "a")
     withSettings("spark.sql.parquet.pushdown.inFilterThreshold" -> "0") {
       def found(filter: String) = spark.read.schema("a TINYINT").parquet(path).where(filter).count()
-      val expected = withSettings("spark.zorder.memory.enabled" -> "false")(found("a IN (1, 2)"))
+      val expected = withoutMemory(found("a IN (1, 2)"))
       assert(found("a < 5") == 0 && found("a IN (1, 2)") == expected)
     }
   }
 
   test("a file of two partitions counts in each of them", InRest) {
     val path = indexedFolder()
-    spark.sql("DROP TABLE IF EXISTS twice")
-    spark.sql(
-      s"CREATE TABLE twice (id BIGINT, k BIGINT, name STRING, b INT, p STRING) USING parquet PARTITIONED BY (p)"
-    )
+    val columns = "id BIGINT, k BIGINT, name STRING, b INT, p STRING"
+    spark.sql(s"CREATE TABLE twice ($columns) USING parquet PARTITIONED BY (p)")
     for (p <- Seq("a", "b")) spark.sql(s"ALTER TABLE twice ADD PARTITION (p = '$p') LOCATION '$path'")
     spark.sql("CREATE SKIPPING INDEX ON twice (k)")
     def query(p: String) = spark.table("twice").where(s"concat(p, name) = '${p}n650'")
@@ -389,33 +344,23 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     val path = indexedFolder()
     assertReads(8, 1)(table(path).where("concat(name, '') = 'n250'"))
     val other = spark.read.schema("id BIGINT, name BINARY").parquet(path)
-    assert(run(other.where("concat(cast(name AS STRING), '') = 'n250'"))._2 == 8)
+    assert(filesRead(other.where("concat(cast(name AS STRING), '') = 'n250'")) == 8)
   }
 
   test("values of partitions are a part of what a file is known by", InRest) {
     val path = indexedFolder(partitionedBy = Seq("b"))
-    def of(location: Int => Int) = {
-      spark.sql("DROP TABLE IF EXISTS moved")
-      spark.sql(
-        s"CREATE TABLE moved (id BIGINT, k BIGINT, name STRING, b INT) USING parquet PARTITIONED BY (b) LOCATION '$path'"
-      )
+    val columns = "id BIGINT, k BIGINT, name STRING, b INT"
+    for (location <- Seq[Int => Int](identity, identity, 7 - _)) {
+      spark.sql(s"CREATE TABLE moved ($columns) USING parquet PARTITIONED BY (b) LOCATION '$path'")
       for (b <- 0 until 8) spark.sql(s"ALTER TABLE moved ADD PARTITION (b = $b) LOCATION '$path/b=${location(b)}'")
-      spark.table("moved").where("k + b = 9 AND id % 100 < 10 AND b >= 0")
+      assert(spark.table("moved").where("k + b = 9 AND id % 100 < 10 AND b >= 0").collect().length == 8)
+      spark.sql("DROP TABLE moved")
     }
-    val first = of(identity)
-    assert(run(first)._1.length == 8)
-    assert(run(of(identity))._1.length == 8)
-    val swapped = of(7 - _)
-    assert(run(swapped)._1.length == 8)
-    spark.sql("DROP TABLE moved")
   }
 
   test("parts of large files count only together", InRest) {
-    val path = indexedFolder()
-    val one = s"$dir/one"
-    table(path).coalesce(1).sortWithinPartitions("id").write.option("parquet.block.size", "2000").parquet(one)
-    age(one)
-    withIndex(one, "k")
+    val rows = table(indexedFolder()).coalesce(1).sortWithinPartitions("id")
+    val one = saved("one", rows.write.option("parquet.block.size", "2000"), "k")
     withSettings("spark.sql.files.maxPartitionBytes" -> "1000") {
       // The first parts are read to their ends, and the one with the row is not.
       assert(table(one).where("upper(name) = 'N650'").take(1).length == 1)
@@ -427,53 +372,31 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
 
   test("joins, unions, subqueries and aggregates over the same scan", InRest) {
     val path = indexedFolder()
-    def t = table(path)
     for (aqe <- Seq("true", "false")) withSettings("spark.sql.adaptive.enabled" -> aqe) {
-      def filtered = t.where("length(name) = 3 AND k = 7")
-      def join = filtered.as("a").join(filtered.as("b"), expr("a.id = b.id AND a.b > 0"))
-      val expected = withSettings("spark.zorder.memory.enabled" -> "false")(run(join)._1)
-      for (_ <- 0 to 2) assert(run(join)._1 == expected)
-      def union = filtered.union(t.where("length(name) = 3 AND k = 8")).groupBy("k").count()
-      val sums = withSettings("spark.zorder.memory.enabled" -> "false")(run(union)._1)
-      for (_ <- 0 to 2) assert(run(union)._1 == sums)
-      assert(filesRead(filtered) == 1)
+      def eighth(k: Int) = table(path).where(s"length(name) = 3 AND k = $k")
+      def join = eighth(7).as("a").join(eighth(7).as("b"), expr("a.id = b.id AND a.b > 0"))
+      def union = eighth(7).union(eighth(8)).groupBy("k").count()
+      for (query <- Seq(() => join, () => union)) {
+        val expected = withoutMemory(sortedRows(query()))
+        for (_ <- 0 to 2) assert(sortedRows(query()) == expected)
+      }
+      assert(filesRead(eighth(7)) == 1)
     }
   }
 
   test("a table of the catalog with partitions, and no condition on them", InRest) {
-    try {
-      val columns = "id BIGINT, name STRING, b INT, k BIGINT"
-      val path = indexedFolder(partitionedBy = Seq("k"))
-      spark.sql(s"CREATE TABLE partitioned ($columns) USING parquet PARTITIONED BY (k) LOCATION '$path'")
-      spark.sql("MSCK REPAIR TABLE partitioned")
+    withCatalogTable("partitioned", indexedFolder(partitionedBy = Seq("k"))) {
       def query = spark.table("partitioned").where("upper(name) = 'N250'")
       val before = query.queryExecution.optimizedPlan.stats.sizeInBytes
       assertReads(80, 1)(query)
       assert(query.queryExecution.optimizedPlan.stats.sizeInBytes == before)
-    } finally {
-      spark.sql("DROP TABLE IF EXISTS partitioned")
-      ()
     }
   }
 
   test("a table with more columns than generated code takes", InRest) {
-    val path = s"$dir/wide"
-    spark.range(0, 400, 1, 4).selectExpr("id" +: (0 until 120).map(i => s"id + $i AS c$i"): _*).write.parquet(path)
-    age(path)
-    withIndex(path, "c8")
-    assertReads(4, 1)(table(path).where("c7 * 2 = 20"))
-  }
-
-  test("the parts of a random split have each row once", InRest) {
-    val t = table(indexedFolder())
-    def filtered = t.where("length(name) = 4 AND k < 9")
-    val expected = withSettings("spark.zorder.memory.enabled" -> "false") {
-      filtered.randomSplit(Array(0.4, 0.6), 42).map(run(_)._1)
-    }
-    assert(filtered.count() == 630)
-    assert(filesRead(filtered) == 7)
-    assert(filtered.randomSplit(Array(0.4, 0.6), 42).map(run(_)._1).toSeq == expected.toSeq)
-    assert(filesRead(filtered.sample(0.5, 1)) == 7)
+    val columns = "id" +: (0 until 120).map(i => s"id + $i AS c$i")
+    val wide = saved("wide", spark.range(0, 400, 1, 4).selectExpr(columns: _*).write, "c8")
+    assertReads(4, 1)(table(wide).where("c7 * 2 = 20"))
   }
 
   for (codegen <- Seq("true", "false")) test(s"two scans that take turns in one thread, codegen $codegen", InRest) {
@@ -483,8 +406,8 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
       "spark.sql.files.maxPartitionBytes" -> "1000000000",
       "spark.sql.files.openCostInBytes" -> "1"
     ) {
-      val (a, b) = (table(path).where("k = 3 AND id % 100 < 70"), table(path).where("k = 4 AND id % 100 < 70"))
-      val far = b.where("b > 3")
+      val a = table(path).where("k = 3 AND id % 100 < 70")
+      val far = table(path).where("k = 4 AND id % 100 < 70 AND b > 3")
       // One of the second scan's files for each row of the first one.
       val pairs = a.queryExecution.toRdd.zipPartitions(far.queryExecution.toRdd) { (x, y) =>
         Iterator(x.zipAll(y, null, null).size)
@@ -503,38 +426,68 @@ class MemorySuite extends AnyFunSuite with MemoryTables with PredicateHelper {
     assert(filesRead(t.where("upper(name) = 'N250'")) == 1)
   }
 
-  test(
-    "plans are those without memory, as long as it knows nothing, and so is what Spark concludes from them",
-    InRest
-  ) {
+  test("plans and what Spark concludes from them are those without memory, while it knows nothing", InRest) {
     val t = indexedFolder()
     def plans() = Seq(
       table(t).filter("name LIKE '%42'").select("id"),
       table(t).filter("id % 7 = 3").groupBy("k").count(),
       table(t).filter("k > id % 5").join(table(t).filter("b + k = 3").select(col("id")), "id")
-    ).map(_.queryExecution.explainString(ExplainMode.fromString("formatted")).replaceAll(
-      "#\\d+L?|plan_id=\\d+|[\\d.]+ ms",
-      "#"
-    ))
+    ).map(_.queryExecution.explainString(ExplainMode.fromString("formatted")))
+      .map(_.replaceAll("#\\d+L?|plan_id=\\d+|[\\d.]+ ms", "#"))
     val cached = table(t).filter("k + b = 5").cache()
     try {
       val relation = cached.queryExecution.withCachedData.collectFirst { case r: InMemoryRelation => r }.get
       assert(collect(relation.cachedPlan) { case f: LearningFilterExec => f }.size == 1)
       assert(relation.hasSelectivePredicate)
-      val other = withSettings("spark.zorder.memory.enabled" -> "false")(plans())
+      val other = withoutMemory(plans())
       assert(plans() == other)
     } finally cached.unpersist()
   }
 
   test("plans and metrics say what memory has left out", InRest) {
     val t = table(indexedFolder())
-    val query = t.where("upper(name) = 'N250'")
-    query.collect()
-    val again = t.where("upper(name) = 'N250'")
+    def query = t.where("upper(name) = 'N250'")
+    val (first, again) = (query, query)
+    first.collect()
     again.collect()
     assert(again.queryExecution.executedPlan.toString.contains("memory: 7 of 8 files"))
     assert(scans(again).head.metrics("skippingLeftOutByMemory").value == 7)
     // What is estimated is what it was before, and so is the plan.
-    assert(again.queryExecution.optimizedPlan.stats == query.queryExecution.optimizedPlan.stats)
+    assert(again.queryExecution.optimizedPlan.stats == first.queryExecution.optimizedPlan.stats)
+  }
+
+  test("EXPLAIN SKIPPING ANALYZE runs a query, and counts the files that it read in vain") {
+    val path = indexedFolder()
+    def explained(query: String) = spark.sql(s"EXPLAIN SKIPPING ANALYZE $query").collect().toSeq.map { r =>
+      (r.getLong(2), r.getLong(3), Option(r.get(8)))
+    }
+    val some = s"SELECT count(*) FROM parquet.`$path` WHERE id % 200 = 133 AND name LIKE 'n%'"
+    assert(explained(some) == Seq((8, 8, Some(4))))
+    assert(explained(some) == Seq((8, 4, Some(0))))
+    val files = spark.sql(s"EXPLAIN SKIPPING FILES $some").collect()
+    assert(files.length == 8 && files.count(_.getAs[Boolean]("kept")) == 4)
+    assert(spark.sql(s"EXPLAIN SKIPPING $some").head().getAs[Long]("files_kept") == 4)
+    assert(explained(s"SELECT max(name) FROM parquet.`$path`") == Seq((8, 8, None)))
+    val join = s"SELECT * FROM ($some) a, (SELECT max(id) FROM parquet.`$path` WHERE k + b = 3) b"
+    assert(explained(join) == Seq((8, 4, Some(0)), (8, 8, Some(4))))
+    withoutMemory(assert(explained(some) == Seq((8, 8, None))))
+  }
+
+  test("OPTIMIZE says how many filters had found something in the files that it replaced", InRest) {
+    val path = indexedFolder()
+    def optimize() =
+      spark.sql(s"OPTIMIZE parquet.`$path` FULL ZORDER BY (k) OPTIONS ('num-files' = '4')").head().getString(2)
+    for (n <- 1 to 3) assert(filesRead(table(path).where(s"id + k = ${2 * n}")) == 8)
+    assert(optimize().contains(" What 3 filters had found in the old files is forgotten. "))
+    assert(!optimize().contains("forgotten"))
+  }
+
+  test("CLEAR SKIPPING MEMORY forgets what filters found, and DESCRIBE DETAIL counts it") {
+    val path = indexedFolder()
+    def known = spark.sql(s"DESCRIBE DETAIL parquet.`$path`").head().getAs[Long]("rememberedFilters")
+    assertReads(first = 8, second = 1)(table(path).where("concat(name, k) LIKE '%1333'"))
+    assert(known == 1)
+    spark.sql(s"CLEAR SKIPPING MEMORY ON parquet.`$path`")
+    assert(known == 0 && filesRead(table(path).where("concat(name, k) LIKE '%1333'")) == 8)
   }
 }

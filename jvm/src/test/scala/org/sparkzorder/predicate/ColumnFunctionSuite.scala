@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Right => _, StartsWith => _, _}
+import org.apache.spark.sql.catalyst.expressions.{Right => _, StartsWith => StartsWithText, _}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
@@ -87,10 +87,8 @@ class ColumnFunctionSuite extends AnyFunSuite {
             steps += 1
             def number(v: Any) = v.asInstanceOf[Number].longValue
             val inside = values.filter(v => from.forall(number(_) <= number(v)) && to.forall(number(_) >= number(v)))
-            inside.map(v => number(f.eval(InternalRow(v)))).foldLeft(Long.MinValue) { (last, next) =>
-              assert(last <= next, s"$f in $zone")
-              next
-            }
+            val results = inside.map(v => number(f.eval(InternalRow(v))))
+            assert(results == results.sorted, s"$f in $zone")
         }
       }
     }
@@ -122,5 +120,72 @@ class ColumnFunctionSuite extends AnyFunSuite {
     assert(translated(EqualTo(left(2), text("a\u00e9"))).isInstanceOf[Within])
     assert(translated(EqualTo(Substring(s, Literal(2), Literal(2)), text("ab"))).isInstanceOf[Unknown])
     assert(translated(EqualTo(left(0), text(""))).isInstanceOf[Unknown])
+  }
+
+  /** Conditions on functions of strings. */
+  private final class StringTests(override protected val random: Random) extends Choices {
+    private val s = AttributeReference("s", StringType)()
+    private val n = AttributeReference("n", LongType)()
+    private val schema = new StructType().add("s", StringType).add("n", LongType)
+
+    /** Characters with more than one original in the other case, of several bytes, and broken ones. */
+    private val characters: Seq[Seq[Byte]] =
+      ("aAbkK\u212asS\u017f\u00df\ufb01fFiI\u0131\u0130  %07\u00e9\u03a3".map(_.toString) :+ "\ud83d\ude00")
+        .map(_.getBytes("UTF-8").toSeq) :+ Seq(0xe4.toByte)
+
+    private def string(): UTF8String =
+      UTF8String.fromBytes(Seq.fill(random.nextInt(6))(one(characters)).flatten.toArray)
+
+    private def function(): Expression = random.nextInt(9) match {
+      case 0     => StringTrim(s, None)
+      case 1     => StringTrimLeft(s, None)
+      case 2     => StringTrimRight(s, None)
+      case 3 | 4 => Upper(s)
+      case 5 | 6 => Lower(s)
+      case 7     => Cast(n, StringType)
+      case _     => Concat(one(Seq(Seq(text("a"), s), Seq(s, text("ba")), Seq(text("k"), s, text("k")))))
+    }
+
+    private def condition(f: Expression, seen: String): Expression = {
+      val start = seen.take(random.nextInt(seen.length + 1))
+      random.nextInt(8) match {
+        case 0 => StartsWithText(f, text(start))
+        case 1 => new Like(f, text(start.replaceAll("([\\\\%_])", "\\\\$1") + "%"))
+        case 2 => In(f, Seq(text(seen), text("b")))
+        case 3 => EqualNullSafe(f, text(seen))
+        case 4 => RLike(s, text("^" + one(Seq("a", "ab?", "k+", "K\\w", "f.", " *a", "S|a", "(a)"))))
+        case 5 => Not(EqualTo(f, text(seen)))
+        case _ => EqualTo(f, text(seen))
+      }
+    }
+
+    def compareOne(compared: ComparedOutcomes): Unit = {
+      def row() = InternalRow(if (random.nextInt(10) == 0) null else string(), random.nextInt(30).toLong - 5)
+      val models = Seq.fill(4)(ModelFile(schema, Seq.fill(1 + random.nextInt(3))(row())))
+      val f = function()
+      val bound = BindReferences.bindReference(f, Seq(s, n))
+      val seen = String.valueOf(bound.eval(one(models.flatMap(_.rows))))
+      compared.compare(condition(f, seen), Seq(s, n), models)
+      ()
+    }
+  }
+
+  test("the outcomes of tests of strings include those that Spark gives for the rows", InRest) {
+    val (compared, tests) = (new ComparedOutcomes, new StringTests(new Random(51L)))
+    (1 to 20000).foreach(_ => tests.compareOne(compared))
+    info(s"$compared")
+    assert(compared.used > 12000 && compared.skipped > compared.files / 4 && compared.thrown == 0)
+  }
+
+  test("the start of a regular expression") {
+    for (
+      (start, regexes) <- Seq(
+        "" -> Seq("^a{2}", "ab", "^a|b", "^\\Qa", "^(a)", "(?i)^a"),
+        "a" -> Seq("^ab*", "^a.b", "^a$", "^a\ud83d\ude00"),
+        "ab" -> Seq("^ab", "^abc?"),
+        "k0007" -> Seq("^k0007")
+      );
+      regex <- regexes
+    ) assert(RegexPrefix.of(regex) == start, regex)
   }
 }

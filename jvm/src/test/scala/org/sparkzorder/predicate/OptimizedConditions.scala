@@ -23,10 +23,7 @@ trait OptimizedConditions extends LocalSpark with PredicateHelper { this: Suite 
 
   protected val byName: AttributeReference => Either[Reason, Seq[String]] = RowOutcomes.byName
 
-  /**
-   * The conjuncts of the filter over a table of this schema; None when the optimizer knows that no
-   * row passes.
-   */
+  /** The conjuncts of the filter over a table of this schema. None if the optimizer knows that no row passes. */
   protected def conjuncts(schema: StructType, condition: String): Option[Seq[Expression]] = {
     val table = tables.getOrElseUpdate(schema, spark.read.schema(schema).parquet(folder.toString))
     val plan = table.where(condition).queryExecution.optimizedPlan

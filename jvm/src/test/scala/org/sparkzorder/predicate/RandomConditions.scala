@@ -9,10 +9,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.stats.{ColumnStats, FileStats}
 
-/**
- * Makes rows and conditions over columns of many types. Values come from small pools, so that they
- * are often equal, or at the ends of their types.
- */
+/** Makes rows and conditions over columns of many types. Values are often equal, or at the ends of their types. */
 final class RandomConditions(override protected val random: Random) extends Choices {
   import RandomConditions._
 
@@ -116,13 +113,12 @@ final class RandomConditions(override protected val random: Random) extends Choi
     case _           => of
   }
 
+  private def comparison(of: Expression)(value: Expression => Expression): Expression =
+    one(RandomConditions.comparisons)(of, value(of))
+
   private def leaf(): Expression = random.nextInt(25) match {
-    case 20 =>
-      val of = column()
-      one(RandomConditions.comparisons)(of, other(of))
-    case 21 =>
-      val of = choice(column())
-      one(RandomConditions.comparisons)(of, literal(of.dataType, 0.1))
+    case 20 => comparison(column())(other)
+    case 21 => comparison(choice(column()))(of => literal(of.dataType, 0.1))
     case 22 =>
       val of = choice(column())
       one(Seq(IsNull(of), IsNotNull(of), In(of, Seq.fill(2)(literal(of.dataType, 0.1)))))
@@ -178,13 +174,10 @@ object RandomConditions {
     (a, b) => Not(EqualTo(a, b))
   )
 
-  val schema: StructType = new StructType()
-    .add(
-      "i",
-      IntegerType
-    ).add("l", LongType).add("d", DoubleType).add("f", FloatType).add("s", StringType).add("b", BooleanType)
-    .add("dec", DecimalType(7, 2)).add("wide", DecimalType(25, 3)).add("day", DateType).add("bin", BinaryType)
-    .add("tiny", ByteType).add("st", new StructType().add("n", IntegerType).add("t", StringType))
+  val schema: StructType = StructType.fromDDL(
+    "i INT, l BIGINT, d DOUBLE, f FLOAT, s STRING, b BOOLEAN, dec DECIMAL(7, 2), wide DECIMAL(25, 3), day DATE, " +
+      "bin BINARY, tiny TINYINT, st STRUCT<n: INT, t: STRING>"
+  )
 
   private def text(values: String*): Seq[UTF8String] = values.map(UTF8String.fromString)
   private val maxFF = UTF8String.fromBytes(Array(0x61.toByte, 0xff.toByte, 0xff.toByte))

@@ -91,11 +91,9 @@ object RandomFunctions {
     Seq(TimestampType, TimestampType, TimestampType, TimestampNTZType, StringType, StringType)
 
   /** Zones whose clocks do something unusual, and a few others. */
-  val zones: Seq[String] =
-    ("UTC UTC +05:30 Europe/Berlin America/New_York America/Sao_Paulo America/St_Johns America/Havana " +
-      "America/Juneau Asia/Beirut Asia/Kolkata Asia/Manila Africa/Monrovia Australia/Lord_Howe Pacific/Apia").split(
-      ' '
-    ).toSeq
+  val zones: Seq[String] = ("UTC UTC +05:30 Europe/Berlin America/New_York America/Sao_Paulo America/St_Johns " +
+    "America/Havana America/Juneau Asia/Beirut Asia/Kolkata Asia/Manila Africa/Monrovia Australia/Lord_Howe " +
+    "Pacific/Apia").split(' ').toSeq
 
   val units: Seq[String] =
     "microsecond SECOND MINUTE HOUR DAY week MONTH mon quarter YEAR yyyy fortnight".split(' ').toSeq

@@ -7,10 +7,9 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 /** Makes functions of several columns of which ranges are known, and values near each other. */
-final class RandomRanges(random: Random) {
+final class RandomRanges(override protected val random: Random) extends Choices {
   private val functions = new RandomFunctions(random)
 
-  private def one[A](of: Seq[A]): A = of(random.nextInt(of.size))
   private def zone(): Option[String] = Some(one(RandomFunctions.zones))
 
   /** Values of a file: often near each other, and then a function may be monotone between them. */
@@ -68,84 +67,51 @@ final class RandomRanges(random: Random) {
   }
 
   private def integers(x: Expression, y: Expression): Seq[Expression] = {
-    val long = Cast(x, LongType, None, EvalMode.ANSI)
-    Seq(
-      new Add(x, y),
-      new Subtract(x, y),
-      new Subtract(y, x),
-      new Multiply(x, small(x.dataType)),
-      new Multiply(x, y),
-      new IntegralDivide(x, y),
-      new IntegralDivide(x, small(x.dataType)),
-      new Remainder(x, small(x.dataType)),
-      new Pmod(x, small(x.dataType)),
-      new UnaryMinus(x),
-      new Abs(x),
-      Cast(x, one(Seq(ByteType, ShortType, IntegerType, LongType, DoubleType, FloatType, DecimalType(9, 2)))),
-      new Round(x, Literal(-1)),
-      new UnixMillis(SecondsToTimestamp(long)),
+    def few() = small(x.dataType)
+    val types = Seq(ByteType, ShortType, IntegerType, LongType, DoubleType, FloatType, DecimalType(9, 2))
+    Seq[Expression](new Add(x, y), new Subtract(x, y), new Subtract(y, x)) ++
+      Seq(new Multiply(x, few()), new Multiply(x, y)) ++
+      Seq(new IntegralDivide(x, y), new IntegralDivide(x, few()), new Remainder(x, few()), new Pmod(x, few())) ++
+      Seq(new UnaryMinus(x), new Abs(x), Cast(x, one(types)), new Round(x, Literal(-1))) ++
+      Seq(new UnixMillis(SecondsToTimestamp(Cast(x, LongType, None, EvalMode.ANSI)))) :+
       DateFromUnixDate(Cast(x, IntegerType))
-    )
   }
 
   private def fractions(x: Expression, y: Expression): Seq[Expression] = {
     val double = Cast(x, DoubleType)
-    val wide = if (x.dataType == FloatType) double else x
-    Seq(
-      new Add(x, y),
-      new Subtract(y, x),
-      new Multiply(x, y),
-      new Divide(wide, if (x.dataType == FloatType) Cast(y, DoubleType) else y),
-      new Abs(x),
-      new Floor(wide),
-      new Ceil(wide),
-      new Round(x, Literal(1)),
-      new BRound(x, Literal(0)),
-      Cast(x, one(Seq(ByteType, IntegerType, LongType, DoubleType, FloatType, DecimalType(12, 1)))),
-      Sqrt(double),
-      Exp(double),
-      Log(double),
-      Log10(double),
-      Pow(double, Literal(one(Seq(2.0, 0.5, -1.0)))),
-      Signum(double)
-    )
+    val (wide, divisor) = if (x.dataType == FloatType) (double, Cast(y, DoubleType)) else (x, y)
+    val types = Seq(ByteType, IntegerType, LongType, DoubleType, FloatType, DecimalType(12, 1))
+    Seq[Expression](new Add(x, y), new Subtract(y, x), new Multiply(x, y), new Divide(wide, divisor), new Abs(x)) ++
+      Seq(new Floor(wide), new Ceil(wide), new Round(x, Literal(1)), new BRound(x, Literal(0)), Cast(x, one(types))) ++
+      Seq(Sqrt(double), Exp(double), Log(double), Log10(double)) ++
+      Seq(Pow(double, Literal(one(Seq(2.0, 0.5, -1.0)))), Signum(double))
   }
 
-  private def dates(x: Expression, y: Expression): Seq[Expression] = Seq(
-    LastDay(x),
-    AddMonths(x, Literal(one(Seq(0, 1, -1, 13, -120)))),
-    DateAddYMInterval(x, Literal(one(Seq(1, -7)), YearMonthIntervalType())),
-    DateAdd(x, Literal(random.nextInt(1000))),
-    DateDiff(x, y),
-    UnixDate(x),
-    Month(x),
-    Quarter(x),
-    DayOfMonth(x),
-    Year(x),
-    Cast(x, StringType),
-    Cast(x, TimestampType, zone())
-  )
+  private def dates(x: Expression, y: Expression): Seq[Expression] = {
+    val months = Literal(one(Seq(0, 1, -1, 13, -120)))
+    val years = Literal(one(Seq(1, -7)), YearMonthIntervalType())
+    val days = Literal(random.nextInt(1000))
+    Seq[Expression](LastDay(x), AddMonths(x, months), DateAddYMInterval(x, years), DateAdd(x, days)) ++
+      Seq(DateDiff(x, y), UnixDate(x), Month(x), Quarter(x), DayOfMonth(x), Year(x)) ++
+      Seq(Cast(x, StringType), Cast(x, TimestampType, zone()))
+  }
 
-  private def instants(x: Expression): Seq[Expression] = Seq(
-    UnixSeconds(x),
-    UnixMicros(x),
-    Cast(x, LongType),
-    Cast(x, DoubleType),
-    Cast(x, DateType, zone()),
-    DateFormatClass(x, text(one(Seq("yyyy-MM", "yyyy-MM-dd", "yyyyMMdd HH", "dd.MM"))), zone()),
-    FromUTCTimestamp(x, text(one(RandomFunctions.zones ++ Seq("PST", "+8:00", "GMT+5:30", "nowhere")))),
-    TimestampAddInterval(
-      x,
-      Literal(one(Seq(1L, -3600000000L, 86400000000L, -40L * 86400000000L)), DayTimeIntervalType()),
-      zone()
-    ),
-    TimestampAddInterval(
-      x,
-      Literal(new CalendarInterval(one(Seq(0, 1)), one(Seq(0, -3)), 1000L), CalendarIntervalType),
-      zone()
-    ),
-    TimestampAddYMInterval(x, Literal(one(Seq(1, -5)), YearMonthIntervalType()), zone())
-  )
+  private def instants(x: Expression): Seq[Expression] =
+    Seq[Expression](UnixSeconds(x), UnixMicros(x), Cast(x, LongType), Cast(x, DoubleType)) ++ Seq(
+      Cast(x, DateType, zone()),
+      DateFormatClass(x, text(one(Seq("yyyy-MM", "yyyy-MM-dd", "yyyyMMdd HH", "dd.MM"))), zone()),
+      FromUTCTimestamp(x, text(one(RandomFunctions.zones ++ Seq("PST", "+8:00", "GMT+5:30", "nowhere")))),
+      TimestampAddInterval(x, Literal(one(intervals), DayTimeIntervalType()), zone()),
+      TimestampAddInterval(
+        x,
+        Literal(new CalendarInterval(one(Seq(0, 1)), one(Seq(0, -3)), 1000L), CalendarIntervalType),
+        zone()
+      ),
+      TimestampAddYMInterval(x, Literal(one(Seq(1, -5)), YearMonthIntervalType()), zone())
+    )
+
+  /** Intervals in microseconds. */
+  private val intervals = Seq(1L, -3600000000L, 86400000000L, -40L * 86400000000L)
 
   private def text(s: String) = Literal(UTF8String.fromString(s), StringType)
 }

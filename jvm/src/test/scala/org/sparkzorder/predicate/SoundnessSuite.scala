@@ -2,17 +2,16 @@ package org.sparkzorder.predicate
 
 import scala.util.Random
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BindReferences, Expression}
+import org.apache.spark.sql.types.{LongType, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
 import org.sparkzorder.membership.MembershipKind
-import org.sparkzorder.stats.{FileStats, IndexableColumns, IndexedColumns, StatsCollector}
+import org.sparkzorder.stats.{FileStats, IndexableColumns, IndexedColumns, OrderedValue, StatsCollector}
 
-/**
- * Compares Spark's own evaluation of a condition, row by row, with the outcomes of the file's
- * statistics.
- */
+/** Compares Spark's own evaluation of a condition, row by row, with the outcomes of the file's statistics. */
 class SoundnessSuite extends AnyFunSuite {
   import RowOutcomes.byName
 
@@ -23,27 +22,29 @@ class SoundnessSuite extends AnyFunSuite {
     outcomes.foldLeft(0)(_ | _)
   }
 
-  private def check(seed: Long, cases: Int)(files: RandomConditions => Seq[(ModelFile, FileStats)])(
+  /** Random conditions over these files, as predicates and bound to their rows, 40 over each set of files. */
+  private def check(random: Random, cases: Int)(files: RandomConditions => Seq[(ModelFile, FileStats)])(
+      verdict: (Expression, StatsPredicate, Expression, Seq[ModelFile], ModelTable) => Unit
+  ): Unit = (0 until cases by 40).foreach { _ =>
+    val model = new RandomConditions(random)
+    val some = files(model)
+    val table = new ModelTable(some.map(_._2))
+    (1 to 40).foreach { _ =>
+      val condition = model.condition(random.nextInt(4))
+      val bound = BindReferences.bindReference(condition, model.attributes)
+      verdict(condition, CatalystTranslator.translate(condition, byName), bound, some.map(_._1), table)
+    }
+  }
+
+  /** The same, with the outcomes of each file's rows and of its statistics. */
+  private def checkMasks(seed: Long, cases: Int)(files: RandomConditions => Seq[(ModelFile, FileStats)])(
       verdict: (Expression, StatsPredicate, ModelFile, Int, Int) => Unit
-  ): Unit = {
-    val random = new Random(seed)
-    var done = 0
-    while (done < cases) {
-      val model = new RandomConditions(random)
-      val some = files(model)
-      val table = new ModelTable(some.map(_._2))
-      (1 to 40).foreach { _ =>
-        val condition = model.condition(random.nextInt(4))
-        val predicate = CatalystTranslator.translate(condition, byName)
-        val bound = BindReferences.bindReference(condition, model.attributes)
-        val masks = Evaluation.outcomes(predicate, table)
-        some.map(_._1).zip(masks).foreach { case (file, mask) =>
-          verdict(condition, predicate, file, real(bound, file), mask.toInt)
-        }
-        val kept = Evaluation.keep(predicate, table)
-        masks.indices.foreach(i => assert(kept.get(i) == ((masks(i) & Outcomes.True) != 0)))
-        done += 1
-      }
+  ): Unit = check(new Random(seed), cases)(files) { (condition, predicate, bound, models, table) =>
+    val masks = Evaluation.outcomes(predicate, table)
+    val kept = Evaluation.keep(predicate, table)
+    masks.indices.foreach { i =>
+      verdict(condition, predicate, models(i), real(bound, models(i)), masks(i).toInt)
+      assert(kept.get(i) == ((masks(i) & Outcomes.True) != 0))
     }
   }
 
@@ -60,7 +61,7 @@ class SoundnessSuite extends AnyFunSuite {
     ) {
       var skipped = 0
       var some = 0
-      check(seed = 42L, cases) { model =>
+      checkMasks(seed = 42L, cases) { model =>
         Seq.fill(12)(model.file()).flatMap(f => Seq(f -> f.exact, f -> model.weaker(f.exact)))
       } { (condition, predicate, file, rows, mask) =>
         if ((rows & ~mask) != 0) fail(s"rows $rows, statistics $mask: ${show(condition, predicate, file)}")
@@ -73,7 +74,7 @@ class SoundnessSuite extends AnyFunSuite {
 
   test("a file whose rows are all the same has exactly the outcomes of its row", InRest) {
     var exact = 0
-    check(seed = 43L, cases = 8000)(model => Seq.fill(10)(model.constantFile()).map(f => f -> f.exact)) {
+    checkMasks(seed = 43L, cases = 8000)(model => Seq.fill(10)(model.constantFile()).map(f => f -> f.exact)) {
       (condition, predicate, file, rows, mask) =>
         if (predicate.reasons.isEmpty && !isRange(predicate)) {
           if (rows != mask) fail(s"rows $rows, statistics $mask: ${show(condition, predicate, file)}")
@@ -87,27 +88,20 @@ class SoundnessSuite extends AnyFunSuite {
   test("the values of columns rule out no file with a row for which a condition is true", InRest) {
     val random = new Random(44L)
     var (byBounds, byMembers) = (0, 0)
-    (1 to 400).foreach { _ =>
-      val model = new RandomConditions(random)
-      val files = Seq.fill(12)(model.file()).flatMap { f =>
+    check(random, cases = 16000) { model =>
+      Seq.fill(12)(model.file()).flatMap { f =>
         val known = withMembers(f, random)
         Seq(f -> known, f -> model.weaker(known))
       }
-      val table = new ModelTable(files.map(_._2))
-      (1 to 40).foreach { _ =>
-        val condition = model.condition(random.nextInt(4))
-        val predicate = CatalystTranslator.translate(condition, byName)
-        val bound = BindReferences.bindReference(condition, model.attributes)
-        val kept = Evaluation.keep(predicate, table)
-        val having = MembershipEvaluation.keep(predicate, table, kept)
-        files.indices.foreach { i =>
-          val file = files(i)._1
-          assert(!having.get(i) || kept.get(i))
-          if (!having.get(i) && (real(bound, file) & Outcomes.True) != 0) fail(show(condition, predicate, file))
-        }
-        byBounds += files.size - kept.cardinality
-        byMembers += kept.cardinality - having.cardinality
+    } { (condition, predicate, bound, models, table) =>
+      val kept = Evaluation.keep(predicate, table)
+      val having = MembershipEvaluation.keep(predicate, table, kept)
+      models.zipWithIndex.foreach { case (file, i) =>
+        assert(!having.get(i) || kept.get(i))
+        if (!having.get(i) && (real(bound, file) & Outcomes.True) != 0) fail(show(condition, predicate, file))
       }
+      byBounds += models.size - kept.cardinality
+      byMembers += kept.cardinality - having.cardinality
     }
     info(s"$byBounds files skipped by bounds, $byMembers more by values")
     assert(byMembers > 2000)
@@ -121,6 +115,45 @@ class SoundnessSuite extends AnyFunSuite {
     val collector = new StatsCollector(file.schema, IndexedColumns(keys, kinds.toMap))
     file.rows.foreach(collector.add)
     file.exact.copy(members = collector.result().members)
+  }
+
+  test("a row for which the predicate is true has a value in each range", InRest) {
+    def value(row: InternalRow, schema: StructType, path: Seq[String]): Any = {
+      val i = schema.fieldIndex(path.head)
+      if (row.isNullAt(i)) null
+      else schema(i).dataType match {
+        case s: StructType if path.size > 1 => value(row.getStruct(i, s.size), s, path.tail)
+        case dt                             => row.get(i, dt)
+      }
+    }
+    var ranges = 0
+    check(new Random(44), cases = 8000)(model => Seq.fill(10)(model.file()).map(f => f -> f.exact)) {
+      (condition, predicate, bound, models, _) =>
+        val found = ValueRanges.of(predicate)
+        for (file <- models; row <- file.rows if bound.eval(row) == true; (column, range) <- found) {
+          ranges += 1
+          val v = value(row, file.schema, column.path)
+          def shown = s"$condition as $predicate: $row is not in $range of $column"
+          if (v == null) assert(range.low.isEmpty, shown)
+          else {
+            val encoded = Value.of(column.dataType, v)
+            assert(range.low.forall(Value.ordering.lteq(_, encoded)), shown)
+            assert(range.high.forall(Value.ordering.lteq(encoded, _)), shown)
+          }
+        }
+    }
+    assert(ranges > 2000)
+  }
+
+  test("conjunctions narrow ranges, disjunctions widen them") {
+    val (a, b) = (Column(Seq("a"), LongType), Column(Seq("b"), LongType))
+    def is(c: Column, op: Operator, v: Long) = Comparison(c, op, LongValue(v))
+    val both = And(And(is(a, Operator.Greater, 3), is(a, Operator.Less, 9)), is(a, Operator.GreaterOrEqual, 1))
+    assert(ValueRanges.of(both) == Map(a -> ValueRange(Some(LongValue(3)), Some(LongValue(9)))))
+    val either = Or(And(is(a, Operator.Equal, 3), is(b, Operator.Equal, 1)), is(a, Operator.Equal, 7))
+    assert(ValueRanges.of(either) == Map(a -> ValueRange(Some(LongValue(3)), Some(LongValue(7)))))
+    assert(ValueRanges.of(Not(is(a, Operator.Equal, 3))).isEmpty)
+    assert(OrderedValue.ofDouble(Double.NaN) > OrderedValue.ofDouble(Double.PositiveInfinity))
   }
 
   test("equal conditions of two plans are equal predicates") {

@@ -1,29 +1,16 @@
 package org.sparkzorder.progress
 
 import org.scalacheck.Gen
-import org.scalatest.funsuite.AnyFunSuite
-import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-class StatementProgressSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+import org.sparkzorder.PropertySuite
 
-  /** A clock that a test moves, in milliseconds. */
-  private final class Time {
-    var millis = 0L
-    def nanos: () => Long = () => millis * 1000000
-  }
-
-  test("files count where bytes are not counted") {
-    val progress = new StatementProgress("VACUUM", "t")
-    progress.enter(Phase.Deleting, until = 1, files = 4)
-    progress.done(Phase.Deleting, files = 1)
-    val shown = progress.snapshot
-    assert((shown.step, shown.files, shown.totalFiles, shown.fraction) == (("deleting files", 1L, 4L, 0.25)))
-  }
-
-  test("bytes tell the share of a phase, and the phase has its share of the statement") {
+class StatementProgressSuite extends PropertySuite(10) {
+  test("bytes tell the share of a phase, which has its share of the statement, and another phase's are dropped") {
     val progress = new StatementProgress("OPTIMIZE", "t")
     progress.enter(Phase.Footers, until = 0.05, files = 2)
     progress.enter(Phase.Rewriting, until = 1, files = 3, bytes = 1000)
+    progress.done(Phase.Moving, files = 3, bytes = 1000)
+    assert(progress.snapshot.fraction == 0.05 && progress.snapshot.files == 0)
     progress.done(Phase.Rewriting, files = 0, bytes = 500)
     assert(progress.snapshot.fraction == 0.05 + 0.95 / 2)
     assert(progress.snapshot.bytes == 500)
@@ -44,22 +31,17 @@ class StatementProgressSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(math.abs(progress.snapshot.fraction - (0.05 + 0.93 / 2)) < 1e-9)
   }
 
-  test("what another phase counts is dropped") {
-    val progress = new StatementProgress("OPTIMIZE", "t")
-    progress.enter(Phase.Rewriting, until = 1, files = 3, bytes = 1000)
-    progress.done(Phase.Moving, files = 3, bytes = 1000)
-    assert(progress.snapshot.fraction == 0 && progress.snapshot.files == 0)
-  }
-
-  test("the time left is that of the phase at its speed, and unknown at first") {
-    val time = new Time
-    val progress = new StatementProgress("VACUUM", "t", time.nanos)
-    time.millis = 10000
+  test("files count where bytes are not counted, and the time left is that of the phase at its speed") {
+    var millis = 0L
+    val progress = new StatementProgress("VACUUM", "t", () => millis * 1000000)
+    millis = 10000
     progress.enter(Phase.Deleting, until = 1, files = 4)
     progress.done(Phase.Deleting, files = 1)
-    time.millis += 900
-    assert(progress.snapshot.millisLeft.isEmpty)
-    time.millis += 1100
+    millis += 900
+    val shown = progress.snapshot
+    assert((shown.step, shown.files, shown.totalFiles, shown.fraction) == (("deleting files", 1L, 4L, 0.25)))
+    assert(shown.millisLeft.isEmpty)
+    millis += 1100
     assert(progress.snapshot.millisLeft.contains(6000L))
     assert(progress.snapshot.millis == 12000)
   }

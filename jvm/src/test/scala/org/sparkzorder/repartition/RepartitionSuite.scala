@@ -21,13 +21,11 @@ import org.sparkzorder.{InRest, LocalSpark}
 import org.sparkzorder.implicits._
 
 class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPlanHelper {
-
   /** There are so few rows that the sample is all of them. */
   private def grid: DataFrame =
     spark.range(0, 1024, 1, 3).selectExpr("id", "id * 2741 % 32 as a", "id * 2741 % 1024 div 32 as b")
 
   private def partitions(df: DataFrame): Seq[Seq[Row]] = df.rdd.glom().collect().map(_.toSeq).toSeq
-
   private def plan(df: DataFrame): SparkPlan = df.asInstanceOf[Dataset[Row]].queryExecution.executedPlan
 
   private def bag(rows: Seq[Row]): Seq[String] = rows.map { row =>
@@ -95,17 +93,14 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     val found = partitions(rows.repartitionByZOrderRange(8, col("v")))
     assert(found.length == 8 && found.flatten.length == 8000)
     assert(found.forall(p => p.length > 300 && p.length < 2000), found.map(_.length))
-    // Rows that are equal in all columns stay together: the partition of a row depends only on its
-    // values.
+    // Rows that are equal in all columns stay together: the partition of a row depends only on its values.
     val same = partitions(rows.select(lit(1).as("c"), col("v")).repartitionByZOrderRange(8, col("v")))
     assert(same.count(_.exists(_.getLong(1) == 5)) == 1)
   }
 
   test("the partition of a row depends on its values, not on the order of the rows", InRest) {
-    // There are so few rows that the sample is all of them.
-    def placed(ids: DataFrame) = partitions(
-      ids.selectExpr("id", "id * 2741 % 37 as a").repartitionByHilbertRange(9, col("a"), col("id"))
-    )
+    def placed(ids: DataFrame) =
+      partitions(ids.selectExpr("id", "id * 2741 % 37 as a").repartitionByHilbertRange(9, col("a"), col("id")))
     assert(placed(spark.range(0, 1500, 1, 3).toDF()) == placed(spark.range(1499, -1, -1, 2).toDF()))
   }
 
@@ -118,20 +113,11 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
       "named_struct('x', id % 10, 'y', concat('A', id)) s", "concat('B', id % 20) collate UNICODE_CI ci"
     )
     val expected = bag(rows.collect().toSeq)
-    for (
-      keys <- Seq(
-        Seq("b", "d9", "d38"),
-        Seq("str", "bin", "d"),
-        Seq("ts", "flag", "f"),
-        Seq("s.x", "s.y", "ci"),
-        Seq("flag"),
-        Seq("id", "b", "d9", "d38", "str", "bin", "d", "ts")
-      );
-      (_, call) <- curves
-    ) {
-      val found = partitions(call(rows, 5, keys.map(col)))
-      assert(found.length == 5, keys)
-      assert(bag(found.flatten) == expected, keys)
+    val keys = Seq("b d9 d38", "str bin d", "ts flag f", "s.x s.y ci", "flag", "id b d9 d38 str bin d ts")
+    for (of <- keys.map(_.split(' ').toSeq); (_, call) <- curves) {
+      val found = partitions(call(rows, 5, of.map(col)))
+      assert(found.length == 5, of)
+      assert(bag(found.flatten) == expected, of)
     }
     val computed = partitions(rows.repartitionByZOrderRange(5, year(col("d")), upper(col("str"))))
     assert(bag(computed.flatten) == expected)
@@ -166,18 +152,15 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     checked()
     spark.catalog.uncacheTable("t")
     val clustered = spark.table("t").repartitionByZOrderRange(6, col("a"), col("b"))
-    val joined = clustered.as("x").join(clustered.as("y"), col("x.id") === col("y.id")).count()
-    assert(joined == 1024)
+    assert(clustered.as("x").join(clustered.as("y"), col("x.id") === col("y.id")).count() == 1024)
     assert(clustered.union(clustered).count() == 2048)
     val kept = clustered.cache()
     assert(kept.rdd.getNumPartitions == 6 && bag(kept.collect().toSeq) == expected)
     kept.unpersist()
     val filtered = partitions(clustered.filter("a > 25").select("b"))
     assert(filtered.length == 6 && filtered.flatten.length == 6 * 32)
-    val correlated = spark.sql(
-      "SELECT count(*) FROM t WHERE EXISTS (SELECT /*+ ZORDER(3, id) */ id FROM t u WHERE u.a = t.b AND u.b = t.a)"
-    )
-    assert(correlated.head().getLong(0) == 1024)
+    val exists = "EXISTS (SELECT /*+ ZORDER(3, id) */ id FROM t u WHERE u.a = t.b AND u.b = t.a)"
+    assert(spark.sql(s"SELECT count(*) FROM t WHERE $exists").head().getLong(0) == 1024)
     assert(spark.sql("SELECT /*+ ZORDER(4, n) */ a, count(*) AS n FROM t GROUP BY a").collect().length == 32)
   }
 
@@ -196,9 +179,8 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
   }
 
   test("a hint of Spark that undoes ours is warned of") {
-    for (
-      undoes <- Seq("REPARTITION(5)", "REPARTITION(id)", "COALESCE(1)", "REBALANCE"); curve <- Seq("ZORDER", "hilbert")
-    ) {
+    val others = Seq("REPARTITION(5)", "REPARTITION(id)", "COALESCE(1)", "REBALANCE")
+    for (undoes <- others; curve <- Seq("ZORDER", "hilbert")) {
       val Seq(warning) = warnings(s"SELECT /*+ $undoes, $curve(3, id) */ * FROM range(9)"): @unchecked
       assert(warning.contains(s"The hint $curve does nothing here"))
       assert(warnings(s"SELECT /*+ $curve(3, id), $undoes */ * FROM range(9)").isEmpty)
@@ -241,5 +223,47 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
       assert(condition(grid.repartitionByZOrderRange(4, wrong)) == "ZORDER_INVALID_HINT.PARAMETER", wrong)
     val stream = spark.readStream.format("rate").load()
     assert(condition(stream.repartitionByZOrderRange(4, col("value"))) == "ZORDER_INVALID_HINT.ON_STREAM")
+  }
+
+  /** The sample of a task's rows, after it was serialized. */
+  private def drawn(task: Int, capacity: Int, rows: Seq[Long]): SampledKeys = {
+    val keys = new SampledKeys(task, capacity)
+    rows.foreach(v => keys.add(() => IndexedSeq(if (v % 7 == 0) null else v)))
+    PlanBytes.read[SampledKeys](PlanBytes.write(keys))
+  }
+
+  private def values(keys: SampledKeys, wanted: Int): Seq[Any] = {
+    val sample = keys.sample(wanted, Seq(true))
+    (0 until sample.rows).map(sample.key(_).head)
+  }
+
+  test("if there are few rows, all of them are the sample") {
+    val all = drawn(0, 100, Nil).merge(drawn(1, 100, 1L to 50)).merge(drawn(2, 100, 51L to 60))
+    val expected = (1L to 60).map(v => if (v % 7 == 0) null else v)
+    assert(values(all, 1000).toSet == expected.toSet && values(all, 1000).length == 60)
+    assert(values(drawn(0, 100, Nil), 1000) == Nil)
+  }
+
+  test("the order in which tasks are merged does not matter") {
+    def task(i: Int) = drawn(i, 100, i * 1000L until (i + 1) * 1000L)
+    val forth = (0 until 9).map(task).reduceLeft(_ merge _)
+    val back = (0 until 9).reverse.map(task).reduceLeft(_ merge _)
+    assert(values(forth, 500) == values(back, 500))
+  }
+
+  test("every row is equally likely, also in tasks that have seen more rows than they can keep") {
+    // One task has nine tenths of the rows, and can keep a ninth of its share of the sample.
+    val all = drawn(0, 1000, 0L until 90000).merge(drawn(1, 1000, 90000L until 100000))
+    val known = values(all, 10000).collect { case v: Long => v }
+    assert(math.abs(known.length - 10000 * 6 / 7) < 400)
+    val large = known.count(_ < 90000).toDouble / known.length
+    assert(math.abs(large - 0.9) < 0.01)
+    // The position in a task does not matter either: the mean of the sampled numbers is that of all numbers.
+    assert(math.abs(known.sum.toDouble / known.length - 50000) < 2500)
+  }
+
+  test("many small tasks are sampled at the same rate") {
+    val all = (0 until 3000).map(i => drawn(i, 64, i * 3L until i * 3L + 3)).reduceLeft(_ merge _)
+    assert(math.abs(values(all, 900).length - 900) < 120)
   }
 }

@@ -35,7 +35,7 @@ class FreshLookSuite extends AnyFunSuite {
   for (
     (name, storage) <- Seq("a local disk" -> ((_: Unit) => local), "other storage" -> ((_: Unit) => new Remote(local)))
   ) {
-    test(s"on $name, what has another length or time or is gone has changed, and nothing else") {
+    test(s"on $name, what has another length or time or is gone, as with its folder, has changed, and nothing else") {
       withFiles(2100) { (_, files) =>
         val fs = storage(())
         assert(changed(fs, files, files.size).isEmpty)
@@ -47,9 +47,6 @@ class FreshLookSuite extends AnyFunSuite {
         assert(changed(fs, files.take(3), files.size).isEmpty)
         assert(lookingAt(fs).changedOf(files).map(_.getPath).toSet == Set(3, 700, 2099).map(files(_).getPath))
       }
-    }
-
-    test(s"on $name, all files of a folder that is gone have changed") {
       withFiles(5) { (dir, files) =>
         local.delete(dir, true)
         assert(changed(storage(()), files, files.size) == files.map(_.getPath).toSet)
@@ -83,7 +80,6 @@ class FreshLookSuite extends AnyFunSuite {
 }
 
 private object FreshLookSuite {
-
   /** Not a local disk by its class, and counts what it is asked. */
   class Remote(fs: LocalFileSystem) extends FilterFileSystem(fs) {
     val listings = new AtomicInteger

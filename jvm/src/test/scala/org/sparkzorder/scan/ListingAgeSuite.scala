@@ -10,35 +10,26 @@ import org.sparkzorder.commit.{FileMeta, MemoryFs, MemoryOps, OutputFile, Record
 import org.sparkzorder.commit.log.TableState
 
 class ListingAgeSuite extends AnyFunSuite {
-
   private def optimized(there: Seq[String], gone: Seq[String], time: Long = 0L): Traces =
     Traces(there, gone, isNew = true, time)
 
-  private def isStale(listed: Set[String], operations: Traces*): Option[Boolean] =
-    ListingAge.isStale(listed, operations.iterator.map(t => new PastOperation(t.begun, () => t)))
+  private def judged(listed: Set[String], isAll: Boolean = true, isOne: Boolean = true)(operations: Traces*) =
+    ListingAge.isStale(listed, operations.iterator.map(t => new PastOperation(t.begun, () => t)), isAll, isOne)
 
   private val first = optimized(Seq("b1", "b2"), Seq("a1", "a2"))
   private val (p1, p2) = (optimized(Seq("p=1/b"), Seq("p=1/a"), 1000L), optimized(Seq("p=2/b"), Seq("p=2/a"), 2000L))
   // Hours after the first.
   private val later = p2.copy(begun = 1001L + ListingAge.LongestListing)
   private val undone = Traces(Seq("a1", "a2"), Seq("b1", "b2"), isNew = false, 5L)
-  private val cycle = Seq(
-    Traces(Seq("a"), Seq("c"), isNew = false, 0L),
-    optimized(Seq("c"), Seq("b")),
-    optimized(Seq("b"), Seq("a"))
-  )
+  private val cycle =
+    Seq(Traces(Seq("a"), Seq("c"), isNew = false, 0L), optimized(Seq("c"), Seq("b")), optimized(Seq("b"), Seq("a")))
 
   /** Listed files, operations, newest first, and whether the listing is stale, if that is known. */
   private val cases: Seq[(String, Seq[(String, Seq[Traces], Option[Boolean])])] = Seq(
-    "a listing with an operation's new files and without its old ones is of after it" -> Seq(
-      ("b1 b2", Seq(first), Some(false)),
-      ("b1 b2 added", Seq(first), Some(false)),
-      ("a1 a2", Seq(first), Some(true)),
-      ("b1", Seq(first), Some(true)),
-      ("a2 b1 b2", Seq(first), Some(true)),
-      ("p=1/x", Seq(first), None),
-      ("", Seq(first), None)
-    ),
+    "a listing with an operation's new files and without its old ones is of after it" ->
+      (Seq("b1 b2", "b1 b2 added").map((_, Seq(first), Some(false))) ++
+        Seq("a1 a2", "b1", "a2 b1 b2").map((_, Seq(first), Some(true))) ++
+        Seq("p=1/x", "").map((_, Seq(first), None))),
     "an operation in other folders says nothing, the one before it does" -> Seq(
       ("p=1/b", Seq(p2, p1), Some(false)),
       ("p=1/a", Seq(p2, p1), Some(true)),
@@ -60,20 +51,14 @@ class ListingAgeSuite extends AnyFunSuite {
 
   for ((name, examples) <- cases) test(name) {
     examples.foreach { case (listed, operations, stale) =>
-      assert(isStale(listed.split(' ').filter(_.nonEmpty).toSet, operations: _*) == stale, listed)
+      assert(judged(listed.split(' ').filter(_.nonEmpty).toSet)(operations: _*) == stale, listed)
     }
   }
-
-  private def judged(listed: Set[String], isAll: Boolean, isOne: Boolean = true)(operations: Traces*) =
-    ListingAge.isStale(listed, operations.iterator.map(t => new PastOperation(t.begun, () => t)), isAll, isOne)
 
   test("with older operations in the time of the listing, only one that is surely older or younger is judged") {
     assert(judged(Set("p=2/b", "p=3/x"), isAll = false)(p2).isEmpty)
     assert(judged(Set("p=2/a"), isAll = false)(p2).contains(true))
     assert(judged(Set("p=1/a", "p=2/b"), isAll = false)(later, p1).contains(false))
-  }
-
-  test("partitions may have been listed at different times, so the youngest does not tell how old the others are") {
     for (isAll <- Seq(true, false)) {
       def ofSome(listed: String*) = judged(listed.toSet, isAll, isOne = false)(later, p1)
       assert(ofSome("p=1/a", "p=2/b").contains(true) && ofSome("p=1/b", "p=2/a").contains(true))
@@ -97,22 +82,18 @@ class ListingAgeSuite extends AnyFunSuite {
 
   test("an operation began before its record was written at its end, and before it was written anew by a VACUUM") {
     for (state <- Seq("json", "vacuumed")) {
+      def begun(time: Long, timestamp: Long) = past(s"_v0000000001-300ms.$state", time, timestamp).traces().begun
       // A disk keeps the time of the commit point.
-      assert(past(s"_v0000000001-300ms.$state", time = 5000L, timestamp = 4990L).traces().begun == 4700L)
+      assert(begun(time = 5000L, timestamp = 4990L) == 4700L)
       // A store has the time of the end, or of the VACUUM.
-      assert(past(s"_v0000000001-300ms.$state", time = 5300L, timestamp = 4990L).traces().begun == 4990L)
-      assert(past(s"_v0000000001-300ms.$state", time = 90000L, timestamp = 4990L).traces().begun == 4990L)
+      assert(begun(time = 5300L, timestamp = 4990L) == 4990L && begun(time = 90000L, timestamp = 4990L) == 4990L)
       // The driver's clock may be ahead of the store's.
-      assert(past(s"_v0000000001-300ms.$state", time = 5300L, timestamp = 7000L).traces().begun == 5000L)
+      assert(begun(time = 5300L, timestamp = 7000L) == 5000L)
     }
     val metrics = Map(Record.PublishMillis -> "300")
     assert(past("_v0000000001.json", time = 5300L, timestamp = 7000L, metrics).traces().begun == 5000L)
-  }
-
-  test("a record without the time of publishing in its name was written at the end of the operation") {
-    assert(past("_v0000000001-300ms.json", time = 5000L, timestamp = 4990L).endTime == 5300L)
-    assert(past("_v0000000001.json", time = 5000L, timestamp = 4990L).endTime == 5000L)
-    assert(past("_v0000000001-op.undone", time = 5000L, timestamp = 4990L).endTime == 5000L)
+    for ((name, end) <- Seq("-300ms.json" -> 5300L, ".json" -> 5000L, "-op.undone" -> 5000L))
+      assert(past(s"_v0000000001$name", time = 5000L, timestamp = 4990L).endTime == end, name)
   }
 
   test("listings of folders one after the other, over random histories") {
@@ -135,7 +116,6 @@ class ListingAgeSuite extends AnyFunSuite {
 
 private object ListingAgeSuite {
   private val Folders = Seq("p=1", "p=2", "p=3")
-
   def folder(file: String): String = file.takeWhile(_ != '/')
 
   /** Operations that exchange files step by step, and listings that look at a folder now and then at another. */

@@ -15,7 +15,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.{InRest, LocalSpark}
 
-/** The local disk as if it were a server: it says what it was asked for. No `RawLocalFileSystem`, beside which we ask Java. */
+/** The local disk as if it were a server, not a `RawLocalFileSystem`: it says what it was asked for. */
 final class AskedFs extends FilterFileSystem(new AskedFs.Disk) {
   override def getScheme: String = fs.getScheme
   override def getFileStatus(f: Path): FileStatus = { AskedFs.paths.add(f.toUri.getPath); super.getFileStatus(f) }
@@ -32,7 +32,6 @@ object AskedFs {
 }
 
 object NamedFilesSuite {
-
   /** Pairs of folders to compare. Set the system property for a longer run. */
   val Pairs: Int = Integer.getInteger("zorder.named.pairs", 6)
 
@@ -46,7 +45,6 @@ object NamedFilesSuite {
 }
 
 class NamedFilesSuite extends AnyFunSuite with LocalSpark {
-
   override protected def settings: Map[String, String] =
     super.settings + ("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
 
@@ -106,13 +104,9 @@ class NamedFilesSuite extends AnyFunSuite with LocalSpark {
     val random = new Random(11)
     val patterns =
       Seq("*", "*/*", "*/*/*", "*.parquet", "part-*", "_*", "{_,p,.}*", "p=*", "[_p]*/*", ".*", "_SUCCESS", "")
-    val options = Seq(
-      Map.empty[String, String],
-      Map("pathGlobFilter" -> "*.parquet"),
-      Map("pathGlobFilter" -> "_*"),
-      Map("recursiveFileLookup" -> "true"),
-      Map("basePath" -> "")
-    )
+    val globs = Seq("*.parquet", "_*").map(glob => Map("pathGlobFilter" -> glob))
+    val options =
+      Map.empty[String, String] +: (globs ++ Seq(Map("recursiveFileLookup" -> "true"), Map("basePath" -> "")))
     val seen = for {
       i <- 1 to NamedFilesSuite.Pairs
       (indexed, bare) = twins(s"twins-$i", random, odd = i % 4)
@@ -134,13 +128,9 @@ class NamedFilesSuite extends AnyFunSuite with LocalSpark {
   test("a named file that is gone is refused, and not one that no listing has") {
     val indexed = twins("gone", new Random(3), odd = 0)._1
     val data = indexed.listFiles.filter(_.getName.startsWith("part-")).head
-    for (
-      (gone, options, isRefused) <- Seq(
-        (new File(indexed, "_SUCCESS"), Map.empty[String, String], false),
-        (data, Map("pathGlobFilter" -> "*.orc"), false),
-        (data, Map("pathGlobFilter" -> "part-*"), true)
-      )
-    ) {
+    val globs = Seq("*.orc" -> false, "part-*" -> true)
+    val cases = globs.map { case (glob, isRefused) => (data, Map("pathGlobFilter" -> glob), isRefused) }
+    for ((gone, options, isRefused) <- cases :+ ((new File(indexed, "_SUCCESS"), Map.empty[String, String], false))) {
       val all = indexed.listFiles.filter(f => f.isFile || f.getName == "p=1").map(_.getPath)
       val rows = spark.read.options(options).schema("id BIGINT").parquet(all.toSeq: _*)
       val away = new File(dir, "away")
@@ -150,10 +140,7 @@ class NamedFilesSuite extends AnyFunSuite with LocalSpark {
         case _                  =>
       }
       val error = Try(rows.where("id >= 0").count()).failed.toOption
-      assert(
-        error.exists(_.toString.contains("ZORDER_FILES_REPLACED")) == isRefused && error.isDefined == isRefused,
-        error
-      )
+      assert(error.isDefined == isRefused && error.forall(_.toString.contains("ZORDER_FILES_REPLACED")), error)
       assert(away.renameTo(gone))
     }
   }

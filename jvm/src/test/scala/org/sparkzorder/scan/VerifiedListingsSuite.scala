@@ -9,13 +9,13 @@ import org.sparkzorder.commit.log.TableState
 class VerifiedListingsSuite extends AnyFunSuite {
   private val folder = TableFolder(new Path("mem:/t"), new MemoryOps(new MemoryFs))
 
-  private def meta(name: String) = FileMeta(new Path(folder.side, name), 1L, 1L, isDirectory = false)
-
   /** A table whose records are those of some versions. */
-  private def state(versions: Seq[Int]): TableState.SideFolder =
-    new TableState.SideFolder(folder, versions.map(v => meta(f"_v$v%010d-1ms.json")))
+  private def state(versions: Seq[Int]): TableState.SideFolder = {
+    val names = versions.map(v => new Path(folder.side, f"_v$v%010d-1ms.json"))
+    new TableState.SideFolder(folder, names.map(FileMeta(_, 1L, 1L, isDirectory = false)))
+  }
 
-  test("operations that were forgotten since a listing was checked are known to be missing") {
+  test("operations that were forgotten since a listing was checked, or before it ever was, are known to be missing") {
     val seen = VerifiedOperations.of(state(1 to 20))
     def unseen(now: TableState.SideFolder) = seen.unseen(now).map(_.version)
     val next = state(5 to 22)
@@ -26,9 +26,6 @@ class VerifiedListingsSuite extends AnyFunSuite {
     // The record itself is gone.
     assert(seen.mayLack(state(25 to 40)))
     assert(!seen.mayLack(state(20 to 40)) && !seen.mayLack(state(1 to 40)))
-  }
-
-  test("a listing that was never checked may lack operations that are forgotten") {
     assert(VerifiedOperations.none.mayLack(state(5 to 20)) && !VerifiedOperations.none.mayLack(state(1 to 20)))
   }
 }

@@ -1,6 +1,5 @@
 package org.sparkzorder.skipping
 
-import java.io.File
 import java.nio.file.Files
 import java.util.regex.{Matcher, Pattern}
 
@@ -38,21 +37,13 @@ class ConditionFormsSuite extends AnyFunSuite with IndexedTables {
 
   private lazy val rows = spark.range(0, 8000, 1, 16).selectExpr(columns: _*)
 
-  private lazy val flat = written(rows)
-
-  private lazy val partitioned = {
-    val parts = rows.selectExpr("*", "CAST(id DIV 2000 AS INT) AS p")
-    val to = new File(dir, "partitioned").toString
-    parts.write.partitionBy("p").parquet(to)
-    withIndexOfAll(to)
-  }
-
-  private def written(frame: DataFrame): String = {
-    val to = new File(dir, "flat").toString
-    frame.write.parquet(to)
+  private lazy val flat = {
     spark.range(0, 10).selectExpr("id AS k").createOrReplaceTempView("other")
-    withIndexOfAll(to)
+    saved("flat", rows.write)
   }
+
+  private lazy val partitioned =
+    saved("partitioned", rows.selectExpr("*", "CAST(id DIV 2000 AS INT) AS p").write.partitionBy("p"))
 
   /** The files that a condition reads. Its rows must be those of Spark alone. */
   private def read(frame: => DataFrame, condition: String): Long = {
@@ -78,11 +69,8 @@ class ConditionFormsSuite extends AnyFunSuite with IndexedTables {
 
   test("the rows of each form are the same without ANSI mode, generated code and the filters of readers", InRest) {
     // With the filters of its own reader off, Spark looks at each row.
-    withSettings(
-      SQLConf.ANSI_ENABLED.key -> "false",
-      "spark.sql.codegen.wholeStage" -> "false",
-      "spark.sql.parquet.filterPushdown" -> "false"
-    ) {
+    val off = Seq(SQLConf.ANSI_ENABLED.key, "spark.sql.codegen.wholeStage", "spark.sql.parquet.filterPushdown")
+    withSettings(off.map(_ -> "false"): _*) {
       forms.map(_._1).filterNot(isOfPartitions).foreach { condition =>
         assert(read(spark.read.parquet(flat), condition) < 16, condition)
       }
@@ -97,30 +85,80 @@ class ConditionFormsSuite extends AnyFunSuite with IndexedTables {
   test("a table skips as well when its files are named by a pattern or one by one", InRest) {
     val parts = files(flat).map(_.toString)
     val named = Seq(
-      "a pattern" -> (() => spark.read.parquet(s"$flat/*.parquet")),
-      "a pattern with two parts" -> (() => spark.read.parquet(s"$flat/{part-0000*,part-0001*}")),
-      "files" -> (() => spark.read.parquet(parts: _*)),
-      "some files" -> (() => spark.read.parquet(parts.take(3): _*)),
-      "the folder twice" -> (() => spark.read.parquet(flat, flat)),
-      "partitions" -> (() => spark.read.option("basePath", partitioned).parquet(s"$partitioned/p=*")),
-      "files of partitions" -> (() => spark.read.parquet(s"$partitioned/p=*/*.parquet"))
+      "a pattern" -> Seq(s"$flat/*.parquet"),
+      "a pattern with two parts" -> Seq(s"$flat/{part-0000*,part-0001*}"),
+      "files" -> parts,
+      "some files" -> parts.take(3),
+      "the folder twice" -> Seq(flat, flat),
+      "files of partitions" -> Seq(s"$partitioned/p=*/*.parquet")
     )
-    named.foreach { case (name, frame) => assert(read(frame(), "id * 2 < 20") <= 2, name) }
+    named.foreach { case (name, paths) => assert(read(spark.read.parquet(paths: _*), "id * 2 < 20") <= 2, name) }
+    assert(read(spark.read.option("basePath", partitioned).parquet(s"$partitioned/p=*"), "id * 2 < 20") <= 2)
   }
 
   test("the page of conditions says what the forms read", InRest) {
     if (sys.env.get("WRITE_GOLDEN").contains("1")) {
       def of(condition: String) = s"| `${condition.replace("|", "\\|")}` |"
-      Files.writeString(
-        page,
-        used.foldLeft(Files.readString(page)) { case (text, (condition, files)) =>
-          text.replaceFirst(
-            Pattern.quote(of(condition)) + " \\d+ ",
-            Matcher.quoteReplacement(s"${of(condition)} $files ")
-          )
-        }
-      )
+      val text = used.foldLeft(Files.readString(page)) { case (text, (condition, files)) =>
+        val row = of(condition)
+        text.replaceFirst(Pattern.quote(row) + " \\d+ ", Matcher.quoteReplacement(s"$row $files "))
+      }
+      Files.writeString(page, text)
       ()
     } else assert(used.map { case (condition, files) => condition -> files.toString } == forms)
+  }
+
+  test("files are left out by the values of scalar subqueries, which are known when the query runs", InRest) {
+    for (format <- Seq("parquet", "orc"); aqe <- Seq("true", "false"); codegen <- Seq("true", "false"))
+      withSettings("spark.sql.adaptive.enabled" -> aqe, "spark.sql.codegen.wholeStage" -> codegen) {
+        table(indexed(format), format).createOrReplaceTempView("t")
+        spark.range(40, 60).createOrReplaceTempView("o")
+        def reads(files: Int)(condition: String): Unit =
+          assertFiles("skipping", files)(s"SELECT * FROM t WHERE $condition")
+        reads(1)("id = (SELECT max(id) FROM o)")
+        reads(1)("id > (SELECT max(id) + 650 FROM o)")
+        reads(1)("id > 500 AND id < (SELECT min(id) + 500 FROM o) AND b >= 0")
+        // Spark's filters for ORC fail on a null.
+        if (format == "parquet") reads(0)("id = (SELECT max(id) FROM o WHERE id > 100)")
+        reads(8)("k = (SELECT max(id) - 55 FROM o)")
+        reads(1)("id IN (SELECT id FROM o)")
+        val between = "id BETWEEN (SELECT 150) AND (SELECT max(id) + 200 FROM o)"
+        assertFiles("skipping", 2)(s"SELECT count(*) FROM t WHERE $between")
+      }
+  }
+
+  test("the bounds and values of columns, the curve and the values of partitions together decide", InRest) {
+    spark.sql("CREATE TABLE m (id BIGINT, a INT, v INT, day INT) USING parquet PARTITIONED BY (day)")
+    spark.sql(
+      "INSERT INTO m SELECT id, pmod(hash(id), 1000) a, CAST(id % 1000 DIV 7 AS INT) * 10 v, CAST(id DIV 4000 AS INT) day " +
+        "FROM range(24000)"
+    )
+    // OPTIMIZE keeps the columns, and adds where its files are on the curve.
+    spark.sql("CREATE SKIPPING INDEX ON m (id, a, v VALUES)")
+    spark.sql("OPTIMIZE m ZORDER BY (id, a) OPTIONS ('num-files' = '90', 'cuts' = 'equal')")
+    def explained(condition: String) = spark.sql(s"EXPLAIN SKIPPING SELECT * FROM m WHERE $condition").head()
+    def kept(condition: String): Long = explained(condition).getAs[Long]("files_kept")
+    // The bounds.
+    assert(kept("day = 3 AND id < 12100 OR id < 10") == kept("day = 3 AND id < 12100") + kept("id < 10"))
+    assert(kept("NOT (day <> 3 OR id >= 12100) OR id < 10") == kept("day = 3 AND id < 12100") + kept("id < 10"))
+    // The values of the column are multiples of 10.
+    assert(kept("day = 3 AND v = 705") == 0 && kept("day IN (2, 3) AND v = 700") > 0)
+    assert(kept("day = 3 AND v = 705 OR id < 10") == kept("id < 10"))
+    assert(kept("day = 3 AND v IN (701, 709) OR day = 2 AND v = 333 OR id < 10") == kept("id < 10"))
+    assert(kept("day = 3 AND v = 700 OR day = 2 AND v = 705") == kept("day = 3 AND v = 700"))
+    // The curve.
+    val mixed = for (from <- 12000 to 15000 by 750; a <- 100 to 900 by 200) yield {
+      val box = s"id BETWEEN $from AND ${from + 400} AND a BETWEEN $a AND ${a + 60}"
+      val both = s"day = 3 AND $box OR day = 5 AND id = $from AND a = $a"
+      assert(kept(both) == kept(s"day = 3 AND $box"), box)
+      both
+    }
+    assert(mixed.exists(explained(_).toString.contains("interval of the curve")))
+    for (condition <- mixed ++ Seq("day = 3 AND v = 700 OR day = 2 AND v = 705", "day = 3 AND v = 705 OR id < 10")) {
+      def rows = spark.sql(s"SELECT count(*), sum(hash(id, a, v, day)) FROM m WHERE $condition").head()
+      val (found, expected) = withAndWithout("skipping")(rows)
+      assert(found == expected, condition)
+    }
+    spark.sql("DROP TABLE m")
   }
 }

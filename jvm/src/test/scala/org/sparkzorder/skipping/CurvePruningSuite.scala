@@ -35,7 +35,8 @@ class CurvePruningSuite extends AnyFunSuite {
   private def encoded(encoding: KeyEncoding, v: Any): Any =
     if (v == null) null else if (encoding.isLong) encoding.long(v) else encoding.bytes(v)
 
-  private def whole(dt: DataType, v: Any): Value = Value.of(dt, v)
+  private def meets(range: ValueRange, min: Value, max: Value): Boolean =
+    range.low.forall(Value.ordering.lteq(_, max)) && range.high.forall(Value.ordering.lteq(min, _))
 
   test("no file with a row that passes is left out, and files are left out that the bounds of the columns keep") {
     val random = new Random(31)
@@ -70,7 +71,7 @@ class CurvePruningSuite extends AnyFunSuite {
       for (_ <- 1 to 15) {
         // A conjunction of ranges: of each column none, one end, both or a point.
         val ends = types.map { dt =>
-          Seq.fill(2)(value(random, dt)).filter(_ != null).map(whole(dt, _)).sorted(Value.ordering)
+          Seq.fill(2)(value(random, dt)).filter(_ != null).map(Value.of(dt, _)).sorted(Value.ordering)
             .take(random.nextInt(3)) match {
             case Seq(a, b)                        => Some(ValueRange(Some(a), Some(b)))
             case Seq(a) if random.nextInt(3) == 0 => Some(ValueRange(Some(a), None))
@@ -81,12 +82,8 @@ class CurvePruningSuite extends AnyFunSuite {
         }
         val ranges = types.indices.flatMap(c => ends(c).map(Column(Seq(s"c$c"), types(c)) -> _)).toMap
         def passes(r: Seq[Any]) = types.indices.forall { c =>
-          ends(c).forall { e =>
-            r(c) != null && {
-              val v = whole(types(c), r(c))
-              e.low.forall(Value.ordering.lteq(_, v)) && e.high.forall(Value.ordering.lteq(v, _))
-            }
-          }
+          def own = Value.of(types(c), r(c))
+          ends(c).forall(e => r(c) != null && meets(e, own, own))
         }
         CurvePruning.box(frame, ranges).foreach { box =>
           held.foreach { case (slot, own) =>
@@ -94,11 +91,8 @@ class CurvePruningSuite extends AnyFunSuite {
               own.foreach(i => assert(!passes(rows(i)), s"row ${rows(i)} of file $slot passes $ranges"))
               out += 1
               val inBounds = types.indices.forall { c =>
-                ends(c).forall { e =>
-                  val values = own.map(rows(_)(c)).filter(_ != null).map(whole(types(c), _))
-                  values.nonEmpty && e.low.forall(Value.ordering.lteq(_, values.max(Value.ordering))) &&
-                  e.high.forall(Value.ordering.lteq(values.min(Value.ordering), _))
-                }
+                val values = own.map(rows(_)(c)).filter(_ != null).map(Value.of(types(c), _))
+                ends(c).forall(e => values.nonEmpty && meets(e, values.min(Value.ordering), values.max(Value.ordering)))
               }
               if (inBounds) beyondBounds += 1
             }
@@ -135,19 +129,14 @@ class CurvePruningSuite extends AnyFunSuite {
   test("another type, a column that does not last, a Hilbert curve and an impossible box leave nothing out") {
     val d = ValueDistribution.ofLongs(Array.tabulate(100)(_.toLong), 0)
     val plan = BitPlan(Seq(1d, 1d), 5, 10)
-    def frame(curve: Curve, lasting: Boolean) = new CurveFrame(
-      "f",
-      IndexedSeq("a", "b").map(n => FrameColumn(ColumnKey(Seq(n), LongType), lasting)),
-      IndexedSeq(d, d),
-      curve
-    )
-    val five = ValueRange(Some(LongValue(5)), Some(LongValue(5)))
     val a = Column(Seq("a"), LongType)
-    assert(CurvePruning.box(frame(plan, lasting = true), Map(a -> five)).isDefined)
-    assert(CurvePruning.box(frame(plan, lasting = false), Map(a -> five)).isEmpty)
-    assert(CurvePruning.box(frame(plan, lasting = true), Map(a.copy(dataType = DoubleType) -> five)).isEmpty)
-    assert(CurvePruning.box(frame(HilbertCurve.of(plan, 4), lasting = true), Map(a -> five)).isEmpty)
-    val crossed = ValueRange(Some(LongValue(80)), Some(LongValue(5)))
-    assert(CurvePruning.box(frame(plan, lasting = true), Map(a -> crossed)).isEmpty)
+    def isUsed(curve: Curve = plan, lasting: Boolean = true, column: Column = a, from: Long = 5L): Boolean = {
+      val columns = IndexedSeq("a", "b").map(n => FrameColumn(ColumnKey(Seq(n), LongType), lasting))
+      val range = ValueRange(Some(LongValue(from)), Some(LongValue(5)))
+      CurvePruning.box(new CurveFrame("f", columns, IndexedSeq(d, d), curve), Map(column -> range)).isDefined
+    }
+    assert(isUsed())
+    assert(!isUsed(lasting = false) && !isUsed(column = a.copy(dataType = DoubleType)))
+    assert(!isUsed(curve = HilbertCurve.of(plan, 4)) && !isUsed(from = 80L))
   }
 }

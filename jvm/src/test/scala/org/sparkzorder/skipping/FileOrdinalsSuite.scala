@@ -25,15 +25,13 @@ class FileOrdinalsSuite extends AnyFunSuite {
   private def listed(known: FileOrdinals, files: Seq[FileStatus]): ListedFiles =
     known.of(Seq(files.map(FileStatusWithMetadata(_)))).head
 
-  private final class NoFiles extends FileIndex {
+  private case class NoFiles() extends FileIndex {
     override def rootPaths: Seq[Path] = Nil
     override def listFiles(partitions: Seq[Expression], data: Seq[Expression]): Seq[PartitionDirectory] = Nil
     override def inputFiles: Array[String] = Array.empty
     override def refresh(): Unit = ()
     override def sizeInBytes: Long = 0L
     override def partitionSchema: StructType = new StructType()
-    override def equals(other: Any): Boolean = other.isInstanceOf[NoFiles]
-    override def hashCode: Int = 1
   }
 
   test("the same ordinals whatever was learnt and in whatever order files are asked for") {
@@ -85,10 +83,10 @@ class FileOrdinalsSuite extends AnyFunSuite {
   }
 
   test("what is learnt is of one listing, one table and one index") {
-    val (one, other, listing) = (snapshot(2), snapshot(2), new NoFiles)
+    val (one, other, listing) = (snapshot(2), snapshot(2), NoFiles())
     val known = FileOrdinals.of(listing, root, one)
     assert(FileOrdinals.of(listing, root, one) eq known)
-    assert(!(FileOrdinals.of(new NoFiles, root, one) eq known))
+    assert(!(FileOrdinals.of(NoFiles(), root, one) eq known))
     assert(!(FileOrdinals.of(listing, new Path("file:/u"), one) eq known))
     assert(!(FileOrdinals.of(listing, root, other) eq known))
     assert(FileOrdinals.of(listing, root, other).snapshot eq other)

@@ -25,16 +25,10 @@ class PlainPlansSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPlan
 
   private def asked(name: String) = s"asked://$dir/$name"
 
-  private val columns = "id BIGINT, k BIGINT, name STRING, b INT"
-
   override protected def beforeAll(): Unit = {
     super.beforeAll()
-    val rows = spark.range(
-      0,
-      400,
-      1,
-      4
-    ).selectExpr("id", "id % 10 AS k", "concat('n', id) AS name", "CAST(id / 100 AS INT) AS b")
+    val rows = spark.range(0, 400, 1, 4)
+      .selectExpr("id", "id % 10 AS k", "concat('n', id) AS name", "CAST(id / 100 AS INT) AS b")
     rows.write.parquet(s"$dir/plain")
     rows.write.orc(s"$dir/o")
     rows.write.partitionBy("b").parquet(s"$dir/p")
@@ -42,6 +36,7 @@ class PlainPlansSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPlan
     SparkSession.clearDefaultSession()
     extended = org.apache.spark.sql.SparkSession.builder().withExtensions(new ZOrderSparkExtension).getOrCreate()
       .asInstanceOf[SparkSession]
+    val columns = "id BIGINT, k BIGINT, name STRING, b INT"
     for (session <- Seq(spark, extended)) {
       session.sql(s"CREATE TABLE plain ($columns) USING parquet LOCATION '${asked("plain")}'")
       session.sql(s"CREATE TABLE parts ($columns) USING parquet PARTITIONED BY (b) LOCATION '${asked("p")}'")

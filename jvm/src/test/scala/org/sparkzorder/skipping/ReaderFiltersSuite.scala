@@ -1,7 +1,5 @@
 package org.sparkzorder.skipping
 
-import java.io.File
-
 import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -17,47 +15,37 @@ class ReaderFiltersSuite extends AnyFunSuite with MemoryTables {
 
   override protected def settings: Map[String, String] = super.settings + ("spark.sql.shuffle.partitions" -> "3")
 
-  private val Off = "spark.zorder.skipping.enabled" -> "false"
-
   /** Whether Spark broadcasts sides of joins. */
   private val Joins = Seq(
     Seq("spark.sql.autoBroadcastJoinThreshold" -> "10485760"),
     Seq("spark.sql.autoBroadcastJoinThreshold" -> "-1", "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1")
   )
 
-  private def rows(query: DataFrame): Seq[String] = query.collect().map(_.toString).toVector.sorted
+  /** The rows of a query, and what the readers of each folder are told. */
+  private def asked(query: DataFrame): (Seq[String], Seq[(String, String)]) = {
+    val rows = sortedRows(query)
+    val pushed = scans(query).map { scan =>
+      val filters = scan.metadata("PushedFilters").replaceAll("#\\d+", "").stripPrefix("[").stripSuffix("]")
+      scan.relation.location.rootPaths.mkString -> filters.split(", (?=[A-Z])").sorted.mkString(", ")
+    }
+    (rows, pushed.sorted)
+  }
 
-  /** What the readers of each folder are told, once the query has run. */
-  private def pushed(query: DataFrame): Seq[(String, String)] = scans(query).map { scan =>
-    val filters = scan.metadata("PushedFilters").replaceAll(
-      "#\\d+",
-      ""
-    ).stripPrefix("[").stripSuffix("]").split(", (?=[A-Z])").sorted
-    scan.relation.location.rootPaths.mkString -> filters.mkString(", ")
-  }.sorted
-
-  private def indexed(name: String, partitionedBy: Seq[String], format: String)(rows: DataFrame): Unit = {
-    val to = new File(dir, s"$name-$format").toString
-    rows.write.mode("overwrite").partitionBy(partitionedBy: _*).format(format).save(to)
-    age(to)
-    spark.sql(s"CREATE SKIPPING INDEX ON $format.`$to`")
-    table(to, format).createOrReplaceTempView(name)
+  private def indexed(name: String, format: String, partitionedBy: String*)(query: String): Unit = {
+    val rows = spark.sql(query).write.mode("overwrite").partitionBy(partitionedBy: _*)
+    table(saved(s"$name-$format", rows, format = format), format).createOrReplaceTempView(name)
   }
 
   private def tables(format: String): Unit = {
-    indexed("orders", Nil, format)(spark.sql(
+    indexed("orders", format)(
       "SELECT id AS o_id, cast(id AS INT) AS o_small, cast(id / 100 AS INT) AS day, " +
         "cast(id AS DECIMAL(12, 2)) AS o_dec, if(id % 10 = 0, NULL, id) AS o_null FROM range(0, 800, 1, 8)"
-    ))
-    indexed("lines", Nil, format)(spark.sql(
+    )
+    indexed("lines", format)(
       "SELECT cast(id / 3 AS BIGINT) AS l_id, cast(id / 3 AS INT) AS l_small, concat('n', id) AS name, " +
         "cast(cast(id / 3 AS INT) AS DECIMAL(12, 2)) AS l_dec, id % 7 AS part FROM range(0, 2400, 1, 8)"
-    ))
-    indexed(
-      "days",
-      Seq("p"),
-      format
-    )(spark.sql("SELECT id AS d_id, id % 4 AS p, id % 10 AS k FROM range(0, 800, 1, 2)"))
+    )
+    indexed("days", format, "p")("SELECT id AS d_id, id % 4 AS p, id % 10 AS k FROM range(0, 800, 1, 2)")
   }
 
   private val queries = Seq(
@@ -96,39 +84,16 @@ class ReaderFiltersSuite extends AnyFunSuite with MemoryTables {
       for ((joins, aqe) <- Joins.zip(Seq("true", "false")))
         withSettings(joins :+ ("spark.sql.adaptive.enabled" -> aqe): _*) {
           for (sql <- queries) {
-            val (query, plain) = (spark.sql(sql), withSettings(Off)(pushedAfter(sql)))
-            assert(rows(query) == plain._1, sql)
-            assert(pushed(query) == plain._2, s"$sql\n${query.queryExecution.executedPlan}")
+            val plain = withoutSkipping(asked(spark.sql(sql)))
+            val query = spark.sql(sql)
+            assert(asked(query) == plain, s"$sql\n${query.queryExecution.executedPlan}")
           }
           for (sql <- answered) {
-            val query = spark.sql(sql)
-            query.collect()
-            val plain = withSettings(Off)(pushedAfter(sql))._2.flatMap(_._2.split(", ")).toSet + ""
-            assert(pushed(query).flatMap(_._2.split(", ")).toSet.subsetOf(plain), sql)
+            def filters = asked(spark.sql(sql))._2.flatMap(_._2.split(", ")).toSet
+            assert(filters.subsetOf(withoutSkipping(filters) + ""), sql)
           }
         }
     }
-
-  private def pushedAfter(sql: String): (Seq[String], Seq[(String, String)]) = {
-    val query = spark.sql(sql)
-    (rows(query), pushed(query))
-  }
-
-  /** @param own the key's type in files that have another, whose values Spark cuts or casts */
-  private def assertSameRows(declared: String, own: String, value: String): Unit = {
-    val to = new File(dir, s"narrow-$declared-$own".replaceAll("[^a-zA-Z0-9-]", "_")).toString
-    def write(range: String, key: String, dt: String) =
-      spark.sql(s"SELECT cast($key AS $dt) AS k, id FROM $range").write.mode("append").parquet(to)
-    write("range(0, 100, 1, 2)", "id % 100", declared)
-    write("range(100, 200, 1, 2)", value, own)
-    spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$to`")
-    spark.read.schema(s"k $declared, id BIGINT").parquet(to).createOrReplaceTempView("narrow")
-    indexed("few", Nil, "parquet")(spark.sql(s"SELECT cast(id AS $declared) AS f, id AS n FROM range(0, 100, 1, 4)"))
-    for (joins <- Joins; sql <- narrow) withSettings(joins: _*) {
-      val expected = withSettings(Off)(rows(spark.sql(sql)))
-      assert(expected.nonEmpty && rows(spark.sql(sql)) == expected, s"$declared, $own: $sql")
-    }
-  }
 
   private val narrow = Seq(
     "SELECT id, n FROM narrow JOIN few ON k = f WHERE n < 25",
@@ -138,14 +103,29 @@ class ReaderFiltersSuite extends AnyFunSuite with MemoryTables {
     "SELECT id FROM narrow WHERE k <= (SELECT max(f) FROM few WHERE n < 20)"
   )
 
-  test("keys that Spark cuts to a narrower type have their partners", InRest) {
-    assertSameRows("SMALLINT", "INT", "65536 + id % 100")
-    assertSameRows("TINYINT", "INT", "256 * 1000 + id % 100")
-  }
-
-  test("keys of other types than the table's have their partners", InRest) {
-    assertSameRows("BIGINT", "INT", "id % 100")
-    assertSameRows("DECIMAL(9, 2)", "DECIMAL(5, 2)", "id % 100")
-    assertSameRows("DOUBLE", "INT", "id % 100")
+  test("keys that are narrower than in some files, or of another type, have their partners", InRest) {
+    for (
+      (declared, own, value) <- Seq(
+        ("SMALLINT", "INT", "65536 + id % 100"),
+        ("TINYINT", "INT", "256 * 1000 + id % 100"),
+        ("BIGINT", "INT", "id % 100"),
+        ("DECIMAL(9, 2)", "DECIMAL(5, 2)", "id % 100"),
+        ("DOUBLE", "INT", "id % 100")
+      )
+    ) {
+      val to = s"$dir/narrow-$declared-$own".replaceAll("[(), ]", "_")
+      def write(range: String, key: String, dt: String) =
+        spark.sql(s"SELECT cast($key AS $dt) AS k, id FROM $range").write.mode("append").parquet(to)
+      write("range(0, 100, 1, 2)", "id % 100", declared)
+      // Spark cuts or casts these values.
+      write("range(100, 200, 1, 2)", value, own)
+      withIndex(to)
+      spark.read.schema(s"k $declared, id BIGINT").parquet(to).createOrReplaceTempView("narrow")
+      indexed("few", "parquet")(s"SELECT cast(id AS $declared) AS f, id AS n FROM range(0, 100, 1, 4)")
+      for (joins <- Joins; sql <- narrow) withSettings(joins: _*) {
+        val expected = withoutSkipping(sortedRows(spark.sql(sql)))
+        assert(expected.nonEmpty && sortedRows(spark.sql(sql)) == expected, s"$declared, $own: $sql")
+      }
+    }
   }
 }

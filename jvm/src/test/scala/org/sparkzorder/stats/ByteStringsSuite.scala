@@ -1,11 +1,10 @@
 package org.sparkzorder.stats
 
 import org.scalacheck.Gen
-import org.scalatest.funsuite.AnyFunSuite
-import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-class ByteStringsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+import org.sparkzorder.PropertySuite
 
+class ByteStringsSuite extends PropertySuite(10) {
   /**
    * Few different bytes, so that many strings agree in their first eight. Zeros are among them,
    * since missing bytes count as zeros.

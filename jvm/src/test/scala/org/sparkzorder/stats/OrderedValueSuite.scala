@@ -5,58 +5,40 @@ import java.lang.{Long => JLong}
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
-import org.scalatest.funsuite.AnyFunSuite
-import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-class OrderedValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 3000)
+import org.sparkzorder.PropertySuite
 
+class OrderedValueSuite extends PropertySuite(3000) {
   private def compare(a: Any, b: Any): Int = ((a, b): @unchecked) match {
     case (x: JLong, y: JLong)             => x.compareTo(y)
     case (x: Array[Byte], y: Array[Byte]) => OrderedValue.compare(x, y)
   }
 
-  test("the order of encoded values is Spark's order") {
+  test("the order of encoded values is Spark's order, and decode returns the value that was encoded") {
     forAll { (seed: Long) =>
       val values = new RandomValues(seed)
       val dt = values.atomicType()
+      val order = TypeUtils.getInterpretedOrdering(dt)
       val (x, y) = (values.value(dt), values.value(dt))
-      val expected = TypeUtils.getInterpretedOrdering(dt).compare(x, y)
-      val actual = compare(OrderedValue.encode(dt, x), OrderedValue.encode(dt, y))
-      assert(actual.sign == expected.sign, s"$dt: $x, $y")
+      val (a, b) = (OrderedValue.encode(dt, x), OrderedValue.encode(dt, y))
+      assert(compare(a, b).sign == order.compare(x, y).sign, s"$dt: $x, $y")
+      val back = OrderedValue.decode(dt, a)
+      assert(order.compare(x, back) == 0, s"$dt: $x, $back")
+      assert(OrderedValue.display(dt, a) != null)
     }
   }
 
-  test("decode returns the value that was encoded") {
-    forAll { (seed: Long) =>
-      val values = new RandomValues(seed)
-      val dt = values.atomicType()
-      val x = values.value(dt)
-      val back = OrderedValue.decode(dt, OrderedValue.encode(dt, x))
-      assert(TypeUtils.getInterpretedOrdering(dt).compare(x, back) == 0, s"$dt: $x, $back")
-      assert(OrderedValue.display(dt, OrderedValue.encode(dt, x)) != null)
-    }
-  }
-
-  test("types without an order of bytes have no encoding") {
+  test("types without an order of bytes have no encoding, and decimals are encoded at the type's scale") {
     (RandomValues.withoutOrder ++ Seq(NullType, StringType("UTF8_LCASE"), StringType("UNICODE"))).foreach { dt =>
       assert(OrderedValue.encoding(dt).isEmpty, dt)
     }
-    assert(OrderedValue.encoding(CharType(3)).contains(Encoding.Bytes))
-    assert(OrderedValue.encoding(VarcharType(3)).contains(Encoding.Bytes))
-    assert(OrderedValue.encoding(DecimalType(18, 2)).contains(Encoding.Longs))
-    assert(OrderedValue.encoding(DecimalType(19, 2)).contains(Encoding.Bytes))
-    assert(OrderedValue.encoding(TimeType(6)).contains(Encoding.Longs))
-  }
-
-  test("decimals are encoded at the type's scale") {
-    assert(OrderedValue.encode(DecimalType(5, 2), Decimal("1.5")) == 150L)
-    assert(OrderedValue.encode(DecimalType(5, 2), Decimal("1.5000")) == 150L)
-    intercept[IllegalArgumentException](OrderedValue.encode(DecimalType(5, 2), Decimal("1.555")))
-    intercept[IllegalArgumentException](OrderedValue.encode(DecimalType(5, 2), Decimal("1000")))
-    intercept[IllegalArgumentException](OrderedValue.encode(IntegerType, null))
-    intercept[IllegalArgumentException](OrderedValue.encode(IntegerType, 1L))
+    for (dt <- Seq(CharType(3), VarcharType(3), DecimalType(19, 2)))
+      assert(OrderedValue.encoding(dt).contains(Encoding.Bytes), dt)
+    for (dt <- Seq(DecimalType(18, 2), TimeType(6))) assert(OrderedValue.encoding(dt).contains(Encoding.Longs), dt)
+    for (text <- Seq("1.5", "1.5000")) assert(OrderedValue.encode(DecimalType(5, 2), Decimal(text)) == 150L)
+    for (text <- Seq("1.555", "1000"))
+      intercept[IllegalArgumentException](OrderedValue.encode(DecimalType(5, 2), Decimal(text)))
+    for (value <- Seq[Any](null, 1L)) intercept[IllegalArgumentException](OrderedValue.encode(IntegerType, value))
   }
 
   test("bounds are shown as Spark casts them") {

@@ -10,9 +10,7 @@ import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
-/**
- * Makes random types, and random values of them in Catalyst's form, including many special values.
- */
+/** Makes random types, and random values of them in Catalyst's form, including many special values. */
 class RandomValues(seed: Long) {
   val random = new Random(seed)
 

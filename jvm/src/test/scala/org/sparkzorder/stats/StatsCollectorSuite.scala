@@ -1,17 +1,15 @@
 package org.sparkzorder.stats
 
+import java.util.BitSet
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
-import org.scalatest.funsuite.AnyFunSuite
 
-import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+import org.sparkzorder.PropertySuite
 
-class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 1500)
-
+class StatsCollectorSuite extends PropertySuite(1500) {
   private def valueAt(row: InternalRow, schema: StructType, path: Seq[String]): Any = {
     val i = schema.fieldIndex(path.head)
     if (row.isNullAt(i)) null
@@ -67,13 +65,23 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     collector.result()
   }
 
-  test("the collector agrees with a naive computation") {
+  test("the collector agrees with a naive computation, and merging the statistics of parts gives those of the whole") {
     forAll { (seed: Long) =>
       val values = new RandomValues(seed)
       val schema = values.schema()
       val rows = Seq.fill(values.random.nextInt(12))(values.row(schema))
-      check(schema, rows, collect(schema, rows))
+      val whole = collect(schema, rows)
+      check(schema, rows, whole)
       if (seed % 10 == 0) check(schema, rows, collect(schema, values.unsafe(schema, rows)))
+      val (a, b) = rows.splitAt(values.random.nextInt(12))
+      val merged = StatsMerge.merge(collect(schema, a), collect(schema, b))
+      assert(merged.rows == whole.rows && merged.columns.keySet == whole.columns.keySet)
+      whole.columns.foreach { case (key, w) =>
+        val m = merged.columns(key)
+        assert(m.nullCount == w.nullCount && m.nanCount == w.nanCount)
+        // If a part has no upper bound, the whole has none. Otherwise they are equal.
+        assert(same(m.min, w.min) && same(m.max, w.max) || !m.hasBounds, s"$key: $m $w")
+      }
     }
   }
 
@@ -90,24 +98,6 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val unsafe = collect(schema, new RandomValues(seed).unsafe(schema, rows))
       unsafe.columns.foreach { case (key, c) =>
         assert(same(c.min, naive.columns(key).min) && same(c.max, naive.columns(key).max))
-      }
-    }
-  }
-
-  test("merging the statistics of parts gives those of the whole") {
-    forAll { (seed: Long) =>
-      val values = new RandomValues(seed)
-      val schema = values.schema()
-      val rows = Seq.fill(values.random.nextInt(12))(values.row(schema))
-      val (a, b) = rows.splitAt(values.random.nextInt(12))
-      val merged = StatsMerge.merge(collect(schema, a), collect(schema, b))
-      val whole = collect(schema, rows)
-      assert(merged.rows == whole.rows && merged.columns.keySet == whole.columns.keySet)
-      whole.columns.foreach { case (key, w) =>
-        val m = merged.columns(key)
-        assert(m.nullCount == w.nullCount && m.nanCount == w.nanCount)
-        // If a part has no upper bound, the whole has none. Otherwise they are equal.
-        assert(same(m.min, w.min) && same(m.max, w.max) || !m.hasBounds, s"$key: $m $w")
       }
     }
   }
@@ -147,14 +137,42 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a column that the rows lack is an error with its name") {
     val schema = new StructType().add("a", IntegerType).add("s", new StructType().add("x", LongType))
-    Seq(
-      ColumnKey(Seq("A"), IntegerType),
-      ColumnKey(Seq("a"), LongType),
-      ColumnKey(Seq("a", "x"), LongType),
-      ColumnKey(Seq("s", "y"), LongType)
-    ).foreach { key =>
+    val paths = Seq(Seq("A") -> IntegerType, Seq("a") -> LongType, Seq("a", "x") -> LongType, Seq("s", "y") -> LongType)
+    paths.map { case (path, dataType) => ColumnKey(path, dataType) }.foreach { key =>
       val e = intercept[IllegalArgumentException](new StatsCollector(schema, Seq(key)))
       assert(e.getMessage.contains(key.path.map(p => s"`$p`").mkString(".")))
     }
+  }
+
+  private val default = new MetadataBuilder().putString(ColumnDefaults.Key, "5").build()
+
+  private val withDefaults = new StructType()
+    .add("plain", IntegerType)
+    .add("five", IntegerType, nullable = true, default)
+    .add("s", new StructType().add("x", IntegerType).add("y", IntegerType, nullable = true, default))
+    .add("a", ArrayType(new StructType().add("y", IntegerType, nullable = true, default)))
+
+  test("a column has a default if it, a struct above it or a field in it has one") {
+    def concern(path: String*) = new ColumnDefaults(withDefaults).concern(path)
+    assert(!concern("plain") && !concern("s", "x") && !concern("none"))
+    assert(concern("five") && concern("s", "y") && concern("s") && concern("a"))
+  }
+
+  test("with a default, files with only nulls are unknown, and the others are as before") {
+    val bounded = new BitSet
+    bounded.set(1)
+    bounded.set(2)
+    val stats = new LongStatsColumn(Array(0, 3, 4), Array(0, 9, 4), bounded, Array(10, 2, 0), Array(0, 0, 0))
+    val table = new StatsTable {
+      def files = 3
+      def rows = Array(10, 10, 10)
+      def column(path: Seq[String], dataType: DataType): Option[StatsColumn] = Some(stats)
+    }
+    val seen = StatsWithDefaults.of(table, withDefaults)
+    assert(seen.column(Seq("plain"), IntegerType).contains(stats))
+    val five = seen.column(Seq("five"), IntegerType).get
+    assert(five.nullCounts.toSeq == Seq(-1L, 2L, 0L) && five.nanCounts.toSeq == Seq(-1L, 0L, 0L))
+    assert(five.bounded == bounded)
+    assert(StatsWithDefaults.of(table, StructType(withDefaults.take(1))) eq table)
   }
 }

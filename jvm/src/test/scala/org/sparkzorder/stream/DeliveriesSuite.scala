@@ -121,8 +121,9 @@ class DeliveriesSuite extends AnyFunSuite {
           if (isTaken || random.nextInt(4) == 0) names(b) = s"${names(b)}-again-${next()}"
         }
         exchange(inputs, back.toSeq, look) { undone =>
-          val returned =
-            back.toSeq.map(b => MovedFile(names(b), stamps(b).length, stamps(b).time, Some(before(b)), trash.get(b)))
+          val returned = back.toSeq.map { b =>
+            MovedFile(names(b), stamps(b).length, stamps(b).time, Some(before(b)), trash.get(b))
+          }
           records += FolderChange(s"r${next()}", retired(inputs, undone), Nil, returned, undone)
           if (undone) names ++= before
         }
@@ -174,10 +175,8 @@ class DeliveriesSuite extends AnyFunSuite {
         deliveries = new Deliveries()
         contents = Some(new LoggedContents(provenance, folder.there))
         known = folder.records.size
-        assert(
-          run(log.take(arrived.size), provenance) == arrived,
-          s"a batch that is run again reads other files\n$this"
-        )
+        val again = run(log.take(arrived.size), provenance)
+        assert(again == arrived, s"a batch that is run again reads other files\n$this")
       }
       arrived ++= run(log.drop(arrived.size).toSeq, provenance)
     }
@@ -254,10 +253,8 @@ class DeliveriesSuite extends AnyFunSuite {
     val one = new Provenance(Seq(load("1", 5, 10, "/x")))
     val both = new Provenance(Seq(load("1", 5, 10, "/x"), load("2", 6, 20, "/y")))
     val same = new Provenance(Seq(load("1", 5, 10, "/x"), load("2", 5, 20, "/y")))
-    def place(provenance: Provenance, time: Long, there: Option[Stamp] = None): Option[String] =
-      Option.when(!provenance.isInDoubt("/t/a", time, there))(
-        provenance.place(provenance.ofLog("/t/a", time, there)).path
-      )
+    def place(of: Provenance, time: Long, there: Option[Stamp] = None): Option[String] =
+      Option.when(!of.isInDoubt("/t/a", time, there))(of.place(of.ofLog("/t/a", time, there)).path)
     assert(place(one, 5).contains("/x") && place(one, 5, Some(Stamp(5, 10))).contains("/x"))
     assert(place(one, 5, Some(Stamp(7, 20))).contains("/x") && place(one, 7, Some(Stamp(7, 20))).contains("/t/a"))
     // It was touched before it was taken, or it is the next one and was touched since.
@@ -267,15 +264,13 @@ class DeliveriesSuite extends AnyFunSuite {
   }
 
   test("records before a gap, or before a RESTORE over one, tell a stream nothing") {
-    def published(versions: Long*)(restores: (Long, Long)*) = versions.map { v =>
+    def first(versions: Long*)(restores: (Long, Long)*) = StreamedTables.firstWhole(versions.map { v =>
       val to = restores.toMap.get(v)
-      val parameters = to.fold(Map.empty[String, String])(t => Map(History.RestoreParameter -> t.toString))
+      val parameters = to.map(t => History.RestoreParameter -> t.toString).toMap
       val operation = if (to.isDefined) History.RestoreOperation else "OPTIMIZE"
       val record = Record(v, s"op-$v", operation, v, "me", parameters, Map.empty, Nil, Nil)
       HistoryEntry(record, History.Committed, None, v, None)
-    }
-    def first(versions: Long*)(restores: (Long, Long)*) =
-      StreamedTables.firstWhole(published(versions: _*)(restores: _*))
+    })
     assert(first()() == 1L && first(3L, 2L, 1L)() == 1L && first(9L, 8L, 7L)() == 7L)
     // An old record that stays for its layout or its trash.
     assert(first(9L, 8L, 3L)() == 8L)
@@ -290,8 +285,8 @@ class DeliveriesSuite extends AnyFunSuite {
     def contentOf(provenance: Provenance, time: Long) =
       new LoggedContents(provenance, _ => None).of(Seq(Logged("/t/a", time))).head
     val (all, some) = (new Provenance(Seq(taken)), new Provenance(Seq(taken), Some(40L)))
-    assert(Seq(20L, 45L, 50L).map(all.isInDoubt("/t/a", _, None)) == Seq(false, false, false))
-    assert(Seq(20L, 45L, 50L).map(some.isInDoubt("/t/a", _, None)) == Seq(true, false, false))
+    for ((provenance, isInDoubt) <- Seq(all -> false, some -> true))
+      assert(Seq(20L, 45L, 50L).map(provenance.isInDoubt("/t/a", _, None)) == Seq(isInDoubt, false, false))
     // What was touched is the content that was taken. What is in doubt is not taken for it.
     assert(contentOf(all, 20) == contentOf(all, 50) && contentOf(some, 45) == contentOf(some, 50))
     assert(contentOf(some, 20) != contentOf(some, 50))

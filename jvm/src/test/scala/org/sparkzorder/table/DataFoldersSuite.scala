@@ -9,11 +9,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.scalatest.funsuite.AnyFunSuite
 
 class DataFoldersSuite extends AnyFunSuite {
-
   private val local = FileSystem.getLocal(new Configuration())
-
   private def folder(path: String): DataFolder = DataFolder(new Path(path), InternalRow.empty, Nil)
-
   private def root(): LocalPath = Files.createTempDirectory("folders").toRealPath()
 
   private def shared(fs: FileSystem, paths: String*): Option[(String, String, Option[String])] =
@@ -21,23 +18,14 @@ class DataFoldersSuite extends AnyFunSuite {
       (s.one.path.getName, s.other.path.getName, s.real.map(r => LocalPath.of(r).getFileName.toString))
     )
 
-  test("folders side by side are separate, even if the name of one begins with another's") {
+  test("folders side by side are separate, links lead to their folder, and a folder in another has its real path") {
     val dir = root()
     Seq("p=1", "p=11", "p=1x/q=1").foreach(n => Files.createDirectories(dir.resolve(n)))
     assert(shared(local, s"file:$dir/p=1", s"file:$dir/p=11", s"file:$dir/p=1x/q=1").isEmpty)
-  }
-
-  test("links to a folder, at any level and through other links, are that folder") {
-    val dir = root()
     Files.createDirectories(dir.resolve("a/p=1"))
     Files.createSymbolicLink(dir.resolve("b"), LocalPath.of("a"))
     Files.createSymbolicLink(dir.resolve("c"), LocalPath.of("b"))
-    val found = shared(local, s"file:$dir/a/p=1", s"file:$dir/c/p=1")
-    assert(found.contains(("p=1", "p=1", Some("p=1"))))
-  }
-
-  test("a folder within another is recognized by its real path") {
-    val dir = root()
+    assert(shared(local, s"file:$dir/a/p=1", s"file:$dir/c/p=1").contains(("p=1", "p=1", Some("p=1"))))
     Files.createDirectories(dir.resolve("p=1/deep/deeper"))
     Files.createSymbolicLink(dir.resolve("p=2"), LocalPath.of("p=1/deep/deeper"))
     assert(shared(local, s"file:$dir/p=2", s"file:$dir/p=1").contains(("p=1", "p=2", None)))
@@ -64,5 +52,15 @@ class DataFoldersSuite extends AnyFunSuite {
     val millis = (System.nanoTime() - start) / 1000000
     info(s"$millis ms")
     assert(millis < 5000)
+  }
+
+  test("files of buckets have the names that Spark gives them, not any with digits after an underscore") {
+    val uuid = "f47ac10b-58cc-4372-a567-0e02b2c3d479"
+    val buckets = Seq("00000-", "123456-", "r-00000-").map(part => s"part-$part$uuid") :+ s"00003_0_part-00000-$uuid"
+    val ends = Seq("_00003.c000.snappy.parquet", "_123456.c001.zstd.orc", "_00003.gz.parquet", "_00003.c000", "_00003")
+    for (bucket <- buckets; end <- ends) assert(BucketFiles.isOne(bucket + end), bucket + end)
+    val others = Seq("-c000.snappy.parquet", "-a7.zstd.parquet", "_1.parquet").map(s"part-00000-$uuid" + _) ++
+      Seq("000003_0", "log_2026.parquet", "part_00001.parquet")
+    others.foreach(name => assert(!BucketFiles.isOne(name), name))
   }
 }

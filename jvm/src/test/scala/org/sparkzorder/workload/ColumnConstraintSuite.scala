@@ -14,7 +14,6 @@ class ColumnConstraintSuite extends AnyFunSuite {
   private val a = Column(Seq("a"), LongType)
   private val b = Column(Seq("b"), LongType)
   private val s = Column(Seq("s"), StringType)
-
   private def is(c: Column, operator: Operator, v: Long): StatsPredicate = Comparison(c, operator, LongValue(v))
   private def equal(c: Column, v: Long): StatsPredicate = is(c, Operator.Equal, v)
   private def value(v: Long): Option[Value] = Some(LongValue(v))
@@ -26,10 +25,8 @@ class ColumnConstraintSuite extends AnyFunSuite {
     assert(ColumnConstraint.of(And(p, unknown)) == ColumnConstraint.of(p))
     assert(ColumnConstraint.of(And(is(a, Operator.LessOrEqual, 3), is(a, Operator.GreaterOrEqual, 3))) ==
       Map(a -> Values(Set(LongValue(3)))))
-    assert(ColumnConstraint.of(And(
-      is(a, Operator.Less, 3),
-      is(a, Operator.Less, 7)
-    )) == Map(a -> Between(None, value(3))))
+    assert(ColumnConstraint.of(And(is(a, Operator.Less, 3), is(a, Operator.Less, 7))) ==
+      Map(a -> Between(None, value(3))))
   }
 
   test("alternatives of one column give its values or their range; alternatives of several columns give nothing") {
@@ -48,23 +45,48 @@ class ColumnConstraintSuite extends AnyFunSuite {
     assert(ColumnConstraint.of(Not(equal(a, 1))) == Map.empty)
     assert(ColumnConstraint.of(IsNull(a)) == Map.empty)
     val prefix = new BytesValue("ab".getBytes(UTF_8))
-    ColumnConstraint.of(StartsWith(s, prefix)) match {
-      case of if of.keySet == Set(s) =>
-        val Between(low, high) = of(s): @unchecked
-        assert(low.contains(prefix) && Value.ordering.gt(high.get, new BytesValue("ab\uffff".getBytes(UTF_8))))
-        assert(Value.ordering.lt(high.get, new BytesValue("ac".getBytes(UTF_8))))
-      case other => fail(other.toString)
-    }
+    val found = ColumnConstraint.of(StartsWith(s, prefix))
+    assert(found.keySet == Set(s))
+    val Between(low, high) = found(s): @unchecked
+    assert(low.contains(prefix) && Value.ordering.gt(high.get, new BytesValue("ab\uffff".getBytes(UTF_8))))
+    assert(Value.ordering.lt(high.get, new BytesValue("ac".getBytes(UTF_8))))
   }
 
   test("only ranks of values are recorded") {
     val axis = RankAxis.of(IndexedSeq(FileBounds.Longs(0, 100) -> 10L), floating = false).get
     def observed(p: StatsPredicate) =
       ColumnConstraint.of(p).get(a).flatMap(ColumnConstraint.observed(ColumnUse(Seq("a"), _), _, axis))
-    assert(observed(equal(a, 25)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Equal), Seq(0.25), Nil)))
-    assert(observed(is(a, Operator.Greater, 50)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Range), Seq(0.5), Nil)))
-    assert(observed(is(a, Operator.Less, 50)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Range), Nil, Seq(0.5))))
+    def use(form: Form, starts: Seq[Double], ends: Seq[Double]) = ObservedUse(ColumnUse(Seq("a"), form), starts, ends)
+    assert(observed(equal(a, 25)).contains(use(Form.Equal, Seq(0.25), Nil)))
+    assert(observed(is(a, Operator.Greater, 50)).contains(use(Form.Range, Seq(0.5), Nil)))
+    assert(observed(is(a, Operator.Less, 50)).contains(use(Form.Range, Nil, Seq(0.5))))
     val many = observed(In.of(a, (0L to 100L).map(LongValue(_)), hasNull = false)).get
     assert(many.use.form == Form.In && many.starts.length <= 64 && many.starts.length >= 32)
+  }
+
+  private def assume(assumed: AssumedRanks, asked: ColumnConstraint): Option[ObservedUse] =
+    assumed.observed(ColumnUse(Seq("a"), _), asked)
+
+  test("values that no statistics rank are spread evenly") {
+    val assumed = new AssumedRanks
+    val ranks = Seq.fill(64)(assume(assumed, Values(Set(LongValue(7)))).get).map(_.starts.head)
+    assert(ranks.forall(r => r >= 0 && r < 1))
+    // Each sixteenth of the column gets its share, more or less one.
+    val counts = ranks.groupBy(r => (r * 16).toInt).map(_._2.size)
+    assert(counts.size == 16 && counts.forall(n => n >= 3 && n <= 5), counts)
+  }
+
+  test("the form of a constraint without statistics is kept") {
+    val assumed = new AssumedRanks
+    assert(assume(assumed, Values(Set(LongValue(1)))).map(_.use.form).contains(Form.Equal))
+    val in = assume(assumed, Values((1L to 100L).map(LongValue(_)).toSet)).get
+    assert(in.use.form == Form.In && in.starts.size == ColumnConstraint.MaxValues && in.ends.isEmpty)
+    val both = assume(assumed, Between(value(1), value(2))).get
+    assert(both.use.form == Form.Range && math.abs(both.ends.head - both.starts.head - 0.25) < 1e-9)
+    assert(both.starts.head >= 0 && both.ends.head <= 1)
+    def sizes(low: Option[Value], high: Option[Value]) =
+      assume(assumed, Between(low, high)).map(found => (found.starts.size, found.ends.size))
+    assert(sizes(value(1), None).contains((1, 0)) && sizes(None, value(1)).contains((0, 1)))
+    assert(sizes(None, None).isEmpty)
   }
 }

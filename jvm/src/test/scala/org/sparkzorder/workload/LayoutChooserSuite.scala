@@ -7,12 +7,9 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.InRest
 import org.sparkzorder.layout._
 
-/**
- * Compares AUTO's choices on samples of known data with the counted files that single queries
- * touch.
- */
+/** Compares AUTO's choices on samples of known data with the counted files that single queries touch. */
 class LayoutChooserSuite extends AnyFunSuite {
-
+  private type Columns = IndexedSeq[ConstrainedColumn]
   private val span = 1000000
 
   private def column(name: String, values: Array[Any]): ConstrainedColumn = {
@@ -22,7 +19,7 @@ class LayoutChooserSuite extends AnyFunSuite {
     new ConstrainedColumn(Seq(name), d, ofRow, d.values.map(_.toDouble / span))
   }
 
-  private def uniform(random: Random, names: Seq[String], rows: Int): IndexedSeq[ConstrainedColumn] =
+  private def uniform(random: Random, names: Seq[String], rows: Int): Columns =
     names.map(n => column(n, Array.fill[Any](rows)(random.nextInt(span).toLong))).toIndexedSeq
 
   private def at(name: String, rank: Double) = ObservedUse(ColumnUse(Seq(name), Form.Equal), Seq(rank), Nil)
@@ -32,20 +29,12 @@ class LayoutChooserSuite extends AnyFunSuite {
 
   private def sketch(queries: Seq[Seq[ObservedUse]]) = queries.foldLeft(WorkloadSketch.empty)(_.add(_))
 
-  private def choose(
-      columns: IndexedSeq[ConstrainedColumn],
-      s: WorkloadSketch,
-      files: Int,
-      current: Option[Trial] = None
-  ) =
+  private def choose(columns: Columns, s: WorkloadSketch, files: Int, current: Option[Trial] = None) =
     LayoutChooser.choose(new LayoutEstimate(columns, s, files, aligned = true, 0d), columns, 8, current)
 
-  /**
-   * The share of the files that queries touch, counted query by query. The estimate should be near
-   * to it.
-   */
+  /** The share of the files that queries touch, counted query by query. The estimate should be near to it. */
   private def counted(
-      columns: IndexedSeq[ConstrainedColumn],
+      columns: Columns,
       trial: Trial,
       room: IndexedSeq[ValueDistribution],
       queries: Seq[Seq[ObservedUse]],
@@ -69,11 +58,10 @@ class LayoutChooserSuite extends AnyFunSuite {
         if (values.isEmpty) None else Some((values.min, values.max))
       }
     }.toSeq
-    val touched = queries.map { q =>
+    val touched = queries.map { query =>
       boxes.count(box =>
-        q.forall { u =>
-          val c = columns.indexWhere(_.path == u.use.path)
-          box(c).exists { case (min, max) =>
+        query.forall { u =>
+          box(columns.indexWhere(_.path == u.use.path)).exists { case (min, max) =>
             if (u.use.form == Form.Range) u.starts.forall(_ <= max) && u.ends.forall(_ >= min)
             else u.starts.exists(r => min <= r && r <= max)
           }

@@ -13,21 +13,14 @@ import org.sparkzorder.predicate.Column
 import org.sparkzorder.stats._
 
 class RankAxisSuite extends AnyFunSuite {
-
   private def longs(files: (Long, Long, Long)*): RankAxis =
-    RankAxis.of(
-      files.map { case (min, max, rows) => FileBounds.Longs(min, max) -> rows }.toIndexedSeq,
-      floating = false
-    ).get
+    RankAxis.of(files.map { case (min, max, rows) => FileBounds.Longs(min, max) -> rows }.toIndexedSeq, false).get
 
-  test("the example of the comment") {
+  test("the example of the comment, and files with one value only, of whose rows half count as below it") {
     val axis = longs((0L, 100L, 10L), (50L, 150L, 10L))
     assert(Seq(-5L, 0L, 50L, 75L, 150L, 1000L).map(v => axis.rank(v)) == Seq(0d, 0d, 0.25, 0.5, 1d, 1d))
-  }
-
-  test("if files have one value only, half of their rows count as below it") {
-    val axis = longs((5L, 5L, 30L), (0L, 4L, 10L), (6L, 10L, 20L))
-    assert(math.abs(axis.rank(5L) - 25d / 60) < 1e-9)
+    val single = longs((5L, 5L, 30L), (0L, 4L, 10L), (6L, 10L, 20L))
+    assert(math.abs(single.rank(5L) - 25d / 60) < 1e-9)
   }
 
   test("ranks rise with the value, from 0 to 1, for numbers, floats and strings") {

@@ -10,7 +10,6 @@ import org.sparkzorder.InRest
 import org.sparkzorder.layout.JoinSpec
 
 class WorkloadSketchSuite extends AnyFunSuite {
-
   private def query(random: Random, columns: Int = 4): Seq[ObservedUse] =
     Seq.fill(random.nextInt(3) + 1)(random.nextInt(columns)).distinct.map { c =>
       val path = if (c % 2 == 0) Seq(s"c$c") else Seq("s", s"ü.$c")
@@ -85,38 +84,20 @@ class WorkloadSketchSuite extends AnyFunSuite {
   test("hostile texts are refused") {
     def kind(columns: String, queries: String = "1") =
       s"""{"version":1,"kinds":[{"queries":$queries,"columns":[$columns]}]}"""
-    val column = """{"path":["a"],"form":"equal","starts":[1,1]}"""
-    assert(SketchJson.read(kind(column).getBytes(UTF_8)).queries == 1)
-    val texts = Seq(
-      "",
-      "null",
-      "[]",
-      "1",
-      "{}",
-      """{"version":3,"kinds":[]}""",
-      """{"version":1}""",
-      """{"version":1,"kinds":{}}""",
-      "[" * 60000,
-      kind(""),
-      kind(column, "-1"),
-      kind(column, "1e99"),
-      kind(column, "99999999999999999999"),
-      kind(column, "9223372036854775807"),
-      kind(s"$column,$column"),
-      kind(Seq.fill(9)(column).mkString(",")),
-      kind("""{"path":[],"form":"equal"}"""),
-      kind("""{"path":["a"],"form":"eval"}"""),
-      kind("""{"path":"a","form":"equal"}"""),
-      kind("""{"path":[1],"form":"equal"}"""),
-      kind(s"""{"path":["${"a" * 2000}"],"form":"equal"}"""),
-      kind("""{"path":["a"],"form":"equal","starts":[1]}"""),
-      kind("""{"path":["a"],"form":"equal","starts":[128,1]}"""),
-      kind("""{"path":["a"],"form":"equal","starts":[4294967296,1]}"""),
-      kind("""{"path":["a"],"form":"equal","starts":[-1,1]}"""),
-      kind("""{"path":["a"],"form":"equal","starts":[1,-1]}"""),
-      kind("""{"path":["a"],"form":"equal","ends":[1,1]}"""),
-      kind("""{"path":["a"],"form":"range","ends":[1,9223372036854775807]}""")
-    )
+    def column(path: String = "[\"a\"]", form: String = "equal", ranks: String = "\"starts\":[1,1]") =
+      s"""{"path":$path,"form":"$form",$ranks}"""
+    val one = column()
+    assert(SketchJson.read(kind(one).getBytes(UTF_8)).queries == 1)
+    val others = Seq("{\"version\":3,\"kinds\":[]}", "{\"version\":1}", "{\"version\":1,\"kinds\":{}}", "[" * 60000)
+    val counts = Seq("-1", "1e99", "99999999999999999999", "9223372036854775807").map(kind(one, _))
+    val numbers = Seq("", s"$one,$one", Seq.fill(9)(one).mkString(","))
+    val paths = Seq("[]", "\"a\"", "[1]", s"""["${"a" * 2000}"]""").map(path => column(path))
+    val starts = Seq("1", "128,1", "4294967296,1", "-1,1", "1,-1").map(s => column(ranks = s""""starts":[$s]"""))
+    val ends = Seq("equal" -> "1,1", "range" -> "1,9223372036854775807").map { case (form, ranks) =>
+      column(form = form, ranks = s""""ends":[$ranks]""")
+    }
+    val columns = numbers ++ paths ++ starts ++ ends :+ column(form = "eval")
+    val texts = Seq("", "null", "[]", "1", "{}") ++ others ++ counts ++ columns.map(kind(_))
     texts.foreach(t => assertThrows[SketchFormatException](SketchJson.read(t.getBytes(UTF_8))))
     assertThrows[SketchFormatException](SketchJson.read(Array.fill(SketchJson.MaxBytes + 1)(' '.toByte)))
   }

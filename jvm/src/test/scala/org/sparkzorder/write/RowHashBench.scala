@@ -13,12 +13,11 @@ import org.sparkzorder.write.check.RowHash
 import org.sparkzorder.write.job.{RewriteJob, RewriteResult, RewriteSpec}
 
 /**
- * Measures the cost of hashing every row in a rewrite and of reading new files back: the same rewrite
- * with and without both, in turns, after one of each to warm up. Prints one line of JSON: seconds of wall clock and of the
- * tasks' processor time, by name.
+ * Measures the cost of hashing every row in a rewrite and of reading new files back: the same rewrite with and without
+ * both, in turns, after one of each to warm up. Prints one line of JSON: seconds of wall clock and of the tasks'
+ * processor time, by name.
  *
- * `RowHashBench <folder of Parquet files> <key columns, with commas between> <files> <rounds>
- * <folder to write to>`
+ * `RowHashBench <folder of Parquet files> <key columns, with commas between> <files> <rounds> <folder to write to>`
  */
 object RowHashBench {
 
@@ -53,9 +52,8 @@ object RowHashBench {
       val found = names.flatMap { case (name, _) =>
         Seq(name -> values(name, _._3), s"$name, processor" -> values(name, _._4))
       }
-      println("RESULT " + (found :+ ("ns a row" -> nanos(spark, folder).mkString("[", ", ", "]"))).map {
-        case (name, v) => s""""$name": $v"""
-      }.mkString("{", ", ", "}"))
+      val figures = found :+ ("ns a row" -> nanos(spark, folder).mkString("[", ", ", "]"))
+      println("RESULT " + figures.map { case (name, v) => s""""$name": $v""" }.mkString("{", ", ", "}"))
     } finally spark.stop()
   }
 
@@ -65,13 +63,12 @@ object RowHashBench {
     val rows = table.limit(10000).queryExecution.toRdd.map(_.copy()).collect()
     val hash = new RowHash(table.schema, oneZero = false)
     val threads = java.lang.management.ManagementFactory.getThreadMXBean
-    val all = (0 until 60).map { _ =>
+    // The first half of the rounds warms up.
+    Seq.fill(60) {
       val began = threads.getCurrentThreadCpuTime
       rows.foreach(hash.of)
       (threads.getCurrentThreadCpuTime - began).toDouble / rows.length
-    }
-    // The first half of the rounds warms up.
-    all.drop(30)
+    }.drop(30)
   }
 
   private def rewrite(
@@ -89,27 +86,15 @@ object RowHashBench {
     // The number of rows of each file does not matter, their sum does.
     val counted = inputs.map(_ -> rows / inputs.length)
     val columns = keys.map(k => KeyColumn(Seq(k), table.schema(k).dataType, 1d))
+    val (units, to) = (Seq(FileGroup(counted, files)), new Path(staging))
+    val (indexed, none) = (IndexedColumns(IndexableColumns.of(table.schema)), Map.empty[String, String])
+    val (format, shape) = (new ParquetFileFormat, LayoutShape(LayoutSpec.ZOrder, aligned = true))
+    val spec = RewriteSpec(format, table.schema, none, _ => none, none, units, columns, to, indexed, "OPTIMIZE", shape)
     hashed => {
-      fs.delete(new Path(staging), true)
-      try new RewriteJob(
-          spark,
-          RewriteSpec(
-            new ParquetFileFormat,
-            table.schema,
-            Map.empty,
-            _ => Map.empty,
-            Map.empty,
-            Seq(FileGroup(counted, files)),
-            columns,
-            new Path(staging),
-            IndexedColumns(IndexableColumns.of(table.schema)),
-            "OPTIMIZE bench",
-            LayoutShape(LayoutSpec.ZOrder, aligned = true),
-            hashed = hashed
-          )
-        ).run()
+      fs.delete(to, true)
+      try new RewriteJob(spark, spec.copy(hashed = hashed)).run()
       finally {
-        fs.delete(new Path(staging), true)
+        fs.delete(to, true)
         ()
       }
     }

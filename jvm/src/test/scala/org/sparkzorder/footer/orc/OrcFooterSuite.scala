@@ -13,15 +13,10 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
 
   test("statistics of columns of every type hold for the rows") {
     val df = Samples.all(spark)
-    val status = written(df, orc, "all")
-    val f = footer(status, orc, df.schema)
-    assertSound(f, scanned(status, orc, df.schema))
+    val f = sound(written(df, orc, "all"), orc, df.schema)
     assert(f.unreadable.isEmpty && f.schema.catalogString == df.schema.catalogString && f.codec.contains("zstd"))
     val trusted = Seq("bool", "i8", "i16", "i32", "i64", "d", "ntz", "str", "str2", "dti", "ymi", "nothing")
-    assert(
-      trusted.map(key(df.schema, _)).forall(f.stats.contains),
-      trusted.filterNot(c => f.stats.contains(key(df.schema, c)))
-    )
+    assert(trusted.map(key(df.schema, _)).filterNot(f.stats.contains).isEmpty)
     assert(Set("f32", "f64", "ancient", "dec7", "dec38", "bin").map(key(df.schema, _)).subsetOf(f.untrusted))
     assert(f.stats.contains(key(df.schema, "s", "x")) && f.stats.contains(key(df.schema, "s", "in", "y")))
     // ORC stores instants as wall clock, so only their null counts hold.
@@ -37,11 +32,8 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
   }
 
   test("the nulls of a type without order are known if the file has the same type") {
-    val status = written(
-      spark.range(9).selectExpr("if(id < 4, null, cast(id as string)) as s", "if(id < 4, null, id) as n"),
-      orc,
-      "nulls"
-    )
+    val rows = spark.range(9).selectExpr("if(id < 4, null, cast(id as string)) as s", "if(id < 4, null, id) as n")
+    val status = written(rows, orc, "nulls")
     val table = StructType.fromDDL("s string collate UTF8_LCASE, n string collate UTF8_LCASE")
     val f = footer(status, orc, table, IndexableColumns.all(table))
     assert(f.stats == Map(ColumnKey(Seq("s"), table("s").dataType) -> ColumnStats(null, null, 4, 0)))
@@ -70,12 +62,8 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
     val at = bytes.lastIndexOfSlice(Seq[Byte](0x22, 2, 0, 12))
     val future = bytes.clone()
     future(at + 2) = 19
-    Seq(
-      "future" -> future,
-      "text" -> "this is no data file at all".getBytes,
-      "cut" -> bytes.take(bytes.length / 2),
-      "damaged" -> damaged
-    ).foreach { case (name, content) =>
+    val files = Seq("future" -> future, "text" -> "this is no data file at all".getBytes, "damaged" -> damaged)
+    (files :+ ("cut" -> bytes.take(bytes.length / 2))).foreach { case (name, content) =>
       val file = java.nio.file.Files.write(folder.resolve(s"$name.orc"), content)
       val e = intercept[NotDataFileException](footer(statusOf(file), orc, schema))
       assert(e.getMessage.contains(s"$name.orc"))

@@ -13,7 +13,6 @@ import org.sparkzorder.stats.{FileId, FileStats, IndexableColumns, OrderedValue}
 
 /** Files of Arrow C++, written by the Python in `.venv`. Without it the suite is skipped. */
 class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
-
   private lazy val python: Option[JPath] = Some(Repository.root.resolve(".venv/bin/python"))
     .filter(p => Files.isExecutable(p) && run(p, "import pyarrow.parquet") == 0)
 
@@ -41,8 +40,7 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
         "pa.decimal128(30, 2)), 'day': [dt.date(2020, 1, 1), dt.date(1990, 1, 1), None], 'st': [{'x': 1}, None, {'x': None}], 'b': [True, None, False]}"
     )
     val schema = StructType.fromDDL("a int, s string, d decimal(30,2), day date, st struct<x: bigint>, b boolean")
-    val f = judged(file, schema)
-    assertSound(f, scanned(statusOf(file), DataFormat.Parquet, schema))
+    val f = sound(statusOf(file), DataFormat.Parquet, schema)
     // A null struct may be missing in the count of its field.
     assert(f.untrusted == Set(key(schema, "st", "x")) && f.stats.size == 5)
     assert(f.sessionBound == Map(key(schema, "day") -> SessionBound.WhenAncient))
@@ -52,9 +50,8 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
   test("floats: bounds leave NaN out and are loose") {
     val file = write("nan.parquet", "{'f': [1.0, float('nan'), 2.0], 'g': [1.0, 2.0, -0.0]}")
     val schema = StructType.fromDDL("f double, g double")
-    val f = judged(file, schema)
+    val f = sound(statusOf(file), DataFormat.Parquet, schema)
     assert(f.untrusted == Set("f", "g").map(key(schema, _)) && f.loose.keySet == f.untrusted && f.stats.isEmpty)
-    assertSound(f, scanned(statusOf(file), DataFormat.Parquet, schema))
   }
 
   test("an index uses loose bounds of floats without reading rows", InRest) {
@@ -69,10 +66,8 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     assert(found.forall(c => c.hasBounds && c.nanCount == -1 && c.nullCount == 0))
     files.zip(found).foreach { case (file, c) =>
       val truth = scanned(file, DataFormat.Parquet, schema).columns(columns.head)
-      assert(
-        OrderedValue.order.compare(c.min, truth.min) == 0 && OrderedValue.order.compare(c.max, truth.max) == 0,
-        file.getPath
-      )
+      val bounds = Seq(c.min -> truth.min, c.max -> truth.max)
+      assert(bounds.forall { case (is, should) => OrderedValue.order.compare(is, should) == 0 }, file.getPath)
     }
   }
 
@@ -95,48 +90,28 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     val file = write("ancient.parquet", "{'day': [dt.date(1500, 1, 1), dt.date(1990, 1, 1)]}")
     val schema = StructType.fromDDL("day date")
     val f = judged(file, schema)
-    assert(f.untrusted == Set(key(
-      schema,
-      "day"
-    )) && f.sessionBound == Map(key(schema, "day") -> SessionBound.WhenAncient))
+    val day = key(schema, "day")
+    assert(f.untrusted == Set(day) && f.sessionBound == Map(day -> SessionBound.WhenAncient))
   }
 
-  test("unsigned integers, nanoseconds and INT96") {
+  test("unsigned integers, nanoseconds, INT96, and no statistics") {
     val file = write(
       "odd.parquet",
       "{'u8': pa.array([1, 200], pa.uint8()), 'u32': pa.array([1, 4000000000], pa.uint32()), 'u64': pa.array([1, 2**63 + 1], pa.uint64())}"
     )
     val schema = StructType.fromDDL("u8 smallint, u32 bigint, u64 decimal(20,0)")
+    def isRefused(schema: StructType, f: FileFooter): Boolean =
+      SchemaCheck.exactlyReadable(schema, Seq(f), settingsOfFooters).isLeft
     val f = judged(file, schema)
-    assert(f.untrusted.size == 3 && f.unreadable.map(_.column) == Seq(Seq("u64")))
-    assert(SchemaCheck.exactlyReadable(schema, Seq(f), settingsOfFooters).isLeft)
-    val nanos = judged(
-      write("nanos.parquet", "{'t': pa.array([dt.datetime(2020, 1, 1)], pa.timestamp('ns', 'UTC'))}"),
-      StructType.fromDDL("t bigint")
-    )
-    assert(nanos.untrusted.size == 1 && SchemaCheck.exactlyReadable(
-      StructType.fromDDL("t bigint"),
-      Seq(nanos),
-      settingsOfFooters
-    ).isLeft)
-    val instants = StructType.fromDDL("t timestamp")
-    val int96 = judged(
-      write(
-        "int96.parquet",
-        "{'t': pa.array([dt.datetime(2020, 1, 1)], pa.timestamp('us', 'UTC'))}",
-        ", use_deprecated_int96_timestamps=True"
-      ),
-      instants
-    )
-    assert(int96.timestamps.contains(TimestampKind.Int96) && int96.sessionBound == Map(key(
-      instants,
-      "t"
-    ) -> SessionBound.Always))
-  }
-
-  test("a file without statistics") {
-    val file = write("none.parquet", "{'a': [1, 2, None], 's': ['x', 'y', 'z']}", ", write_statistics=False")
-    val schema = StructType.fromDDL("a bigint, s string")
-    assert(judged(file, schema).untrusted.size == 2)
+    assert(f.untrusted.size == 3 && f.unreadable.map(_.column) == Seq(Seq("u64")) && isRefused(schema, f))
+    def instant(unit: String) = s"{'t': pa.array([dt.datetime(2020, 1, 1)], pa.timestamp('$unit', 'UTC'))}"
+    val (longs, instants) = (StructType.fromDDL("t bigint"), StructType.fromDDL("t timestamp"))
+    val nanos = judged(write("nanos.parquet", instant("ns")), longs)
+    assert(nanos.untrusted.size == 1 && isRefused(longs, nanos))
+    val int96 = judged(write("int96.parquet", instant("us"), ", use_deprecated_int96_timestamps=True"), instants)
+    assert(int96.timestamps.contains(TimestampKind.Int96))
+    assert(int96.sessionBound == Map(key(instants, "t") -> SessionBound.Always))
+    val none = write("none.parquet", "{'a': [1, 2, None], 's': ['x', 'y', 'z']}", ", write_statistics=False")
+    assert(judged(none, StructType.fromDDL("a bigint, s string")).untrusted.size == 2)
   }
 }

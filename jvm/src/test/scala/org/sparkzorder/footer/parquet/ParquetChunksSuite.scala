@@ -3,7 +3,7 @@ package org.sparkzorder.footer.parquet
 import scala.util.Random
 
 import org.apache.parquet.io.api.Binary
-import org.apache.parquet.schema.{LogicalTypeAnnotation, PrimitiveType, Types}
+import org.apache.parquet.schema.{LogicalTypeAnnotation, MessageTypeParser, PrimitiveType, Types}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
@@ -12,33 +12,22 @@ import org.sparkzorder.footer.StatisticsTrust
 import org.sparkzorder.footer.StatisticsTrust.{Loose, Trusted, Untrusted}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats}
 
+/** What the chunks of columns say, the nulls of groups, and the types that Spark notes. */
 class ParquetChunksSuite extends AnyFunSuite {
   private val arrow = "parquet-cpp-arrow version 20.0.0"
   private val parquetJava = "parquet-mr version 1.16.0 (build 1a2b)"
   private val unknown = null +: Seq(
-    "",
-    "Polars",
-    "DuckDB",
-    "parquet-mr",
-    "parquet-mr version 1.8.2",
+    "", "Polars", "DuckDB", "parquet-mr", "parquet-mr version 1.8.2",
     "parquet-mr version 1.9.0 (build 38262e2c80015d0935dad20f8e18f2d6f9fbd03c)",
-    "parquet-mr version 1.12.3-amzn-1 (build 1)",
-    "parquet-mr version 1.10.99.7.1.7.0-551 (build abc)",
-    "parquet-mr version 1.99.0 (build abc)",
-    "parquet-mr-trino version 1.12.0 (build n/a)",
-    "parquet-cpp version 1.5.1",
-    "parquet-cpp-arrow version 5.0.0",
-    "parquet-cpp-arrow version 10.0.1",
-    "parquet-cpp-arrow version 18.0.0-SNAPSHOT",
-    "parquet-cpp-arrow version 99.0.0",
-    "parquet-cpp-arrow version 99999999999.0.0",
-    "fastparquet-python version 2026.9.0 (build 0)",
-    "Parquet.Net v4.0"
+    "parquet-mr version 1.12.3-amzn-1 (build 1)", "parquet-mr version 1.10.99.7.1.7.0-551 (build abc)",
+    "parquet-mr version 1.99.0 (build abc)", "parquet-mr-trino version 1.12.0 (build n/a)",
+    "parquet-cpp version 1.5.1", "parquet-cpp-arrow version 5.0.0", "parquet-cpp-arrow version 10.0.1",
+    "parquet-cpp-arrow version 18.0.0-SNAPSHOT", "parquet-cpp-arrow version 99.0.0",
+    "parquet-cpp-arrow version 99999999999.0.0", "fastparquet-python version 2026.9.0 (build 0)", "Parquet.Net v4.0"
   )
 
   private val optional = Types.optional(PrimitiveTypeName.INT64).named("a")
   private val key = ColumnKey(Seq("a"), LongType)
-
   private def judge(by: String, chunks: ParquetChunk*): StatisticsTrust = of(key, optional, by, chunks: _*)
 
   private def of(key: ColumnKey, leaf: PrimitiveType, by: String, chunks: ParquetChunk*): StatisticsTrust =
@@ -123,24 +112,17 @@ class ParquetChunksSuite extends AnyFunSuite {
     }
   }
 
-  test("a null struct counts for parquet-java only") {
+  test("a null struct counts for parquet-java only, and bounds of floating point of Arrow leave NaN out") {
     val field = ColumnKey(Seq("s", "a"), LongType)
     for (nulls <- Seq(0L, 3L)) {
       assert(of(field, optional, arrow, whole(10, nulls)) == Untrusted)
       assert(of(field, optional, parquetJava, whole(10, nulls)) == Trusted(ColumnStats(1L, 9L, nulls, 0L)))
     }
-  }
-
-  test("bounds of floating point of Arrow leave NaN out") {
     val leaf = Types.optional(PrimitiveTypeName.DOUBLE).named("a")
     val stats = chunk(10, 3, Double.box(1), Double.box(2))
     val double = ColumnKey(Seq("a"), DoubleType)
-    assert(of(double, leaf, arrow, stats).isInstanceOf[Loose] && of(
-      double,
-      leaf,
-      parquetJava,
-      stats
-    ).isInstanceOf[Trusted])
+    assert(of(double, leaf, arrow, stats).isInstanceOf[Loose])
+    assert(of(double, leaf, parquetJava, stats).isInstanceOf[Trusted])
     assert(of(double, leaf, "Polars", stats) == Untrusted)
   }
 
@@ -151,5 +133,76 @@ class ParquetChunksSuite extends AnyFunSuite {
     assert(of(decimal, leaf, arrow, chunk(10, 3, min, max)).isInstanceOf[Trusted])
     assert(of(decimal, leaf, arrow, chunk(10, 3, max, min)) == Untrusted)
     assert(of(decimal, leaf, "parquet-mr version 1.9.0", chunk(10, 3, min, max)) == Untrusted)
+  }
+
+  private def leaf(values: Long, nulls: Long) = ParquetChunk(values, rows = 4, Some(nulls).filter(_ >= 0), None)
+
+  /** The nulls of `g`, with the same chunks in each row group; in order of the leaves. */
+  private def nulls(field: String, rowGroups: Seq[ParquetChunk]*): Option[Long] = {
+    val message = MessageTypeParser.parseMessageType(s"message m { $field }")
+    val leaves = message.getPaths.toArray(Array.empty[Array[String]]).map(_.toSeq)
+    val chunks = rowGroups.map(chunks => leaves.zip(chunks).toMap.get _)
+    ParquetGroups.nulls(message.getFields.get(0).asGroupType, Seq("g"), required = false, chunks)
+  }
+
+  test("a struct with a required field is null where the field is") {
+    def of(rowGroups: Seq[ParquetChunk]*) =
+      nulls("optional group g { required int32 a; optional int32 b; }", rowGroups: _*)
+    assert(of(Seq(leaf(4, 3), leaf(4, 4))).contains(3L))
+    assert(of(Seq(leaf(4, 3), leaf(4, 4)), Seq(leaf(4, 1), leaf(4, 2))).contains(4L))
+    assert(of(Seq(leaf(4, -1), leaf(4, 2))).isEmpty && of(Seq(leaf(4, 5), leaf(4, 2))).isEmpty)
+  }
+
+  test("optional fields tell of a struct only when one of them is never null") {
+    val struct = "optional group g { optional int32 a; optional group h { required int32 b; } }"
+    def of(rowGroups: Seq[ParquetChunk]*) = nulls(struct, rowGroups: _*)
+    assert(of(Seq(leaf(4, 3), leaf(4, 0))).contains(0L) && of(Seq(leaf(4, 3), leaf(4, 1))).isEmpty)
+    assert(of(Seq(leaf(4, 0), leaf(4, 1)), Seq(leaf(4, 1), leaf(4, 1))).isEmpty)
+    assert(of(Seq(leaf(4, 0), leaf(4, 1)), Seq(leaf(4, 1), leaf(4, 0))).contains(0L))
+  }
+
+  test("a list without any null entry is never null") {
+    val list = "optional group g (LIST) { repeated group list { required int32 element; } }"
+    assert(nulls(list, Seq(leaf(9, 0))).contains(0L))
+    // An entry without value may be a null list or an empty one.
+    for (entries <- Seq(leaf(9, 1), leaf(4, 4), leaf(3, 0)))
+      assert(nulls(list, Seq(entries)).isEmpty)
+  }
+
+  test("both types must have the same fields") {
+    def same(table: String, file: String) =
+      ParquetGroups.isSame(StructType.fromDDL(table), StructType.fromDDL(file))
+    assert(same("s struct<x: bigint, y: array<double>>", "s struct<x: int, y: array<float>>"))
+    assert(!same("s struct<x: bigint, y: int>", "s struct<x: bigint>"))
+    assert(!same("s struct<x: bigint>", "s struct<X: bigint>"))
+    assert(!same("a array<struct<x: int>>", "a array<struct<x: int, y: int>>"))
+    assert(!same("m map<int, int>", "m array<int>") && !same("m int", "m array<int>"))
+  }
+
+  private val file = StructType.fromDDL("a boolean, b boolean, l array<boolean>, m map<int, struct<x: boolean>>, i int")
+  private val noted = new StructType()
+    .add("a", NullType)
+    .add("b", BooleanType)
+    .add("l", ArrayType(NullType))
+    .add("m", MapType(IntegerType, new StructType().add("x", NullType)))
+    .add("i", NullType)
+
+  test("a noted VOID replaces only a boolean, at any depth, and a damaged note or one about other columns nothing") {
+    assert(SparkRowTypes.refine(file, noted.json).map(_.dataType.simpleString) ==
+      Seq("void", "boolean", "array<void>", "map<int,struct<x:void>>", "int"))
+    val twice = new StructType().add("a", NullType).add("a", NullType)
+    Seq("", "\"void\"", "{\"void\"", noted.json.take(200), twice.json, new StructType().add("A", NullType).json)
+      .foreach(json => assert(SparkRowTypes.refine(file, json) == file, json))
+  }
+
+  test("a noted TIME replaces the file's type if it has fewer digits") {
+    // Spark 4.0 does not have this type.
+    def time(n: Int) = scala.util.Try(DataType.fromJson(s"\"time($n)\"")).toOption
+    def refined(stored: DataType, note: DataType) =
+      SparkRowTypes.refine(new StructType().add("t", stored), new StructType().add("t", note).json).head.dataType
+    for { micros <- time(6); seconds <- time(0) } {
+      assert(refined(micros, seconds) == seconds && refined(seconds, micros) == seconds)
+      assert(refined(LongType, seconds) == LongType)
+    }
   }
 }

@@ -35,10 +35,8 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
     (keys.keySet ++ writing(false).keySet + outside._1 + "parquet.encryption.uniform.key").foreach(spark.conf.unset)
 
   /** Settings that a reader of encrypted columns needs. */
-  private val keys = Map(
-    "parquet.crypto.factory.class" -> classOf[PropertiesDrivenCryptoFactory].getName,
-    "parquet.encryption.kms.client.class" -> classOf[TestKms].getName
-  )
+  private val keys = Map("parquet.crypto.factory.class" -> classOf[PropertiesDrivenCryptoFactory].getName) +
+    ("parquet.encryption.kms.client.class" -> classOf[TestKms].getName)
 
   /** Settings that a writer of encrypted columns needs as well. */
   private def writing(plainFooter: Boolean): Map[String, String] = Map(
@@ -56,11 +54,19 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
     path
   }
 
-  private def rows(path: String, where: String): Set[Row] =
+  private def optimized(target: String, files: Int, more: String = ""): String =
+    s"OPTIMIZE $target ZORDER BY (id) OPTIONS ('num-files' = '$files'$more)"
+
+  /** The settings as a clause of CREATE TABLE. */
+  private def options(pairs: Map[String, String]): String =
+    pairs.map { case (k, v) => s"'$k' '$v'" }.mkString("OPTIONS (", ", ", ")")
+
+  private def rows(path: String, where: String = "true"): Set[Row] =
     spark.read.parquet(path).where(where).collect().toSet
 
-  private def indexed(path: String): Set[String] = spark.sql(s"DESCRIBE SKIPPING INDEX ON parquet.`$path`").collect()
-    .filter(_.getAs[String]("status") == "indexed").map(_.getAs[String]("column")).toSet
+  private def indexed(path: String, format: String = "parquet"): Set[String] =
+    spark.sql(s"DESCRIBE SKIPPING INDEX ON $format.`$path`").where("status = 'indexed'").collect()
+      .map(_.getAs[String]("column")).toSet
 
   private def kept(path: String, where: String): Long =
     spark.sql(s"EXPLAIN SKIPPING SELECT * FROM parquet.`$path` WHERE $where").head().getAs[Long]("files_kept")
@@ -74,13 +80,19 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
       .map(readers.read(_).encryption)
   }
 
+  private def assertEncrypted(path: String, plainFooter: Boolean): Unit = {
+    val found = encryptions(path)
+    assert(found.forall(e => e.columns == Set(Seq("secret"), Seq("s", "deep")) || e.footer))
+    assert(found.nonEmpty && found.forall(_.footer != plainFooter))
+  }
+
   private def names(path: String): Seq[String] = Files.list(JPath.of(path)).iterator.asScala.map(_.getFileName.toString)
     .toSeq.filter(_.endsWith(".parquet")).sorted
 
-  private def refused(statement: String): ZOrderAnalysisException = {
+  private def assertRefused(statement: String, words: String = ""): Unit = {
     val e = intercept[ZOrderAnalysisException](spark.sql(statement).collect())
-    assert(e.getCondition == "ZORDER_UNSAFE_FILES.ENCRYPTED" && !e.getMessage.contains("token"))
-    e
+    assert(e.getCondition == "ZORDER_UNSAFE_FILES.ENCRYPTED", e)
+    assert(e.getMessage.contains(words) && !e.getMessage.contains("token"), e)
   }
 
   test("if the footer is plain, the index has all columns but the encrypted ones") {
@@ -106,41 +118,23 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
     test(s"encrypted columns stay encrypted, or OPTIMIZE refuses: plain footer $plainFooter") {
       val path = write(s"rewritten_$plainFooter", keys ++ writing(plainFooter))
       val before = names(path)
-      val statement = s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '4')"
-      if (plainFooter) assert(refused(statement).getMessage.contains("the column `s"))
+      val statement = optimized(s"parquet.`$path`", 4)
+      if (plainFooter) assertRefused(statement, "the column `s")
       // A session that can only read them.
       set(keys)
-      val all = rows(path, "true")
-      refused(statement)
+      val all = rows(path)
+      assertRefused(statement)
       // A session that encrypts fewer columns.
       set(writing(plainFooter) + ("parquet.encryption.column.keys" -> "k1:secret"))
-      if (plainFooter) refused(statement)
-      assert(names(path) == before && rows(path, "true") == all)
+      if (plainFooter) assertRefused(statement)
+      assert(names(path) == before && rows(path) == all)
       set(writing(plainFooter))
       spark.sql(statement).collect()
-      assert(names(path) != before && rows(path, "true") == all)
-      assert(encryptions(path).forall(e => e.columns == Set(Seq("secret"), Seq("s", "deep")) || e.footer))
-      assert(encryptions(path).forall(_.footer != plainFooter))
+      assert(names(path) != before && rows(path) == all)
+      assertEncrypted(path, plainFooter)
       assert(indexed(path) == (if (plainFooter) Set("id", "s.open") else Set.empty))
       assert(rows(path, "secret = 'token5' AND id = 5").size == 1)
     }
-  }
-
-  test("OPTIMIZE encrypts as the options of the table say") {
-    spark.sql("DROP TABLE IF EXISTS told")
-    val options = (keys ++ writing(plainFooter = true)).map { case (k, v) => s"'$k' '$v'" }.mkString(", ")
-    val location = s"file:$dir/told"
-    spark.sql(
-      s"CREATE TABLE told (id BIGINT, secret STRING, s STRUCT<deep: BIGINT>) USING parquet OPTIONS ($options) LOCATION '$location'"
-    )
-    spark.sql(
-      "INSERT INTO told SELECT /*+ REPARTITION(3) */ id, 'token' || id, named_struct('deep', id) FROM range(300)"
-    )
-    spark.sql("OPTIMIZE told ZORDER BY (id) OPTIONS ('num-files' = '4')").collect()
-    assert(spark.table("told").where("secret = 'token7'").count() == 1)
-    set(keys)
-    assert(encryptions(s"$dir/told").forall(_.columns == Set(Seq("secret"), Seq("s", "deep"))))
-    spark.sql("DROP TABLE told")
   }
 
   test("if plain files are encrypted when they are rewritten, the index does not show their values either") {
@@ -156,12 +150,6 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
   private def everything(path: String): Set[String] =
     Files.walk(JPath.of(path)).iterator.asScala.map(_.toString).filterNot(_.endsWith(".crc")).toSet
 
-  private def without(extra: String)(statement: String): Unit = {
-    val message = refused(statement).getMessage
-    assert(message.contains(extra), message)
-    ()
-  }
-
   for {
     (kind, of) <- Seq(
       "keys of columns" -> writing(plainFooter = false),
@@ -174,76 +162,69 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
     val before = everything(path)
     assert(before.exists(_.contains("_KEY_MATERIAL_FOR_")))
     set(of)
-    val byPath = s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '2')"
-    without("_KEY_MATERIAL_FOR_")(byPath)
-    without("_KEY_MATERIAL_FOR_")(s"$byPath DRY RUN")
-    withTable("outside", s"LOCATION '$path'") {
-      without("_KEY_MATERIAL_FOR_")("OPTIMIZE outside ZORDER BY (id) OPTIONS ('num-files' = '2')")
-      without("_KEY_MATERIAL_FOR_")(
-        "OPTIMIZE outside ZORDER BY (id) OPTIONS ('num-files' = '2', 'commit.mode' = 'new-location')"
-      )
-    }
+    val byPath = optimized(s"parquet.`$path`", 2)
+    Seq(byPath, s"$byPath DRY RUN").foreach(assertRefused(_, "_KEY_MATERIAL_FOR_"))
+    withTable("outside", s"LOCATION '$path'")(for (mode <- Seq("", ", 'commit.mode' = 'new-location'"))
+      assertRefused(optimized("outside", 2, mode), "_KEY_MATERIAL_FOR_"))
     spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
     spark.sql(s"VACUUM parquet.`$path` RETAIN 0 HOURS")
-    assert(everything(path).filterNot(_.contains("_zorder")) == before && rows(path, "true").size == 300)
+    assert(everything(path).filterNot(_.contains("_zorder")) == before && rows(path).size == 300)
   }
 
   private def withTable(name: String, rest: String)(work: => Unit): Unit = {
-    spark.sql(
-      s"CREATE TABLE $name (id BIGINT, secret STRING, s STRUCT<deep: BIGINT, open: BIGINT>) USING parquet $rest"
-    )
+    val columns = "id BIGINT, secret STRING, s STRUCT<deep: BIGINT, open: BIGINT>"
+    spark.sql(s"CREATE TABLE $name ($columns) USING parquet $rest")
     try work
     finally { spark.sql(s"DROP TABLE $name"); () }
   }
 
   test("new files would not find keys that Parquet puts beside them, so the setting is refused") {
     val path = write("plain_but_outside", Map.empty)
-    set(keys ++ writing(plainFooter = true) + outside)
-    try without("store.internally")(s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '2')")
+    val settings = keys ++ writing(plainFooter = true) + outside
+    set(settings)
+    try assertRefused(optimized(s"parquet.`$path`", 2), "store.internally")
     finally spark.conf.unset(outside._1)
-    val options = (keys ++ writing(plainFooter = true) + outside).map { case (k, v) => s"'$k' '$v'" }.mkString(", ")
-    withTable("plain_but_outside", s"OPTIONS ($options) LOCATION '$path'") {
-      without("store.internally")("OPTIMIZE plain_but_outside ZORDER BY (id) OPTIONS ('num-files' = '2')")
+    withTable("plain_but_outside", s"${options(settings)} LOCATION '$path'") {
+      assertRefused(optimized("plain_but_outside", 2), "store.internally")
     }
   }
 
   test("each statement says that a session has no key, and not that the file is damaged") {
     val path = write("no_key", keys ++ writing(plainFooter = false))
-    def all(target: String) = Seq(
-      s"OPTIMIZE $target ZORDER BY (id) OPTIONS ('num-files' = '2')",
-      s"CREATE SKIPPING INDEX ON $target",
-      s"DESCRIBE CLUSTERING $target (id)"
-    )
-    all(s"parquet.`$path`").foreach(without("no key"))
-    withTable("no_key", s"LOCATION '$path'")(all("no_key").foreach(without("no key")))
+    def refused(target: String): Unit =
+      Seq(optimized(target, 2), s"CREATE SKIPPING INDEX ON $target", s"DESCRIBE CLUSTERING $target (id)")
+        .foreach(assertRefused(_, "no key"))
+    refused(s"parquet.`$path`")
+    withTable("no_key", s"LOCATION '$path'")(refused("no_key"))
   }
 
-  test("keys in the options of a table open encrypted footers for all statements") {
-    val path = write("keys_of_table", keys ++ writing(plainFooter = false))
-    val options = (keys ++ writing(plainFooter = false)).map { case (k, v) => s"'$k' '$v'" }.mkString(", ")
-    withTable("keys_of_table", s"OPTIONS ($options) LOCATION '$path'") {
-      spark.sql("DESCRIBE CLUSTERING keys_of_table (id)").collect()
-      spark.sql("OPTIMIZE keys_of_table ZORDER BY (id) OPTIONS ('num-files' = '2')").collect()
-      assert(spark.table("keys_of_table").count() == 300)
-      spark.sql("RESTORE keys_of_table TO VERSION AS OF 0").collect()
-      spark.sql(
-        "OPTIMIZE keys_of_table ZORDER BY (id) OPTIONS ('num-files' = '4', 'commit.mode' = 'in-place')"
-      ).collect()
-      assert(spark.table("keys_of_table").count() == 300)
+  for (plainFooter <- Seq(true, false))
+    test(s"keys in the options of a table open files for all statements, and encrypt: plain footer $plainFooter") {
+      val path = write(s"keys_of_table_$plainFooter", keys ++ writing(plainFooter))
+      withTable("keys_of_table", s"${options(keys ++ writing(plainFooter))} LOCATION '$path'") {
+        def table = spark.table("keys_of_table")
+        spark.sql("DESCRIBE CLUSTERING keys_of_table (id)").collect()
+        spark.sql(optimized("keys_of_table", 2)).collect()
+        assert(table.count() == 300 && table.where("secret = 'token7'").count() == 1)
+        spark.sql("RESTORE keys_of_table TO VERSION AS OF 0").collect()
+        spark.sql(optimized("keys_of_table", 4, ", 'commit.mode' = 'in-place'")).collect()
+        assert(table.count() == 300)
+        set(keys)
+        assertEncrypted(path, plainFooter)
+      }
     }
-  }
 
   test("RESTORE brings a file back that only its own key material opens, and VACUUM keeps it") {
     val path = write("lost_material", keys ++ writing(plainFooter = false))
     val before = names(path)
     set(keys ++ writing(plainFooter = false))
-    spark.sql(s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '2')").collect()
+    spark.sql(optimized(s"parquet.`$path`", 2)).collect()
     beforeEach()
     withTable("lost_material", s"LOCATION '$path'") {
-      without("no key")("RESTORE lost_material TO VERSION AS OF 0")
+      assertRefused("RESTORE lost_material TO VERSION AS OF 0", "no key")
       val material = before.map(n => JPath.of(path, s"_KEY_MATERIAL_FOR_$n.json"))
       material.foreach(m => Files.writeString(m, "{}"))
-      without("_KEY_MATERIAL_FOR_")("VACUUM lost_material RETAIN 0 HOURS")
+      assertRefused("VACUUM lost_material RETAIN 0 HOURS", "_KEY_MATERIAL_FOR_")
       spark.sql("RESTORE lost_material TO VERSION AS OF 0").collect()
       assert(names(path) == before)
       material.foreach(Files.delete)
@@ -270,10 +251,8 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
       writer.close()
     }
     spark.sql(s"CREATE SKIPPING INDEX ON orc.`$folder`")
-    val columns = spark.sql(s"DESCRIBE SKIPPING INDEX ON orc.`$folder`").collect()
-      .filter(_.getAs[String]("status") == "indexed").map(_.getAs[String]("column")).toSet
-    assert(columns == Set("id"))
-    refused(s"OPTIMIZE orc.`$folder` ZORDER BY (id) OPTIONS ('num-files' = '2')")
+    assert(indexed(s"$folder", "orc") == Set("id"))
+    assertRefused(optimized(s"orc.`$folder`", 2))
     assert(Files.list(folder).iterator.asScala.count(_.toString.endsWith(".orc")) == 3)
   }
 }

@@ -10,10 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class FreeSpaceSuite extends AnyFunSuite {
 
-  /**
-   * Has three replicas of each block, quotas on some folders, and a root folder that we may not ask
-   * about.
-   */
+  /** Has three replicas of each block, quotas on some folders, and a root folder that we may not ask about. */
   private final class FakeHdfs(remaining: Long, quotas: Map[String, (Long, Long)], capacity: Long = 1000L)
       extends FilterFileSystem {
     override def getConf: Configuration = new Configuration()
@@ -32,19 +29,16 @@ class FreeSpaceSuite extends AnyFunSuite {
   private def short(fs: FileSystem, bytes: Long): Seq[(String, Long)] =
     FreeSpace.of(fs, root, Seq(root -> bytes)).filterNot(_.isEnough).map(r => (r.where, r.available))
 
-  test("every byte takes as much space as there are replicas") {
+  test("every byte takes as much space as there are replicas; a file system without a known size refuses nothing") {
     assert(short(new FakeHdfs(300, Map.empty), 100).isEmpty)
     assert(short(new FakeHdfs(300, Map.empty), 101) == Seq("the file system of hdfs://x/a/t" -> 100L))
+    assert(short(new FakeHdfs(0, Map.empty, capacity = 0), 1000000L).isEmpty)
   }
 
   test("quotas count, also those of folders above") {
     assert(short(new FakeHdfs(900, Map("t" -> (600L, 300L))), 100).isEmpty)
     assert(short(new FakeHdfs(900, Map("t" -> (600L, 301L))), 100) == Seq("the quota of hdfs://x/a/t" -> 99L))
     assert(short(new FakeHdfs(900, Map("a" -> (600L, 700L))), 1) == Seq("the quota of hdfs://x/a" -> 0L))
-  }
-
-  test("a file system that does not know its size refuses nothing") {
-    assert(short(new FakeHdfs(0, Map.empty, capacity = 0), 1000000L).isEmpty)
   }
 
   test("a local disk tells how much space is left") {

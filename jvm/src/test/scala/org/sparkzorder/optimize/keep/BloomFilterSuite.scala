@@ -17,9 +17,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.{InRest, LocalSpark}
 
-/**
- * Bloom filters that the writers of parquet-java and ORC make, and that Spark's own readers use.
- */
+/** Bloom filters that the writers of parquet-java and ORC make, and that Spark's own readers use. */
 class BloomFilterSuite extends AnyFunSuite with LocalSpark {
 
   // If a dictionary holds all values of a chunk, readers use that, and no filter is written.
@@ -29,36 +27,25 @@ class BloomFilterSuite extends AnyFunSuite with LocalSpark {
   /** 20,000 rows: `k` has few values, `u` is even and unique, and `s.v` is `u` as text. */
   private def table(name: String, format: String): String = {
     val folder = new File(dir, name)
-    spark.range(0, 20000, 1, 4)
-      .selectExpr(
-        "id % 40 AS k",
-        "id * 7919 % 20000 * 2 AS u",
-        "struct(concat('v', id) AS v, id % 2 = 0 AS b) AS s",
-        "id AS `x.y`"
-      )
+    val struct = "struct(concat('v', id) AS v, id % 2 = 0 AS b) AS s"
+    spark.range(0, 20000, 1, 4).selectExpr("id % 40 AS k", "id * 7919 % 20000 * 2 AS u", struct, "id AS `x.y`")
       .write.format(format).save(folder.toString)
     s"$format.`$folder`"
   }
 
-  private def optimize(target: String, by: String, columns: String): Unit = {
+  private def optimize(target: String, by: String, columns: String): Unit =
     spark.sql(s"OPTIMIZE $target FULL ZORDER BY ($by) OPTIONS ('num-files' = '4', 'bloom-filter-columns' = '$columns')")
       .collect()
-    ()
-  }
 
   private def files(name: String): Seq[LocalPath] =
     new File(dir, name).listFiles.toSeq.map(_.toPath).filter(_.getFileName.toString.matches("[^._].*"))
 
   /** The columns that have a filter in every row group of every Parquet file. */
   private def filtered(name: String): Set[String] = files(name).map { file =>
-    val input = HadoopInputFile.fromPath(new Path(file.toUri), new Configuration())
-    val reader = ParquetFileReader.open(input)
-    try {
-      val chunks = reader.getFooter.getBlocks.asScala.flatMap(_.getColumns.asScala)
-      chunks.groupBy(_.getPath.toDotString).collect {
-        case (c, all) if all.forall(_.getBloomFilterOffset > 0) => c
-      }.toSet
-    } finally reader.close()
+    val reader = ParquetFileReader.open(HadoopInputFile.fromPath(new Path(file.toUri), new Configuration()))
+    try reader.getFooter.getBlocks.asScala.flatMap(_.getColumns.asScala).groupBy(_.getPath.toDotString)
+        .collect { case (column, chunks) if chunks.forall(_.getBloomFilterOffset > 0) => column }.toSet
+    finally reader.close()
   }.reduce(_ & _)
 
   private def rowsRead(query: String, settings: (String, String)*): Long = withSettings(settings: _*) {
@@ -82,10 +69,9 @@ class BloomFilterSuite extends AnyFunSuite with LocalSpark {
   test("the named columns of an ORC table get Bloom filters, which readers use", InRest) {
     val target = table("orc", "orc")
     optimize(target, "k", "u,s.v")
-    val schema = OrcFile.createReader(new Path(files("orc").head.toUri), OrcFile.readerOptions(new Configuration()))
-    val wanted = Set("u", "s.v").map(schema.getSchema.findSubtype(_).getId)
     files("orc").foreach { file =>
       val reader = OrcFile.createReader(new Path(file.toUri), OrcFile.readerOptions(new Configuration()))
+      val wanted = Set("u", "s.v").map(reader.getSchema.findSubtype(_).getId)
       val rows = reader.rows().asInstanceOf[RecordReaderImpl]
       try
         reader.getStripes.asScala.foreach { stripe =>
@@ -100,28 +86,23 @@ class BloomFilterSuite extends AnyFunSuite with LocalSpark {
 
   test("auto chooses the keys whose values have fewer rows than there are files that may contain them", InRest) {
     val target = table("auto", "parquet")
-    optimize(target, "k, u", "auto")
-    assert(filtered("auto") == Set("u"))
-    optimize(target, "k, s.v", "AUTO")
-    assert(filtered("auto") == Set("s.v"))
     // Few files may contain a value of a sorted column, so it needs no filter.
-    optimize(target, "u", "auto")
-    assert(filtered("auto").isEmpty)
-    optimize(target, "k, u", "none")
-    assert(filtered("auto").isEmpty)
+    val sorted = ("u", "auto", Set.empty[String])
+    Seq(("k, u", "auto", Set("u")), ("k, s.v", "AUTO", Set("s.v")), sorted, ("k, u", "none", Set.empty[String]))
+      .foreach { case (by, columns, expected) =>
+        optimize(target, by, columns)
+        assert(filtered("auto") == expected, by)
+      }
   }
 
   test("columns that do not exist or cannot have a filter are refused, and no file changes") {
     val target = table("refused", "parquet")
     val before = files("refused")
-    def condition(columns: String): String =
-      intercept[SparkThrowable](optimize(target, "k", columns)).getCondition
-    assert(condition("u, nothing") == "ZORDER_COLUMN_NOT_FOUND")
-    assert(condition("u, U") == "ZORDER_INVALID_COLUMN.DUPLICATE")
-    assert(condition("s.b") == "ZORDER_INVALID_OPTION.VALUE")
-    assert(condition("`x.y`") == "ZORDER_INVALID_OPTION.VALUE")
-    assert(condition("u,,k") == "ZORDER_INVALID_OPTION.VALUE")
-    assert(condition("") == "ZORDER_INVALID_OPTION.VALUE")
+    val refused = Seq("u, nothing" -> "ZORDER_COLUMN_NOT_FOUND", "u, U" -> "ZORDER_INVALID_COLUMN.DUPLICATE") ++
+      Seq("s.b", "`x.y`", "u,,k", "").map(_ -> "ZORDER_INVALID_OPTION.VALUE")
+    refused.foreach { case (columns, condition) =>
+      assert(intercept[SparkThrowable](optimize(target, "k", columns)).getCondition == condition, columns)
+    }
     assert(files("refused") == before)
   }
 
@@ -129,10 +110,8 @@ class BloomFilterSuite extends AnyFunSuite with LocalSpark {
     for ((format, commas) <- Seq("parquet" -> "", "orc" -> ", commas")) {
       val folder = new File(dir, s"names-$format")
       spark.range(10).selectExpr("id", "id AS `e.f`").write.format(format).save(folder.toString)
-      val e = intercept[SparkThrowable](optimize(s"$format.`$folder`", "id", "`e.f`"))
-      assert(e.asInstanceOf[Exception].getMessage.contains(
-        s"columns without dots$commas and blanks at the end in their names"
-      ))
+      val e = intercept[SparkThrowable](optimize(s"$format.`$folder`", "id", "`e.f`")).asInstanceOf[Exception]
+      assert(e.getMessage.contains(s"columns without dots$commas and blanks at the end in their names"))
     }
   }
 

@@ -37,9 +37,7 @@ class FileGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(own.flatMap(_.rest) == r.rest, "what is left of a folder counts once")
       }
     }
-  }
-
-  test("a folder within the bound is not split") {
+    // A folder within the bound is not split.
     val whole = rewrite(0, Seq(40L, 60L), 3)
     assert(FileGroupSchedule.split(Seq(whole), 100) == Seq(whole))
     assert(FileGroupSchedule.split(Seq(whole), 99).map(_.files.size) == Seq(1, 1))

@@ -21,6 +21,8 @@ class FileSelectionSuite extends AnyFunSuite {
   private val root = new Path("file:/t")
   private val names = new RelativePath(root)
   private val layout = LayoutSpec(LayoutSpec.ZOrder, LayoutSpec.RangeMapping, LayoutSpec.EqualCuts, Seq(Seq("a") -> 1d))
+  private val other = layout.copy(columns = Seq(Seq("b") -> 1d))
+  private val bare = OptimizeOptions.parse(Nil, "parquet", folderBytes = Nil)
 
   /** Files of one folder. Each is a minute younger than the one before. */
   private def folder(sizes: Long*): DataFolder = DataFolder(
@@ -36,7 +38,8 @@ class FileSelectionSuite extends AnyFunSuite {
     Record(1, "id", "OPTIMIZE", 0, "u", parameters.toMap, Map.empty, Nil, outputs, layout.map(_.json))
   }
 
-  private def entry(record: Record, time: Long): HistoryEntry = HistoryEntry(record, "committed", None, time, None)
+  private def entry(record: Record, time: Long = 5 * Minute): HistoryEntry =
+    HistoryEntry(record, "committed", None, time, None)
 
   private def selection(
       of: DataFolder,
@@ -58,9 +61,8 @@ class FileSelectionSuite extends AnyFunSuite {
 
   private def clustered(of: DataFolder, selection: FileSelection): Seq[Rewrite] = {
     val bounds = new IndexedBounds(None, IndexedSeq.empty)
-    val options = OptimizeOptions.parse(Nil, "parquet", folderBytes = Nil)
     val withoutIndex =
-      new IncrementalSelection(IndexedSeq.empty, names, None, bounds, options, limited = false, read = _ => Nil)
+      new IncrementalSelection(IndexedSeq.empty, names, None, bounds, bare, limited = false, read = _ => Nil)
     val rewrites = selection.clustered(layout, withoutIndex)
     rewrites.foreach(r => assert(r.folder == of && r.files == of.files))
     rewrites
@@ -78,34 +80,27 @@ class FileSelectionSuite extends AnyFunSuite {
       Seq("there are files that are too small or too large", "there are files that are too large"))
   }
 
-  test("packing leaves a group of too few files as it is") {
+  test("packing leaves a group of too few files as it is, and small files become files of the target size at once") {
     assert(selection(folder(10, 100, 20), Seq(target, "min-input-files" -> "3")).packed.isEmpty)
     assert(selection(folder(10, 100, 20), Seq(target, "min-input-files" -> "2")).packed.size == 1)
+    assert(selection(folder(Seq.fill(12)(35L): _*), Seq(target)).packed.map(_.outputFiles) == Seq(4))
+    assert(selection(folder(Seq.fill(12)(70L): _*), Seq(target)).packed.map(_.outputFiles) == Seq(8))
   }
 
-  test("packing does not merge files whose rows do not fit into fewer files") {
+  test("files whose rows do not fit into fewer are not merged, and none is split into more files than it has rows") {
     val small = selection(folder(10, 20), Seq(target), maxRecords = 5)
     assert(small.withOtherNumber(small.packed, _ => 2L).size == 1)
     assert(small.withOtherNumber(small.packed, _ => 3L).isEmpty)
-  }
-
-  test("a file is not split into more files than it has rows") {
     val large = selection(folder(500, 500), Seq(target))
     assert(large.withOtherNumber(large.packed, _ => 1L).isEmpty)
     assert(large.withOtherNumber(large.packed, _ => 3L).map(_.outputFiles) == Seq(3, 3))
-  }
-
-  test("small files become files of the target size in one statement") {
-    assert(selection(folder(Seq.fill(12)(35L): _*), Seq(target)).packed.map(_.outputFiles) == Seq(4))
-    assert(selection(folder(Seq.fill(12)(70L): _*), Seq(target)).packed.map(_.outputFiles) == Seq(8))
   }
 
   test("what a packing wrote is not packed again with the same size while nothing comes beside it") {
     // Rows are not alike, so some parts of a file are larger than others.
     val files = folder(20, 30, 300)
     def rewrites(packed: Seq[FileStatus], size: String) = {
-      val history = Seq(entry(record(packed, None, "target-file-size-bytes" -> size), 5 * Minute))
-      selection(files, Seq(target), history).packed
+      selection(files, Seq(target), Seq(entry(record(packed, None, "target-file-size-bytes" -> size)))).packed
     }
     assert(rewrites(files.files, "100").isEmpty)
     assert(rewrites(files.files, "50").map(_.outputFiles) == Seq(1, 3))
@@ -139,12 +134,8 @@ class FileSelectionSuite extends AnyFunSuite {
       options: Seq[(String, String)],
       maxRecords: Long
   ): (Int, Seq[Long]) = {
-    @tailrec def run(
-        done: Int,
-        folder: DataFolder,
-        rows: Map[Path, Long],
-        packed: Seq[FileStatus]
-    ): (Int, Seq[Long]) = {
+    @tailrec
+    def run(done: Int, folder: DataFolder, rows: Map[Path, Long], packed: Seq[FileStatus]): (Int, Seq[Long]) = {
       val history = Seq(entry(record(packed, None, target), 100 * Minute))
       val chosen = selection(folder, options, history, maxRecords = maxRecords)
       val rewrites = chosen.withOtherNumber(chosen.packed, rows)
@@ -177,7 +168,7 @@ class FileSelectionSuite extends AnyFunSuite {
   test("packing into a number of files does nothing if the same statement wrote the files before") {
     val files = folder(10, 20, 30)
     def rewrites(where: Option[String], parameters: (String, String)*) = {
-      val history = Seq(entry(record(files.files, None, parameters: _*), 5 * Minute))
+      val history = Seq(entry(record(files.files, None, parameters: _*)))
       selection(files, Seq("num-files" -> "2"), history, where = where).packed
     }
     assert(rewrites(None, "num-files" -> "2").isEmpty)
@@ -188,7 +179,7 @@ class FileSelectionSuite extends AnyFunSuite {
 
   test("a folder that is in the layout is rewritten only if another number of files is asked for") {
     val files = folder(10, 20, 30)
-    val history = Seq(entry(record(files.files, Some(layout)), 5 * Minute))
+    val history = Seq(entry(record(files.files, Some(layout))))
     assert(clustered(files, selection(files, history = history)).isEmpty)
     assert(clustered(files, selection(files, Seq("num-files" -> "3"), history)).isEmpty)
     assert(clustered(files, selection(files, Seq("num-files" -> "2"), history)).map(_.outputFiles) == Seq(2))
@@ -201,7 +192,7 @@ class FileSelectionSuite extends AnyFunSuite {
   test("what was asked for is compared with what was asked for, not with what came out") {
     val files = folder(10, 20, 30)
     def rewrites(where: Option[String], parameters: (String, String)*) = {
-      val history = Seq(entry(record(files.files, Some(layout), parameters: _*), 5 * Minute))
+      val history = Seq(entry(record(files.files, Some(layout), parameters: _*)))
       clustered(files, selection(files, Seq("num-files" -> "2"), history, where = where))
     }
     assert(rewrites(None, "num-files" -> "2").isEmpty)
@@ -213,21 +204,17 @@ class FileSelectionSuite extends AnyFunSuite {
 
   test("a partition keeps the layout of a statement with a predicate until one without names another or says FULL") {
     val files = folder(10, 20, 30)
-    val other = layout.copy(columns = Seq(Seq("b") -> 1d))
-    def chosen(of: LayoutSpec, predicate: String, full: Boolean = false, namesLayout: Boolean = false) = selection(
-      files,
-      Seq(target),
-      Seq(entry(record(files.files.take(2), Some(of), "predicate" -> predicate), 5 * Minute)),
-      full = full,
-      namesLayout = namesLayout
-    )
+    def chosen(of: LayoutSpec, predicate: String, full: Boolean = false, namesLayout: Boolean = false) = {
+      val history = Seq(entry(record(files.files.take(2), Some(of), "predicate" -> predicate)))
+      selection(files, Seq(target), history, full = full, namesLayout = namesLayout)
+    }
     assert(clustered(files, chosen(other, "p = 1")).isEmpty && chosen(other, "p = 1").packed.isEmpty)
     assert(clustered(files, chosen(other, "")).size == 1 && chosen(other, "").packed.size == 1)
     assert(clustered(files, chosen(layout, "p = 1")).size == 1 && chosen(layout, "p = 1").packed.isEmpty)
     assert(clustered(files, chosen(other, "p = 1", namesLayout = true)).size == 1)
     assert(clustered(files, chosen(other, "p = 1", full = true)).size == 1)
     assert(chosen(other, "p = 1", full = true).packed.size == 1)
-    val first = Iterator(entry(record(files.files.take(1), Some(other), "predicate" -> "p = 1"), 5 * Minute))
+    val first = Iterator(entry(record(files.files.take(1), Some(other), "predicate" -> "p = 1")))
     assert(new FileWriters(names, None, first).layoutOf(Seq(files, folder())).contains(other))
   }
 
@@ -245,12 +232,12 @@ class FileSelectionSuite extends AnyFunSuite {
 
   test("a folder with new files is rewritten as a whole if it is not known where its files are on the curve") {
     val files = folder(10, 20, 30)
-    def written(by: Seq[FileStatus]) = Seq(entry(record(by, Some(layout)), 5 * Minute))
-    assert(reasons(clustered(files, selection(files))) == Seq("no file is known to be in this layout"))
-    assert(reasons(clustered(files, selection(files, history = written(files.files.take(2))))) ==
-      Seq("it is not known where files lie along the curve"))
-    assert(reasons(clustered(files, selection(files, Seq("num-files" -> "2"), written(files.files.take(2))))) ==
-      Seq("a number of files was asked for"))
+    val written = Seq(entry(record(files.files.take(2), Some(layout))))
+    Seq(
+      selection(files) -> "no file is known to be in this layout",
+      selection(files, history = written) -> "it is not known where files lie along the curve",
+      selection(files, Seq("num-files" -> "2"), written) -> "a number of files was asked for"
+    ).foreach { case (chosen, reason) => assert(reasons(clustered(files, chosen)) == Seq(reason)) }
   }
 
   test("the history is read only as far as records may have written the files") {
@@ -274,8 +261,47 @@ class FileSelectionSuite extends AnyFunSuite {
       operation = "RESTORE",
       outputs = Seq(OutputFile("f0-restored-1", 10, Minute, 1, source = Some("_zorder/trash/id/f0.retired")))
     )
-    val history = Seq(restored, record(folder(10).files, Some(layout))).map(entry(_, 5 * Minute))
+    val history = Seq(restored, record(folder(10).files, Some(layout))).map(entry(_))
     val origins = new FileWriters(names, None, history.iterator).originsOf(Seq(back))
     assert(origins.values.map(_.layout).toSeq == Seq(layout.json))
+  }
+
+  /** The options of a statement that sets none, after records of the history. */
+  private def remembered(predicate: String, history: Record*): OptimizeOptions =
+    RememberedSize.of(bare, Some(layout), predicate, bytes = 1000, history.iterator)
+  private def wrote(parameters: (String, String)*): Record = record(Nil, Some(layout), parameters: _*)
+  private val tenFiles = wrote("num-files" -> "10")
+  private val partition = wrote("predicate" -> "p = 1")
+  private val sized = "target-file-size-bytes" -> "7"
+
+  test("a number of files is remembered for the same predicate, also after an operation on some partitions") {
+    assert(remembered("", tenFiles).targetFileSize == 100)
+    assert(remembered("", partition, record(Nil, None), tenFiles).targetFileSize == 100)
+    assert(remembered("p = 1", tenFiles) == bare)
+    assert(remembered("p = 1", tenFiles, wrote("predicate" -> "p = 1", "num-files" -> "4")).targetFileSize == 250)
+  }
+
+  test("the newest operation with the same predicate decides, and a size is remembered for any predicate") {
+    assert(remembered("", wrote(sized), tenFiles).targetFileSize == 7)
+    assert(remembered("", wrote(), tenFiles) == bare)
+    assert(remembered("p = 1", wrote(sized)).targetFileSize == 7)
+  }
+
+  test("another layout remembers nothing, and neither does an operation of long ago") {
+    assert(remembered("", record(Nil, Some(other), "num-files" -> "10")) == bare)
+    assert(remembered("", Seq.fill(100)(partition) :+ tenFiles: _*) == bare)
+  }
+
+  test("packing remembers a size of packing, with the sizes below and above which files are packed") {
+    def packed(history: Record*) = RememberedSize.of(bare, None, "", bytes = 1000, history.iterator)
+    val hundred = packed(partition, record(Nil, None, target))
+    assert((hundred.targetFileSize, hundred.minFileSize, hundred.maxFileSize) == ((100, 75, 180)))
+    assert(packed(record(Nil, None, "num-files" -> "10")).targetFileSize == 100)
+    assert(packed(tenFiles) == bare)
+  }
+
+  test("a statement that sets a size has it") {
+    val said = OptimizeOptions.parse(Seq("target-file-size-bytes" -> "5"), "parquet", folderBytes = Nil)
+    assert(RememberedSize.of(said, Some(layout), "", 1000, Iterator(tenFiles)) == said)
   }
 }

@@ -2,17 +2,35 @@ package org.sparkzorder.optimize.plan
 
 import java.io.File
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.input_file_name
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
+import org.sparkzorder.command.OptimizeCommand
 import org.sparkzorder.memory.MemoryTables
+import org.sparkzorder.optimize.options.OptionsOfTable
+import org.sparkzorder.scan.AskedFs
+import org.sparkzorder.table.PlainTables
 
-/** What whole statements plan, and what they say of it. */
+/** Options that count how often they are gone through. */
+private final class CountedOptions(options: Seq[(String, String)]) extends Seq[(String, String)] {
+  var times = 0
+  override def apply(i: Int): (String, String) = options(i)
+  override def length: Int = options.length
+  override def iterator: Iterator[(String, String)] = {
+    times += 1
+    options.iterator
+  }
+}
+
+/** What whole statements plan, what they say of it, and how often they ask for what they should know already. */
 class PlannedStatementsSuite extends AnyFunSuite with MemoryTables {
 
-  override protected def settings: Map[String, String] = super.settings + ("spark.zorder.memory.enabled" -> "false")
+  override protected def settings: Map[String, String] = super.settings +
+    ("spark.zorder.memory.enabled" -> "false") + ("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
 
   private var made = 0
 
@@ -59,9 +77,9 @@ class PlannedStatementsSuite extends AnyFunSuite with MemoryTables {
   test("no bound is told that equal rows cannot reach", InRest) {
     val path = written(spark.sql("SELECT 7 AS a, 'x' AS b, id FROM range(0, 8000, 1, 2)"))
     val result = spark.sql(s"OPTIMIZE parquet.`$path` ZORDER BY (a, b) OPTIONS ('num-files' = '16')")
-    val (found, summary) = (result.selectExpr("inline(metrics.clustering)").collect(), result.select("summary").head())
-    assert(found.map(_.getAs[Double]("boundFiles")).toSeq == Seq(16d, 16d))
-    assert(summary.getString(0).contains("reads 16 of 16 files, before: 2 of 2, best possible: 16."))
+      .selectExpr("metrics.clustering.boundFiles", "summary").head()
+    assert(result.getSeq[Double](0) == Seq(16d, 16d))
+    assert(result.getString(1).contains("reads 16 of 16 files, before: 2 of 2, best possible: 16."))
     val described =
       spark.sql(s"DESCRIBE CLUSTERING parquet.`$path` (a, b)").select("mean_files", "bound_files").collect()
     assert(described.toSeq.forall(_ == Row(16d, 16d)))
@@ -84,5 +102,29 @@ class PlannedStatementsSuite extends AnyFunSuite with MemoryTables {
       ask(i => s"id BETWEEN ${i * 1800} AND ${i * 1800 + 100}")
       assert(layout.contains("id"))
     }
+  }
+
+  test("the options of a statement are parsed once", InRest) {
+    val path = written(spark.range(100).repartition(8).toDF())
+    val sql = s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '2')"
+    val statement = spark.sessionState.sqlParser.parsePlan(sql).asInstanceOf[OptimizeCommand].statement
+    val single = new CountedOptions(statement.options)
+    OptionsOfTable.merged(PlainTables.open(PlainTables.locate(spark, statement.target)), single)
+    assert(single.times > 0)
+    for (dryRun <- Seq(true, false)) {
+      val counted = new CountedOptions(statement.options)
+      val rows = OptimizeCommand(statement.copy(options = counted, dryRun = dryRun)).run(spark)
+      assert(rows.size == 1 && counted.times == single.times)
+    }
+    assert(read(path) == 2)
+  }
+
+  test("a dry run lists the side folder five times") {
+    val path = written(spark.range(100).repartition(8).toDF())
+    AskedFs.paths.clear()
+    withSettings("spark.zorder.memory.enabled" -> "true") {
+      spark.sql(s"OPTIMIZE parquet.`asked://$path` ZORDER BY (id) DRY RUN").collect()
+    }
+    assert(AskedFs.paths.asScala.count(_.endsWith("/_zorder")) == 5)
   }
 }

@@ -18,67 +18,40 @@ class OptimizeSummarySuite extends AnyFunSuite {
     target = None,
     millis = Some(41000)
   )
+  private val one = rewritten.copy(added = Seq(100L), removed = Seq(60L, 60L), considered = 2, millis = None)
+  private val nothing = rewritten.copy(added = Nil, removed = Nil)
 
-  test("a rewrite along a curve") {
-    assert(
-      OptimizeSummary.of(
-        rewritten
-      ) == "24 → 19 files, 1.2 GiB in 41 s. A lookup on `carrier` reads 5.6 of 19 files, before: 24 of 24, " +
-        "best possible: 5.1. Retired files take 1.2 GiB until VACUUM."
-    )
+  test("whole summaries") {
+    Seq(
+      rewritten -> ("24 → 19 files, 1.2 GiB in 41 s. A lookup on `carrier` reads 5.6 of 19 files, before: 24 of 24, " +
+        "best possible: 5.1. Retired files take 1.2 GiB until VACUUM."),
+      one -> ("2 → 1 file, 120 B. One file is left, so nothing can be skipped. For more files set 'num-files' or " +
+        "'target-file-size-bytes'. Retired files take 120 B until VACUUM."),
+      nothing -> "Nothing to do: 24 files, all as they should be.",
+      nothing.copy(considered = 0) -> "No data files were found.",
+      rewritten.copy(dryRun = true, millis = Some(150000)) ->
+        ("Would rewrite 24 → 19 files, 1.2 GiB in about 2.5 min. A lookup on `carrier` would read about 5.6 of 19 " +
+          "files, before: 24 of 24, best possible: 5.1. Nothing was changed.")
+    ).foreach { case (metrics, summary) => assert(OptimizeSummary.of(metrics) == summary) }
   }
 
-  test("files that stay in the folders are counted with both sides") {
-    val some = OptimizeSummary.of(rewritten.copy(considered = 30, untouched = 6))
-    assert(some.contains("reads 5.6 of 25 files, before: 24 of 30"))
-  }
-
-  test("one file is left") {
-    val one = rewritten.copy(added = Seq(100L), removed = Seq(60L, 60L), considered = 2, millis = None)
-    assert(
-      OptimizeSummary.of(
-        one
-      ) == "2 → 1 file, 120 B. One file is left, so nothing can be skipped. For more files set 'num-files' or " +
-        "'target-file-size-bytes'. Retired files take 120 B until VACUUM."
-    )
+  test("files that stay in the folders are counted with both sides, and those of other folders are not counted") {
+    val untouched = OptimizeSummary.of(rewritten.copy(considered = 30, untouched = 6))
+    assert(untouched.contains("reads 5.6 of 25 files, before: 24 of 30"))
+    val elsewhere = rewritten.copy(considered = 24, elsewhere = 7)
+    assert(elsewhere.totalFiles == 26)
+    val read = "reads 5.6 of 19 files in the rewritten folders, before: 24 of 24, best possible: 5.1."
+    assert(OptimizeSummary.of(elsewhere).contains(read))
     assert(!OptimizeSummary.of(one.copy(elsewhere = 3)).contains("One file is left"))
   }
 
-  test("files of folders that were not rewritten are not counted") {
-    val some = rewritten.copy(considered = 24, elsewhere = 7)
-    assert(some.totalFiles == 26)
-    assert(
-      OptimizeSummary.of(
-        some
-      ).contains("reads 5.6 of 19 files in the rewritten folders, before: 24 of 24, best possible: 5.1.")
-    )
-  }
-
-  test("a bound that all columns beat is not called the best possible") {
-    val one = ColumnClustering("a", Some(24), Some(2), 4.4)
-    assert(!OptimizeSummary.of(rewritten.copy(clustering = Seq(one, one.copy(column = "b")))).contains("best possible"))
-    val other = one.copy(column = "b", meanFilesAfter = Some(9))
-    assert(OptimizeSummary.of(rewritten.copy(clustering =
-      Seq(one, other)
-    )).contains("of 19 files, before: 24 of 24, best possible: 4.4."))
-  }
-
-  test("packing has no layout") {
+  test("a bound that all columns beat is not called the best possible, and packing has no layout") {
+    def summary(columns: ColumnClustering*) = OptimizeSummary.of(rewritten.copy(clustering = columns))
+    val beaten = ColumnClustering("a", Some(24), Some(2), 4.4)
+    assert(!summary(beaten, beaten.copy(column = "b")).contains("best possible"))
+    val other = beaten.copy(column = "b", meanFilesAfter = Some(9))
+    assert(summary(beaten, other).contains("of 19 files, before: 24 of 24, best possible: 4.4."))
     val packed = OptimizeSummary.of(rewritten.copy(clustered = false, clustering = Nil))
     assert(packed.contains("These files have no layout, so few can be skipped."))
-  }
-
-  test("nothing to do, and no files") {
-    val nothing = rewritten.copy(added = Nil, removed = Nil)
-    assert(OptimizeSummary.of(nothing) == "Nothing to do: 24 files, all as they should be.")
-    assert(OptimizeSummary.of(nothing.copy(considered = 0)) == "No data files were found.")
-  }
-
-  test("what a DRY RUN would do") {
-    assert(
-      OptimizeSummary.of(rewritten.copy(dryRun = true, millis = Some(150000))) ==
-        "Would rewrite 24 → 19 files, 1.2 GiB in about 2.5 min. A lookup on `carrier` would read about 5.6 of 19 files, " +
-        "before: 24 of 24, best possible: 5.1. Nothing was changed."
-    )
   }
 }

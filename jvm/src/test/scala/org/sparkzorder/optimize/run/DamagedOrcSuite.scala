@@ -45,15 +45,12 @@ class DamagedOrcSuite extends AnyFunSuite with LocalSpark {
 
   for {
     codec <- Seq("none", "zlib")
-    ((name, damage), i) <- damages.zipWithIndex
+    (name, damage) <- damages
   } test(s"$name, codec $codec: each statement names the file") {
-    val (folder, file) = table(s"$codec$i", codec, damage)
+    val (folder, file) = table(s"$codec-$name", codec, damage)
     val names = folder.list.toSet
-    Seq(
-      s"OPTIMIZE orc.`$folder` ZORDER BY (k)",
-      s"OPTIMIZE orc.`$folder` ZORDER BY (k) DRY RUN",
-      s"CREATE SKIPPING INDEX ON orc.`$folder`"
-    ).foreach { sql =>
+    val optimize = s"OPTIMIZE orc.`$folder` ZORDER BY (k)"
+    Seq(optimize, s"$optimize DRY RUN", s"CREATE SKIPPING INDEX ON orc.`$folder`").foreach { sql =>
       val error = intercept[Throwable](spark.sql(sql).collect())
       assert(error.asInstanceOf[SparkThrowable].getCondition == "ZORDER_NOT_A_DATA_FILE", s"$sql: $error")
       assert(error.getMessage.contains(file.getName), s"$sql: $error")

@@ -30,17 +30,27 @@ import org.sparkzorder.write.preserve.PreservedMetadata
 class ReadBackSuite extends AnyFunSuite with LocalSpark {
   import ReadBackSuite._
 
-  private def table(name: String, format: String, options: Map[String, String] = Map.empty, more: String = ""): File = {
+  private val nested = Seq(
+    "if(id % 7 = 0, null, map(concat('m', id % 3), id, 'z', null)) m", "array(id, null, id + 1) a",
+    "if(id % 5 = 0, null, named_struct('d', cast(if(id % 2 = 0, '-0.0', 'NaN') as double), 's', 'x')) s",
+    "cast(if(id % 2 = 0, '-0.0', 'NaN') as float) f", "date'2020-01-01' + cast(id as int) dt"
+  )
+  private val flat = Seq("id % 10 * 1000 n", "concat('s', id % 7) s", "if(id % 11 = 0, null, id / 7) d")
+
+  private def table(
+      name: String,
+      format: String,
+      columns: Seq[String],
+      options: Map[String, String] = Map.empty
+  ): File = {
     val folder = new File(dir, name)
-    spark.range(0, 300, 1, 3).selectExpr(Seq(
-      "id k", "if(id % 7 = 0, null, map(concat('m', id % 3), id, 'z', null)) m", "array(id, null, id + 1) a",
-      "if(id % 5 = 0, null, named_struct('d', cast(if(id % 2 = 0, '-0.0', 'NaN') as double), 's', 'x')) s",
-      "cast(if(id % 2 = 0, '-0.0', 'NaN') as float) f", "date'2020-01-01' + cast(id as int) dt"
-    ) ++ Option(more).filter(_.nonEmpty): _*).write.format(format).options(options).save(folder.toString)
+    spark.range(0, 300, 1, 3).selectExpr("id k" +: columns: _*).write.format(format).options(options)
+      .save(folder.toString)
     folder
   }
 
   private def files(folder: File): Set[String] = folder.list.toSet.filterNot(_.endsWith(".crc"))
+  private def parts(folder: File): Set[String] = files(folder).filter(_.startsWith("part-"))
 
   private def rows(folder: File, format: String): Seq[String] =
     spark.read.format(format).load(folder.toString).collect().map(_.toString).sorted.toSeq
@@ -70,15 +80,12 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
   private val ZeroChanged = "-0.0 that is 0.0"
 
   private val faults: Seq[(String, Fault)] = Seq(
-    "the entry of a map lost" -> Fault(row => {
+    "the entry of a map lost" -> Fault(row =>
       if (!row.isNullAt(1)) {
-        val map = row.getMap(1)
-        row.update(
-          1,
-          ArrayBasedMapData(Array[Any](map.keyArray().getUTF8String(0)), Array[Any](map.valueArray().getLong(0)))
-        )
+        val (keys, values) = (row.getMap(1).keyArray(), row.getMap(1).valueArray())
+        row.update(1, ArrayBasedMapData(Array[Any](keys.getUTF8String(0)), Array[Any](values.getLong(0))))
       }
-    }),
+    ),
     "a value in an array changed" -> Fault(row => if (row.getLong(0) == 7) row.getArray(2).setLong(0, 8)),
     ZeroChanged -> Fault(row => if (row.getFloat(4) == 0) row.update(4, 0.0f)),
     "a null that is none" -> Fault(row =>
@@ -93,15 +100,12 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     // ORC's reader may change the sign of a zero.
     if (if (format == "orc") name != ZeroChanged else i == 0 || name == ZeroChanged)
   } test(s"$name by the writer of $format") {
-    val folder = table(s"$format$i", format)
-    val (before, names) = (rows(folder, format), files(folder))
+    val folder = table(s"$format$i", format, nested)
+    val (before, names) = (rows(folder, format), parts(folder))
     val error = intercept[ZOrderRuntimeException](optimize(folder, format, fault))
     assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.ROW_HASH", error)
     assert(error.getMessage.contains(s"the 300 rows in its new files for file:$folder are not those that it read"))
-    assert(rows(
-      folder,
-      format
-    ) == before && files(folder).filter(_.startsWith("part-")) == names.filter(_.startsWith("part-")))
+    assert(rows(folder, format) == before && parts(folder) == names)
     assert(files(folder).forall(n => !n.contains("-zorder-")))
     if (i == 0) {
       optimize(folder, format, Fault(_ => ()))
@@ -111,89 +115,53 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
 
   test("a new file that cannot be read is named, and nothing is published") {
     Seq("orc", "parquet").foreach { format =>
-      val folder = table(s"cut-$format", format)
+      val folder = table(s"cut-$format", format, nested)
       val before = rows(folder, format)
-      val cut = Fault(
-        _ => (),
-        closed = path => {
-          val file = new RandomAccessFile(path, "rw")
-          file.setLength(file.length / 2)
-          file.close()
-        }
-      )
-      val error = intercept[ZOrderRuntimeException](optimize(folder, format, cut))
-      assert(
-        error.getCondition == "ZORDER_VERIFICATION_FAILED.READ_BACK" && error.getMessage.contains(s"$folder/"),
-        error
-      )
-      assert(rows(folder, format) == before)
+      val error = intercept[ZOrderRuntimeException](optimize(folder, format, Fault(_ => (), closed = halve(_))))
+      assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.READ_BACK", error)
+      assert(error.getMessage.contains(s"$folder/") && rows(folder, format) == before, error)
     }
   }
 
-  test("every new file is read back, of each format and of all types") {
-    def readBack(name: String, format: String, options: Map[String, String], more: String): Option[String] = {
-      val folder = table(name, format, options, more)
-      val before = rows(folder, format)
-      val found = metrics(folder, format)
-      assert(rows(folder, format) == before)
-      assert(found.contains("readBackMillis") == found.contains("numReadBackFiles"))
-      found.get("numReadBackFiles")
-    }
-    assert(readBack("counted-orc", "orc", Map.empty, "") == Some("2"))
-    assert(readBack("counted-parquet", "parquet", Map.empty, "") == Some("2"))
-    val v2 = Map("parquet.writer.version" -> "v2", "parquet.enable.dictionary" -> "false")
-    assert(readBack("counted-v2", "parquet", v2, "") == Some("2"))
-    assert(readBack("counted-interval", "parquet", Map.empty, "make_dt_interval(0, 0, 0, id) i") == Some("2"))
+  private def assertReadBack(
+      name: String,
+      columns: Seq[String],
+      format: String = "parquet",
+      options: Map[String, String] = Map.empty
+  ): Unit = {
+    val folder = table(name, format, columns, options)
+    val before = rows(folder, format)
+    val found = metrics(folder, format)
+    assert(rows(folder, format) == before, name)
+    assert(found.get("numReadBackFiles") == Some("2") && found.contains("readBackMillis"), name)
   }
 
-  private def flat(name: String, more: String*): File = {
-    val folder = new File(dir, name)
-    spark.range(0, 300, 1, 3).selectExpr(
-      Seq("id k", "id % 10 * 1000 n", "concat('s', id % 7) s", "if(id % 11 = 0, null, id / 7) d") ++ more: _*
-    ).write.parquet(folder.toString)
-    folder
+  private val versionTwo = Map("parquet.writer.version" -> "v2", "parquet.enable.dictionary" -> "false")
+
+  test("every new file is read back, of each format, of all types, of any width and with any reader") {
+    assertReadBack("counted-orc", nested, "orc")
+    assertReadBack("counted-parquet", nested)
+    assertReadBack("counted-v2", nested, options = versionTwo)
+    assertReadBack("counted-interval", nested :+ "make_dt_interval(0, 0, 0, id) i")
+    assertReadBack("wide", flat ++ (0 until 150).map(i => s"if(id % ${i + 2} = 1, null, id + $i) c$i"))
+    withSettings("spark.sql.parquet.enableVectorizedReader" -> "false")(assertReadBack("by-row", flat))
   }
 
-  test("flat tables of any width and with any reader are read back") {
-    val wide = flat("wide", (0 until 150).map(i => s"if(id % ${i + 2} = 1, null, id + $i) c$i"): _*)
-    val byRow = flat("by-row")
-    val before = rows(wide, "parquet")
-    assert(metrics(wide, "parquet").get("numReadBackFiles") == Some("2"))
-    assert(rows(wide, "parquet") == before)
-    withSettings("spark.sql.parquet.enableVectorizedReader" -> "false") {
-      assert(metrics(byRow, "parquet").get("numReadBackFiles") == Some("2"))
-    }
-  }
+  private def ofNumbers(column: String, change: Array[Int] => Unit): EncoderFault =
+    EncoderFault(column, writer => change(numbersOf(writer)))
 
   private val encoderFaults: Seq[(String, EncoderFault)] = Seq(
-    "a dictionary that gives a wrong number" -> EncoderFault(
-      "n",
-      column => {
-        val numbers = numbersOf(column)
-        numbers(3) = (numbers(3) + 1) % 5
-      }
-    ),
-    "two values swapped" -> EncoderFault(
-      "k",
-      column => {
-        val numbers = numbersOf(column)
-        val first = numbers(3)
-        numbers(3) = numbers(5)
-        numbers(5) = first
-      }
-    ),
-    "a text of the dictionary changed" -> EncoderFault(
-      "s",
-      column =>
-        field(values(column), "content").asInstanceOf[Array[Byte]](1) = '9'
-    ),
+    "a dictionary that gives a wrong number" -> ofNumbers("n", numbers => numbers(3) = (numbers(3) + 1) % 5),
+    "two values swapped" -> ofNumbers("k", numbers => numbers.slice(3, 6).reverse.copyToArray(numbers, 3)),
+    "a text of the dictionary changed" ->
+      EncoderFault("s", column => field(values(column), "content").asInstanceOf[Array[Byte]](1) = '9'),
     "a null too many" -> EncoderFault("n", _.writeNull(0, 0)),
     "a value too many" -> EncoderFault("k", _.write(7L, 0, 1))
   )
 
   encoderFaults.zipWithIndex.foreach { case ((name, fault), i) =>
     test(s"the encoder: $name") {
-      val folder = flat(s"encoder$i")
+      val folder = table(s"encoder$i", "parquet", flat)
       val (before, names) = (rows(folder, "parquet"), files(folder))
       val error = intercept[ZOrderRuntimeException](optimizeWith(folder, "parquet", _ => new FaultyEncoders(fault)))
       assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.ROW_HASH", error)
@@ -204,11 +172,8 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
   }
 
   test("the history says how many files were written column by column") {
-    def columnwise(name: String, format: String, columns: String*): Option[String] = {
-      val folder = new File(dir, name)
-      spark.range(0, 300, 1, 3).selectExpr("id k" +: columns: _*).write.format(format).save(folder.toString)
-      metrics(folder, format).get("numColumnwiseFiles")
-    }
+    def columnwise(name: String, format: String, columns: String*) =
+      metrics(table(name, format, columns), format).get("numColumnwiseFiles")
     assert(columnwise("columnwise", "parquet", "id / 3 d", "cast(id as string) s") == Some("2"))
     assert(columnwise("columnwise-nested", "parquet", "array(id) a") == Some("0"))
     assert(columnwise("columnwise-orc", "orc", "cast(id as string) s") == Some("0"))
@@ -218,12 +183,8 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
   }
 
   test("a variant is read back as it was written") {
-    val variant =
-      "if(id % 3 = 0, null, parse_json(concat('{\"b\":[', id, ',1.50,null],\"a\":\"x\",\"c\":{\"y\":', id / 7, '}}'))) v"
-    val folder = table("variant", "parquet", Map.empty, variant)
-    val before = rows(folder, "parquet")
-    assert(metrics(folder, "parquet").get("numReadBackFiles") == Some("2"))
-    assert(rows(folder, "parquet") == before)
+    val json = "concat('{\"b\":[', id, ',1.50,null],\"a\":\"x\",\"c\":{\"y\":', id / 7, '}}')"
+    assertReadBack("variant", nested :+ s"if(id % 3 = 0, null, parse_json($json)) v")
   }
 
   test("a NaN may get the bits of another, as writers do it") {
@@ -231,13 +192,8 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
       java.lang.Double.longBitsToDouble(if (id % 2 == 0) 0xfff8000000000000L else 0x7ff8000000000001L)
     )
     spark.udf.register("odd", odd.asNonNullable())
-    val folder = table(
-      "nan",
-      "parquet",
-      Map("parquet.writer.version" -> "v2", "parquet.enable.dictionary" -> "false"),
-      "named_struct('n', array(odd(id)), 'm', map(1, cast(odd(id) as float)), 'x', odd(id)) nan"
-    )
-    assert(metrics(folder, "parquet").get("numReadBackFiles") == Some("2"))
+    val nan = "named_struct('n', array(odd(id)), 'm', map(1, cast(odd(id) as float)), 'x', odd(id)) nan"
+    assertReadBack("nan", nested :+ nan, options = versionTwo)
   }
 }
 
@@ -245,6 +201,12 @@ private object ReadBackSuite {
 
   /** @param closed what happens to a file after it was closed */
   final case class Fault(row: GenericInternalRow => Unit, closed: String => Unit = _ => ())
+
+  def halve(path: String): Unit = {
+    val file = new RandomAccessFile(path, "rw")
+    file.setLength(file.length / 2)
+    file.close()
+  }
 
   final class FaultyWriters(real: PreservedMetadata, of: OutputWriterFactory => OutputWriterFactory)
       extends PreservedMetadata {

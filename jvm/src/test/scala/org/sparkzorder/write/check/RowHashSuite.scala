@@ -26,9 +26,9 @@ class RowHashSuite extends AnyFunSuite {
 
   private def value(t: DataType): Any = if (random.nextInt(4) == 0) null else made.value(t)
 
-  private def schemaOf(types: Seq[DataType]) = StructType(types.zipWithIndex.map { case (t, i) =>
-    StructField(s"c$i", t)
-  })
+  private def schemaOf(types: Seq[DataType]) =
+    StructType(types.zipWithIndex.map { case (t, i) => StructField(s"c$i", t) })
+
   private def unsafe(types: Seq[DataType], values: Seq[Any]): UnsafeRow =
     UnsafeProjection.create(types.toArray).apply(InternalRow.fromSeq(values)).copy()
 
@@ -88,22 +88,21 @@ class RowHashSuite extends AnyFunSuite {
       assert(hash.sum(batch) == RowSum.of(rows.map(r => RowSum(1, hash.of(r)))), schema.catalogString)
       batch.close()
     }
-    Seq(CalendarIntervalType, ArrayType(CalendarIntervalType)).foreach(t =>
+    for (t <- Seq(CalendarIntervalType, ArrayType(CalendarIntervalType)))
       assert(!rowHash(schemaOf(Seq(t))).takesBatches)
-    )
   }
 
   test("each NaN counts as the same one, and -0.0 as 0.0 if it is told so, also in structs, arrays and maps") {
     val nested = StructType.fromDDL("a ARRAY<DOUBLE>, m MAP<INT, FLOAT>")
     val types = Seq[DataType](DoubleType, FloatType, nested)
-    def row(d: Double, f: Float) = unsafe(
-      types,
-      Seq(d, f, InternalRow(ArrayData.toArrayData(Array(d)), ArrayBasedMapData(Array[Any](1), Array[Any](f))))
-    )
-    def bits(d: Long, f: Int) = row(longBitsToDouble(d), intBitsToFloat(f))
+    def values(d: Double, f: Float) = {
+      val inner = InternalRow(ArrayData.toArrayData(Array(d)), ArrayBasedMapData(Array[Any](1), Array[Any](f)))
+      unsafe(types, Seq(d, f, inner))
+    }
+    def bits(d: Long, f: Int) = values(longBitsToDouble(d), intBitsToFloat(f))
     val (exact, oneZero) = (rowHash(schemaOf(types)), new RowHash(schemaOf(types), oneZero = true))
     val nans = Seq(bits(0x7ff8000000000000L, 0x7fc00000), bits(0xfff8000000000001L, 0xffc00001))
-    val zeros = Seq(row(0.0, 0.0f), row(-0.0, -0.0f))
+    val zeros = Seq(values(0.0, 0.0f), values(-0.0, -0.0f))
     assert(nans.distinct.size == 2 && zeros.distinct.size == 2)
     assert(nans.map(exact.of).distinct.size == 1 && zeros.map(exact.of).distinct.size == 2)
     assert(nans.map(oneZero.of).distinct.size == 1 && zeros.map(oneZero.of).distinct.size == 1)
@@ -128,59 +127,54 @@ class RowHashSuite extends AnyFunSuite {
         assert(sum(rows.updated(i, rows(j))).hash != whole.hash)
         val swapped = rows.updated(i, (rows(j)._1, rows(i)._2)).updated(j, (rows(i)._1, rows(j)._2))
         assert((sum(swapped) == whole) == (swapped.sorted == rows.sorted))
-        // An exclusive or would not notice the loss of rows that a table has an even number of
-        // times.
+        // An exclusive or would not notice the loss of rows that a table has an even number of times.
         assert(sum(rows :+ rows(i) :+ rows(i)).hash != sum(rows :+ rows(j) :+ rows(j)).hash)
       }
     }
   }
 
+  private val numberAndFile = Seq[DataType](LongType, IntegerType)
+  private val ofNumber = rowHash(schemaOf(Seq(LongType)))
+  private def row(number: Int, file: Int) = unsafe(numberAndFile, Seq[Any](number.toLong, file))
+  private def sum(rows: Seq[UnsafeRow]) = RowSum(rows.length.toLong, rows.map(ofNumber.of).sum)
+
   test("an iterator looks at a file when it has its first row, and reports its sums once, after the last row") {
-    val two = Seq(LongType, IntegerType)
-    val rows = Seq(0, 0, 2, 0, 2).zipWithIndex.map { case (file, i) => unsafe(two, Seq[Any](i.toLong, file)) }
-    val hash = rowHash(schemaOf(Seq(LongType)))
+    val rows = Seq(0, 0, 2, 0, 2).zipWithIndex.map { case (file, i) => row(i, file) }
     var told = Seq.empty[Map[Int, RowSum]]
     var begun = Seq.empty[Int]
-    val iterator = new HashingIterator(rows.iterator, hash, 1, begun :+= _, told :+= _)
+    val iterator = new HashingIterator(rows.iterator, ofNumber, 1, begun :+= _, told :+= _)
     rows.foreach { row =>
       assert(iterator.hasNext && told.isEmpty)
       assert(iterator.next() eq row)
     }
     assert(told.isEmpty)
     assert(!iterator.hasNext && !iterator.hasNext)
-    def sum(of: Int*) = RowSum(of.length.toLong, of.map(i => hash.of(rows(i))).sum)
-    assert(told == Seq(Map(0 -> sum(0, 1, 3), 2 -> sum(2, 4))))
+    assert(told == Seq(Map(0 -> sum(Seq(0, 1, 3).map(rows)), 2 -> sum(Seq(2, 4).map(rows)))))
     assert(begun == Seq(0, 2, 0, 2))
   }
 
   test("batches of files have the sums of their rows, and empty ones have no file") {
-    val two = Seq(LongType, IntegerType)
-    val hash = rowHash(schemaOf(Seq(LongType)))
-    def row(of: (Int, Int)) = unsafe(two, Seq[Any](of._1.toLong, of._2))
-    val rows = Seq(Seq(7 -> 3, 8 -> 3), Nil, Seq(9 -> 3), Seq(10 -> 1))
-    val batches = rows.map(b => batchOf(b.map(row), schemaOf(two), onHeap = true))
+    val rows = Seq(Seq(row(7, 3), row(8, 3)), Nil, Seq(row(9, 3)), Seq(row(10, 1)))
+    val batches = rows.map(batchOf(_, schemaOf(numberAndFile), onHeap = true))
     var told = Seq.empty[Map[Int, RowSum]]
     var begun = Seq.empty[Int]
-    val handedOn = new HashingBatches(batches.iterator, hash, 1, begun :+= _, told :+= _).toSeq
+    val handedOn = new HashingBatches(batches.iterator, ofNumber, 1, begun :+= _, told :+= _).toSeq
     assert(handedOn.zip(batches).forall { case (a, b) => a eq b } && handedOn.size == 4)
-    def sum(of: (Int, Int)*) = RowSum(of.length.toLong, of.map(r => hash.of(row(r))).sum)
-    assert(told == Seq(Map(3 -> sum(rows.flatten.take(3): _*), 1 -> sum(10 -> 1))))
+    assert(told == Seq(Map(3 -> sum(rows.flatten.take(3)), 1 -> sum(rows.last))))
     assert(begun == Seq(3, 1))
   }
 
   test("an iterator looks at a file again for each part of it that a task opens") {
-    val two = Seq(LongType, IntegerType)
     // Rows of file 0 in two parts, then one of file 1.
     val parts = Seq(("a", 0L, 0), ("a", 0L, 0), ("a", 100L, 0), ("b", 0L, 1))
     val rows = parts.zipWithIndex.iterator.map { case ((path, start, file), i) =>
       val isNew = i == 0 || parts(i - 1) != parts(i)
       if (isNew) CurrentFile.set(path, start, 100L)
-      unsafe(two, Seq[Any](i.toLong, file))
+      row(i, file)
     }
     var begun = Seq.empty[Int]
     var told = Seq.empty[Map[Int, RowSum]]
-    val hash = rowHash(schemaOf(Seq(LongType)))
-    try new HashingIterator(rows, hash, 1, begun :+= _, told :+= _).foreach(_ => ())
+    try new HashingIterator(rows, ofNumber, 1, begun :+= _, told :+= _).foreach(_ => ())
     finally CurrentFile.unset()
     assert(begun == Seq(0, 0, 1))
     assert(told.map(_.map { case (file, sum) => file -> sum.rows }) == Seq(Map(0 -> 3L, 1 -> 1L)))

@@ -15,11 +15,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.datasources.OutputWriter
 import org.apache.spark.sql.catalyst.util.GenericArrayData
-import org.apache.spark.sql.execution.datasources.parquet.{
-  ParquetOutputWriter,
-  ParquetWriteSupport,
-  SparkToParquetSchemaConverter
-}
+import org.apache.spark.sql.execution.datasources.parquet._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -95,6 +91,8 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
 
   private def context(conf: Configuration) = new TaskAttemptContextImpl(conf, new TaskAttemptID)
 
+  private def newFile(): Path = Files.createTempDirectory("columnwise").resolve("a.parquet")
+
   private def written(file: Path, conf: Configuration, rows: Seq[UnsafeRow])(of: OutputWriter => RowWriter) =
     writtenBy(file, new ParquetOutputWriter(file.toString, context(conf)), rows)(of)
 
@@ -132,31 +130,27 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
 
   private def bytesAreThoseOfSpark(files: Int): Unit = {
     val random = new Random(11)
-    val folder = Files.createTempDirectory("columnwise")
+    val file = newFile()
     var columnwise = 0
-    withCorrected((1 to files).foreach { n =>
+    withCorrected((1 to files).foreach { _ =>
       val fields = random.shuffle(all.fields.toSeq).take(1 + random.nextInt(all.length)) ++
         nested.fields.filter(_ => random.nextInt(12) == 0)
       val schema = StructType(fields.map(f => if (random.nextInt(5) == 0) f.copy(nullable = false) else f))
       val (own, data) = (conf(random, schema), rows(random, schema))
-      val spark = written(folder.resolve(s"spark-$n.parquet"), own, data)(RowWriter.of)
-      val ours = written(folder.resolve(s"ours-$n.parquet"), own, data) { w =>
+      val spark = written(file, own, data)(RowWriter.of)
+      val ours = written(file, own, data) { w =>
         val made = OwnEncodings.of(w, schema, Some(likeSpark(schema)))
         if (made.isInstanceOf[ColumnwiseWriter]) columnwise += 1
         made
       }
       assert(spark == ours, s"${schema.catalogString}, ${data.length} rows")
     })
-    Files.delete(folder)
     assert(columnwise > files / 3, columnwise)
-    ()
   }
 
   test("no reader trusts a dictionary of a column with -0.0, and others have theirs") {
-    val inStruct = new StructType().add("x", DoubleType).add("clean", DoubleType)
-    val schema =
-      new StructType().add("d", DoubleType).add("f", FloatType).add("clean", DoubleType).add("p.q", DoubleType)
-    val nested = schema.add("s", inStruct).add("a", ArrayType(FloatType))
+    val schema = StructType.fromDDL("d DOUBLE, f FLOAT, clean DOUBLE, `p.q` DOUBLE")
+    val nested = StructType(schema ++ StructType.fromDDL("s STRUCT<x: DOUBLE, clean: DOUBLE>, a ARRAY<FLOAT>"))
     val leaves = Seq("d", "f", "clean", "p.q", "s.x", "s.clean", "a.list.element")
     val withZero = Seq("clean", "s.clean").map(_.split('.').toSeq).toSet
     for (ofRows <- Seq(schema, nested); isOwn <- Seq(true, false); version <- Seq("PARQUET_1_0", "PARQUET_2_0")) {
@@ -167,7 +161,7 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
         "parquet.page.size" -> "500",
         SQLConf.PARQUET_WRITE_LEGACY_FORMAT.key -> "false"
       ).foreach { case (key, value) => own.set(key, value) }
-      val file = Files.createTempDirectory("columnwise").resolve("a.parquet")
+      val file = newFile()
       val parquet = new SparkToParquetSchemaConverter(new SQLConf).convert(ofRows)
       val floats = FloatDictionaries.takeFrom(own, parquet, withZero)
       // Each column has some 5.0 first, so that its dictionary begins well.
@@ -204,11 +198,10 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
   test("a null in a column that has none is an error") {
     val schema = new StructType().add("a", IntegerType, nullable = false)
     val row = UnsafeProjection.create(new StructType().add("a", IntegerType))(InternalRow(null)).copy()
-    val file = Files.createTempDirectory("columnwise").resolve("a.parquet")
     val own = conf(new Random(1), schema)
     own.set("parquet.page.size.row.check.min", "100")
     val error = withCorrected(intercept[IllegalStateException] {
-      written(file, own, Seq.fill(50)(row))(OwnEncodings.of(_, schema, Some(likeSpark(schema))))
+      written(newFile(), own, Seq.fill(50)(row))(OwnEncodings.of(_, schema, Some(likeSpark(schema))))
     })
     assert(error.getMessage.contains("`a`: a null"))
   }
@@ -216,26 +209,16 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
   test("Spark's writer writes a file where parquet-java lacks a private field, or has another type there") {
     val schema = new StructType().add("a", IntegerType).add("b", StringType)
     val (own, data) = (conf(new Random(5), schema), rows(new Random(6), schema))
-    val file = Files.createTempDirectory("columnwise").resolve("a.parquet")
+    val file = newFile()
     val spark = withCorrected(written(file, own, data)(RowWriter.of))
-    val others = Seq[AnyRef](
-      null,
-      new Object,
-      Holder(null),
-      Holder("no writer"),
-      Holder(NoStore(0L, 0L)),
-      Holder(OtherType(0, 0L))
-    )
-    others.foreach { internals =>
-      withCorrected {
-        val writer = new OtherInternals(file, context(own), internals)
-        val found = writtenBy(file, writer, data) { w =>
-          val made = OwnEncodings.of(w, schema, Some(likeSpark(schema)))
-          assert(!made.isColumnwise, s"$internals")
-          made
-        }
-        assert(found == spark, s"$internals")
-      }
+    val writers = Seq[AnyRef](null, "no writer", NoStore(0L, 0L), OtherType(0, 0L)).map(Holder(_))
+    (Seq[AnyRef](null, new Object) ++ writers).foreach { internals =>
+      val found = withCorrected(writtenBy(file, new OtherInternals(file, context(own), internals), data) { w =>
+        val made = OwnEncodings.of(w, schema, Some(likeSpark(schema)))
+        assert(!made.isColumnwise, s"$internals")
+        made
+      })
+      assert(found == spark, s"$internals")
     }
   }
 
@@ -243,14 +226,13 @@ class ColumnwiseWriterSuite extends AnyFunSuite {
     val schema = new StructType().add("a", IntegerType).add("b", DoubleType)
     val (own, data) = (conf(new Random(5), schema), rows(new Random(6), schema))
     own.set("parquet.enable.dictionary", "false")
-    val folder = Files.createTempDirectory("columnwise")
-    val spark = withCorrected(written(folder.resolve("spark.parquet"), own, data)(RowWriter.of))
-    val found = withCorrected(written(folder.resolve("off.parquet"), own, data) { w =>
+    val spark = withCorrected(written(newFile(), own, data)(RowWriter.of))
+    val found = withCorrected(written(newFile(), own, data) { w =>
       // The file that is begun last decides for all in parquet-java.
       val other = new Configuration(own)
       other.set("parquet.enable.dictionary", "true")
       val made = OwnEncodings.of(w, schema, None)
-      new ParquetOutputWriter(folder.resolve("other.parquet").toString, context(other)).close()
+      new ParquetOutputWriter(newFile().toString, context(other)).close()
       assert(!made.isColumnwise)
       made
     })

@@ -22,12 +22,18 @@ class DictionaryValuesSuite extends AnyFunSuite {
     ParquetProperties.builder().withWriterVersion(version).withDictionaryEncoding(dictionary > 0)
       .withDictionaryPageSize(math.max(dictionary, 16)).build()
 
-  private def factory(version: WriterVersion, properties: ParquetProperties): ValuesWriterFactory = {
-    val made =
-      if (version == WriterVersion.PARQUET_1_0) new DefaultV1ValuesWriterFactory else new DefaultV2ValuesWriterFactory
+  private def factory(properties: ParquetProperties): ValuesWriterFactory = {
+    val isFirst = properties.getWriterVersion == WriterVersion.PARQUET_1_0
+    val made = if (isFirst) new DefaultV1ValuesWriterFactory else new DefaultV2ValuesWriterFactory
     made.initialize(properties)
     made
   }
+
+  private def ourWriter(
+      of: PrimitiveTypeName,
+      properties: ParquetProperties = propertiesOf(WriterVersion.PARQUET_1_0, 1 << 20),
+      floats: FloatDictionaries = FloatDictionaries(no, withZero = every)
+  ): ValuesWriter = new OwnDictionaries(factory(properties), properties, floats).newValuesWriter(column(of))
 
   private def column(of: PrimitiveTypeName): ColumnDescriptor = {
     val primitive = Types.primitive(of, Type.Repetition.OPTIONAL)
@@ -36,7 +42,6 @@ class DictionaryValuesSuite extends AnyFunSuite {
   }
 
   private val (every, no) = (Set(Seq("a")), Set.empty[Seq[String]])
-  private val floats = FloatDictionaries(no, withZero = every)
 
   /** The array that holds bytes is used again for the next value, as Spark does for decimals. */
   private val reused = new Array[Byte](200000)
@@ -89,8 +94,7 @@ class DictionaryValuesSuite extends AnyFunSuite {
       _ <- 1 to 3
     } {
       val properties = propertiesOf(version, most)
-      val theirs = factory(version, properties).newValuesWriter(column(of))
-      val ours = new OwnDictionaries(factory(version, properties), properties, floats).newValuesWriter(column(of))
+      val (theirs, ours) = (factory(properties).newValuesWriter(column(of)), ourWriter(of, properties))
       val hasDictionary = most > 0 && of != BOOLEAN &&
         !(of == FIXED_LEN_BYTE_ARRAY && version == WriterVersion.PARQUET_1_0)
       assert(ours.isInstanceOf[DictionaryValues] == hasDictionary)
@@ -112,7 +116,7 @@ class DictionaryValuesSuite extends AnyFunSuite {
       pages: Seq[Double]*
   ): (Seq[String], Int) = {
     val properties = ParquetProperties.builder().withWriterVersion(version).withDictionaryEncoding(false).build()
-    val ours = new OwnDictionaries(factory(version, properties), properties, floats).newValuesWriter(column(of))
+    val ours = ourWriter(of, properties, floats)
     val encodings = pages.map { values =>
       values.foreach(v => if (of == FLOAT) ours.writeFloat(v.toFloat) else ours.writeDouble(v))
       ours.getBytes
@@ -120,8 +124,7 @@ class DictionaryValuesSuite extends AnyFunSuite {
       ours.reset()
       encoding.name.stripPrefix("RLE_").stripPrefix("PLAIN_")
     }
-    val size = Option(ours.toDictPageAndClose()).fold(0)(_.getDictionarySize)
-    (encodings, size)
+    (encodings, Option(ours.toDictPageAndClose()).fold(0)(_.getDictionarySize))
   }
 
   test("a dictionary of floating-point numbers is given up at the first -0.0, until the row group ends") {
@@ -142,9 +145,7 @@ class DictionaryValuesSuite extends AnyFunSuite {
   }
 
   test("after -0.0 the next row group has a dictionary again") {
-    val properties = propertiesOf(WriterVersion.PARQUET_1_0, 1 << 20)
-    val ours = new OwnDictionaries(factory(WriterVersion.PARQUET_1_0, properties), properties, floats)
-      .newValuesWriter(column(DOUBLE))
+    val ours = ourWriter(DOUBLE)
     val encodings = Seq(-0d, 2d).map { v =>
       (1 to 100).foreach(_ => ours.writeDouble(v))
       val encoding = page(ours).last
@@ -156,9 +157,7 @@ class DictionaryValuesSuite extends AnyFunSuite {
   }
 
   test("NaNs with other bits are other values") {
-    val properties = propertiesOf(WriterVersion.PARQUET_1_0, 1 << 20)
-    val made = factory(WriterVersion.PARQUET_1_0, properties)
-    val ours = new OwnDictionaries(made, properties, floats).newValuesWriter(column(DOUBLE))
+    val ours = ourWriter(DOUBLE)
     val other = java.lang.Double.longBitsToDouble(0x7ff8000000000001L)
     (1 to 100).foreach(_ => Seq(Double.NaN, other).foreach(ours.writeDouble))
     page(ours)

@@ -34,11 +34,9 @@ class WriterLimitsSuite extends AnyFunSuite {
   test("pages have version 2 if they are compressed and an old file has each encoding that comes with them") {
     val all = Set(INT32 -> DELTA_BINARY_PACKED, INT64 -> DELTA_BINARY_PACKED, BINARY -> DELTA_BYTE_ARRAY) +
       (FIXED_LEN_BYTE_ARRAY -> DELTA_BYTE_ARRAY)
+    val key = "parquet.writer.version"
     def version(schema: Option[String], had: Set[(PrimitiveTypeName, Encoding)], codec: String = "ZSTD"): String =
-      set(KnownEncodings.keepTo(_, Some(kept(schema, had))))(
-        "parquet.compression" -> codec,
-        "parquet.writer.version" -> "PARQUET_2_0"
-      ).get("parquet.writer.version")
+      set(keepTo(schema, had))("parquet.compression" -> codec, key -> "PARQUET_2_0").get(key)
     val numbers = Some("required int32 a; required boolean b; optional group s { required double d; }")
     val fixed = numbers.map(_ + " optional group l { repeated fixed_len_byte_array(3) f; }")
     assert(version(numbers, all) == "PARQUET_2_0")
@@ -49,13 +47,13 @@ class WriterLimitsSuite extends AnyFunSuite {
     assert(version(fixed, all - (FIXED_LEN_BYTE_ARRAY -> DELTA_BYTE_ARRAY)) == "v1")
     assert(version(None, all) == "PARQUET_2_0")
     assert(version(None, all - (INT64 -> DELTA_BINARY_PACKED)) == "v1")
-    assert(set(KnownEncodings.keepTo(_, None))("parquet.writer.version" -> "v2").get("parquet.writer.version") == "v1")
+    assert(set(KnownEncodings.keepTo(_, None))(key -> "v2").get(key) == "v1")
   }
 
   test("bytes are split only if old files have split bytes") {
+    val key = "parquet.enable.bytestreamsplit"
     def isSplit(schema: String, had: (PrimitiveTypeName, Encoding)*): Boolean =
-      set(KnownEncodings.keepTo(_, Some(kept(Some(schema), had.toSet))))("parquet.enable.bytestreamsplit" -> true)
-        .getBoolean("parquet.enable.bytestreamsplit", false)
+      set(keepTo(Some(schema), had.toSet))(key -> true).getBoolean(key, false)
     assert(isSplit("required double d;", DOUBLE -> BYTE_STREAM_SPLIT))
     assert(!isSplit("required double d;", FLOAT -> BYTE_STREAM_SPLIT))
     assert(!isSplit("required double d; required float f;", DOUBLE -> BYTE_STREAM_SPLIT))
@@ -65,14 +63,11 @@ class WriterLimitsSuite extends AnyFunSuite {
     val enabled = "parquet.bloom.filter.enabled"
     def filters(schema: String, settings: (String, Any)*): Configuration =
       set(MisleadingFilters.turnOff(_, MessageTypeParser.parseMessageType(s"message m { $schema }")))(settings: _*)
-    val nested = filters(
-      "required int32 a; optional group s { required boolean b; }",
-      enabled -> true,
-      s"$enabled#s.b" -> true,
-      "parquet.bloom.filter.expected.ndv#s.b" -> 2
-    )
+    val (fields, number) =
+      ("required int32 a; optional group s { required boolean b; }", "parquet.bloom.filter.expected.ndv#s.b")
+    val nested = filters(fields, enabled -> true, s"$enabled#s.b" -> true, number -> 2)
     assert(nested.getBoolean(enabled, false) && !nested.getBoolean(s"$enabled#s.b", true))
-    assert(nested.get("parquet.bloom.filter.expected.ndv#s.b") == null)
+    assert(nested.get(number) == null)
     Seq("float", "double").foreach(t => assert(!filters(s"required $t b;").getBoolean(s"$enabled#b", true), t))
     val dotted = filters("required boolean a.b;", enabled -> true, s"$enabled#c" -> true)
     assert(!dotted.getBoolean(enabled, true) && dotted.getBoolean(s"$enabled#c", false))
@@ -81,10 +76,8 @@ class WriterLimitsSuite extends AnyFunSuite {
     val ofBlank = set(MisleadingFilters.turnOff(_, blank))(enabled -> true)
     assert(!ofBlank.getBoolean(enabled, true) && ofBlank.get(s"$enabled#b") == null)
     // A blank in front of the name is within the key.
-    val inFront = set(MisleadingFilters.turnOff(_, new MessageType("m", Types.required(BOOLEAN).named(" b"))))(
-      enabled -> true,
-      s"$enabled# b" -> true
-    )
+    val before = new MessageType("m", Types.required(BOOLEAN).named(" b"))
+    val inFront = set(MisleadingFilters.turnOff(_, before))(enabled -> true, s"$enabled# b" -> true)
     assert(inFront.getBoolean(enabled, false) && !inFront.getBoolean(s"$enabled# b", true))
   }
 
@@ -112,8 +105,9 @@ class WriterLimitsSuite extends AnyFunSuite {
     assert(left("s") == null && left("*") == null)
   }
 
-  private def kept(schema: Option[String], encodings: Set[(PrimitiveTypeName, Encoding)]): PreservedParquet = {
+  private def keepTo(schema: Option[String], had: Set[(PrimitiveTypeName, Encoding)])(conf: Configuration): Unit = {
     val file = schema.map(fields => MessageTypeParser.parseMessageType(s"message m { $fields }"))
-    PreservedParquet(file, Map.empty, Map.empty, namesInAnyCase = false, Set.empty, encodings)
+    val kept = PreservedParquet(file, Map.empty, Map.empty, namesInAnyCase = false, Set.empty, had)
+    KnownEncodings.keepTo(conf, Some(kept))
   }
 }

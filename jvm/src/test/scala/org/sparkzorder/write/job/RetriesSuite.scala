@@ -19,10 +19,7 @@ import org.sparkzorder.implicits._
 import org.sparkzorder.layout.{BytesMapping, LayoutShape, LayoutSpec}
 import org.sparkzorder.write.check.FileExchangedException
 
-/**
- * Tasks fail half-way and run again. The result must be, byte for byte, that of tasks that do not
- * fail.
- */
+/** Tasks fail half-way and run again. The result must be, byte for byte, that of tasks that do not fail. */
 @TestRest
 class RetriesSuite extends AnyFunSuite with RewriteJobs {
 
@@ -33,49 +30,40 @@ class RetriesSuite extends AnyFunSuite with RewriteJobs {
 
   private lazy val input = {
     spark.sparkContext.setLogLevel("OFF")
-    written(
-      spark.range(0, 6000, 1, 5)
-        .selectExpr("id", "cast(id * 7919 % 97 as int) a", "if(id % 10 = 0, null, concat('s', id % 31)) s")
-    )
+    val columns = Seq("id", "cast(id * 7919 % 97 as int) a", "if(id % 10 = 0, null, concat('s', id % 31)) s")
+    written(spark.range(0, 6000, 1, 5).selectExpr(columns: _*))
   }
-
-  private val curves = Seq(
-    (LayoutSpec.ZOrder, None),
-    (LayoutSpec.Hilbert, None),
-    (LayoutSpec.Order, None),
-    (LayoutSpec.ZOrder, Some(BytesMapping.Default))
-  )
 
   private def contents(files: Seq[Path]): Seq[Seq[Byte]] =
     files.map(p => Files.readAllBytes(new File(p.toUri).toPath).toSeq)
 
-  private def rewritten(format: ParquetFileFormat, shape: LayoutShape, bytes: Option[BytesMapping]): Seq[Seq[Byte]] = {
-    val result = rewrite(
-      input,
-      Seq(input.unit(6)),
-      input.keys("a", "s"),
-      Map("spark.sql.parquet.enableVectorizedReader" -> "false"),
-      shape = shape,
-      bytes = bytes,
-      by = Some(format)
-    )
+  private def rewritten(
+      format: ParquetFileFormat,
+      curve: String = LayoutSpec.ZOrder,
+      bytes: Option[BytesMapping] = None
+  ): Seq[Seq[Byte]] = {
+    val (shape, byRow) = (LayoutShape(curve, aligned = true), "spark.sql.parquet.enableVectorizedReader" -> "false")
+    val (units, keys) = (Seq(input.unit(6)), input.keys("a", "s"))
+    val result = rewrite(input, units, keys, Map(byRow), shape = shape, bytes = bytes, by = Some(format))
     assert(result.rows == 6000)
     contents(result.outputs.map(_.path))
   }
 
-  for ((curve, bytes) <- curves) test(s"OPTIMIZE, $curve, ${bytes.fold("range")(_ => "bytes")}") {
-    val shape = LayoutShape(curve, aligned = true)
-    val calm = rewritten(new ParquetFileFormat, shape, bytes)
+  private lazy val calm = rewritten(new ParquetFileFormat)
+
+  for {
+    curve <- Seq(LayoutSpec.ZOrder, LayoutSpec.Hilbert, LayoutSpec.Order)
+    bytes <- Seq(None, Some(BytesMapping.Default)) if bytes.isEmpty || curve == LayoutSpec.ZOrder
+  } test(s"OPTIMIZE, $curve, ${bytes.fold("range")(_ => "bytes")}") {
+    val expected = rewritten(new ParquetFileFormat, curve, bytes)
     RestlessFormat.failures.set(0)
-    val restless = rewritten(new RestlessFormat, shape, bytes)
+    val restless = rewritten(new RestlessFormat, curve, bytes)
     // These are the readers of the sample, the readers before the shuffle, and the writers.
     assert(RestlessFormat.failures.get >= 6)
-    assert(restless == calm)
+    assert(restless == expected)
   }
 
   test("OPTIMIZE when the shuffle is lost after half of it was read") {
-    val shape = LayoutShape(LayoutSpec.ZOrder, aligned = true)
-    val calm = rewritten(new ParquetFileFormat, shape, None)
     val stages = new java.util.concurrent.ConcurrentLinkedQueue[Int]
     val listener = new SparkListener {
       override def onStageSubmitted(stage: SparkListenerStageSubmitted): Unit = {
@@ -87,7 +75,7 @@ class RetriesSuite extends AnyFunSuite with RewriteJobs {
     ShuffleLosingFormat.shuffles = new File(dir, "local")
     ShuffleLosingFormat.writers.set(0)
     val lost =
-      try rewritten(new ShuffleLosingFormat, shape, None)
+      try rewritten(new ShuffleLosingFormat)
       finally spark.sparkContext.removeSparkListener(listener)
     // Files that were written before stay, and the rows before the shuffle are read again.
     assert(stages.toArray.toSeq.count(_ != 0) >= 2, stages)
@@ -95,15 +83,13 @@ class RetriesSuite extends AnyFunSuite with RewriteJobs {
   }
 
   test("OPTIMIZE while a file is another one, and then itself again") {
-    val shape = LayoutShape(LayoutSpec.ZOrder, aligned = true)
-    val calm = rewritten(new ParquetFileFormat, shape, None)
     ExchangingFormat.exchanged.set(0)
-    val exchanged = rewritten(new ExchangingFormat(times = 1), shape, None)
+    val exchanged = rewritten(new ExchangingFormat(times = 1))
     assert(ExchangingFormat.exchanged.get == 1)
     assert(exchanged == calm)
 
     ExchangingFormat.exchanged.set(0)
-    val e = intercept[SparkException](rewritten(new ExchangingFormat(times = 100), shape, None))
+    val e = intercept[SparkException](rewritten(new ExchangingFormat(times = 100)))
     val causes = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).toSeq
     val path = causes.collectFirst { case f: FileExchangedException => new Path(f.path) }
     assert(path.exists(_.getName.startsWith("part-")), e)
@@ -132,10 +118,7 @@ class RetriesSuite extends AnyFunSuite with RewriteJobs {
   }
 }
 
-/**
- * Parquet whose tasks all fail in their first attempt after some rows: some while they read, all
- * while they write.
- */
+/** Parquet whose tasks all fail in their first attempt after some rows: some while they read, all while they write. */
 private class RestlessFormat extends OtherParquet {
 
   override protected def writer(real: => OutputWriter): OutputWriter =
@@ -206,7 +189,9 @@ private object ExchangingFormat {
 /** Parquet whose third writer deletes the files of the shuffle, as if a node had lost its disk. */
 private class ShuffleLosingFormat extends OtherParquet {
   override protected def writer(real: => OutputWriter): OutputWriter = {
-    if (ShuffleLosingFormat.writers.incrementAndGet() == 3) ShuffleLosingFormat.loseShuffles()
+    if (ShuffleLosingFormat.writers.incrementAndGet() == 3)
+      FileUtils.listFiles(ShuffleLosingFormat.shuffles, null, true)
+        .forEach(f => if (f.getName.startsWith("shuffle_")) assert(f.delete()))
     real
   }
 }
@@ -214,7 +199,4 @@ private class ShuffleLosingFormat extends OtherParquet {
 private object ShuffleLosingFormat {
   val writers = new java.util.concurrent.atomic.AtomicInteger
   @volatile var shuffles: File = _
-
-  def loseShuffles(): Unit =
-    FileUtils.listFiles(shuffles, null, true).forEach(f => if (f.getName.startsWith("shuffle_")) assert(f.delete()))
 }

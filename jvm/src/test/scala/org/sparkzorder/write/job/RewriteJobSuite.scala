@@ -11,7 +11,7 @@ import org.scalatest.time.{Seconds, Span}
 
 import org.sparkzorder.TestAll
 import org.sparkzorder.commit.FileNames
-import org.sparkzorder.layout.{FileBounds, FilesTouched, FrameBudget, LayoutShape, LayoutSpec, UnitLayout}
+import org.sparkzorder.layout.{Cuts, FileBounds, FilesTouched, FrameBudget, LayoutShape, LayoutSpec, UnitLayout}
 import org.sparkzorder.stats.{ColumnKey, IndexableColumns, KeyEncoding, OrderedValue}
 import org.sparkzorder.write.KeyColumn
 import org.sparkzorder.write.rows.RowPlan
@@ -20,8 +20,7 @@ import org.sparkzorder.write.rows.RowPlan
 class RewriteJobSuite extends AnyFunSuite with RewriteJobs {
   private val formats = Seq("parquet", "orc")
 
-  // Values as text, since arrays of bytes with the same content are not equal, and NaN is not equal
-  // to itself.
+  // Values as text, since arrays of bytes with the same content are not equal, and NaN is not equal to itself.
   private def text(v: Any): String = v match {
     case b: Array[Byte]                => b.map(x => f"$x%02x").mkString("0x", "", "")
     case r: Row                        => r.toSeq.map(text).mkString("{", ",", "}")
@@ -65,12 +64,8 @@ class RewriteJobSuite extends AnyFunSuite with RewriteJobs {
       val keys = if (shape.curve == LayoutSpec.Order) source.keys("k") else source.keys("k", "j")
       val result = rewrite(source, Seq(source.unit(20)), keys, shape = shape)
       val bytes = result.outputs.map(_.length)
-      val mean = bytes.sum.toDouble / 20
-      val sizes = bytes.map(_ / mean)
-      info(
-        f"$name ${shape.curve} aligned ${shape.aligned}: ${bytes.size} files of ${sizes.min}%.2f to ${sizes.max}%.2f"
-      )
-      assert(math.abs(bytes.size - 20) <= 5 && sizes.max <= 1.6 && sizes.min >= 0.15)
+      val sizes = bytes.map(_ * 20d / bytes.sum)
+      assert(math.abs(bytes.size - 20) <= 5 && sizes.max <= 1.6 && sizes.min >= 0.15, s"$name $shape: $sizes")
       assert(bag(source.read(result.outputs).collect().toSeq) == bag(df.collect().toSeq))
     }
     // Numbers that only some keys have.
@@ -85,10 +80,8 @@ class RewriteJobSuite extends AnyFunSuite with RewriteJobs {
     val byRows = slots("7", 20000)
     assert(slots("'text'", 20000) == byRows && slots("sha2(cast(id as string), 256)", 20000) == byRows)
     assert(slots(same, 20000) == byRows, "a text that repeats takes no room in a file")
-    assert(
-      slots("concat('a text of a thousand ', id * 7919 % 1000)", 20000) == byRows,
-      "rows come in the order of the key"
-    )
+    val thousand = "concat('a text of a thousand ', id * 7919 % 1000)"
+    assert(slots(thousand, 20000) == byRows, "rows come in the order of the key")
     assert(slots(other, 20000) != byRows)
   }
 
@@ -143,16 +136,14 @@ class RewriteJobSuite extends AnyFunSuite with RewriteJobs {
       val bounded = if (OrderedValue.hasNaN(key.dataType)) values.filter(_ != nan) else values
       if (bounded.isEmpty) assert(!stats.hasBounds, key)
       else {
-        val sorted = bounded.sortWith(less)
+        val sorted = bounded.sortWith {
+          case (x: Long, y: Long)               => x < y
+          case (x: Array[Byte], y: Array[Byte]) => OrderedValue.compare(x, y) < 0
+          case _                                => false
+        }
         assert(text(stats.min) == text(sorted.head) && text(stats.max) == text(sorted.last), key)
       }
     }
-  }
-
-  private def less(a: Any, b: Any): Boolean = (a, b) match {
-    case (x: Long, y: Long)               => x < y
-    case (x: Array[Byte], y: Array[Byte]) => OrderedValue.compare(x, y) < 0
-    case _                                => false
   }
 
   test("exactly the requested number of files for skew, nulls, a boolean, and a single value") {
@@ -180,19 +171,14 @@ class RewriteJobSuite extends AnyFunSuite with RewriteJobs {
     val keys = source.keys("a", "c")
     // All rows are sampled, so the model that placed the rows can be computed again from them.
     for {
-      (curve, aligned, most) <- Seq(
-        (LayoutSpec.ZOrder, false, 1.7),
-        (LayoutSpec.ZOrder, true, 1.1),
-        (LayoutSpec.Hilbert, false, 1.4),
-        (LayoutSpec.Hilbert, true, 1.1)
-      )
+      (curve, aligned, most) <- Seq((LayoutSpec.ZOrder, false, 1.7), (LayoutSpec.Hilbert, false, 1.4)) ++
+        Seq(LayoutSpec.ZOrder, LayoutSpec.Hilbert).map((_, true, 1.1))
       shape = LayoutShape(curve, aligned)
     } withClue(s"$shape: ") {
       val result = rewrite(source, Seq(source.unit(64)), keys, sampleRows = Some(1000000L), shape = shape)
       assert(result.sampledRows == 40000)
       val boundaries = FrameBudget.fit(result.samples.head, FrameBudget.of(64), 64)
-      val layout =
-        new UnitLayout(boundaries, shape.curveOf(Seq(1d, 1d), boundaries, 64), org.sparkzorder.layout.Cuts.none)
+      val layout = new UnitLayout(boundaries, shape.curveOf(Seq(1d, 1d), boundaries, 64), Cuts.none)
       val zs =
         result.outputs.flatMap(source.rowsOf(_).map(r => layout.z(Seq(r.getInt(0).toLong, r.getInt(1).toLong))))
       assert(zs.length == 40000 && zs == zs.sorted)
@@ -265,16 +251,14 @@ class RewriteJobSuite extends AnyFunSuite with RewriteJobs {
 
   test("a file with too many rows becomes several, which together have the rows in the same order") {
     val columns = (0 until 61).map(i => s"id + $i c$i")
-    for (
-      (name, wide, keys, shape) <- Seq(
-        // With the columns that 64 columns are sorted by, the null bits of a row take another word.
-        ("parquet", true, Seq("k", "h"), LayoutShape(LayoutSpec.ZOrder, aligned = true)),
-        ("parquet", false, Seq("k", "h"), LayoutShape(LayoutSpec.Order, aligned = true)),
-        ("parquet", false, Seq("h"), LayoutShape(LayoutSpec.ZOrder, aligned = false)),
-        ("orc", false, Seq("k", "h"), LayoutShape(LayoutSpec.Hilbert, aligned = true)),
-        ("orc", true, Nil, LayoutShape.Packed)
-      )
-    ) {
+    Seq(
+      // With the columns that 64 columns are sorted by, the null bits of a row take another word.
+      ("parquet", true, Seq("k", "h"), LayoutShape(LayoutSpec.ZOrder, aligned = true)),
+      ("parquet", false, Seq("k", "h"), LayoutShape(LayoutSpec.Order, aligned = true)),
+      ("parquet", false, Seq("h"), LayoutShape(LayoutSpec.ZOrder, aligned = false)),
+      ("orc", false, Seq("k", "h"), LayoutShape(LayoutSpec.Hilbert, aligned = true)),
+      ("orc", true, Nil, LayoutShape.Packed)
+    ).foreach { case (name, wide, keys, shape) =>
       val data =
         spark.range(0, 6000, 1, 5).selectExpr((Seq("id % 50 k", "hash(id) h", "id") ++ columns.filter(_ => wide)): _*)
       val (source, none) = (written(data, name), written(data.limit(0), name))

@@ -67,22 +67,11 @@ trait RewriteJobs extends LocalSpark { this: Suite =>
       by: Option[FileFormat] = None,
       staging: Path = folder()
   ): RewriteResult = {
-    val spec = RewriteSpec(
-      by.getOrElse(if (source.format == "orc") new OrcFileFormat else new ParquetFileFormat),
-      source.schema,
-      Map.empty,
-      _ => Map.empty,
-      conf,
-      units,
-      keys,
-      staging,
-      IndexedColumns(IndexableColumns.of(source.schema)),
-      "OPTIMIZE test",
-      shape,
-      sampleRows,
-      maxRecords = maxRecords,
-      bytes = bytes
-    )
+    val format = by.getOrElse(if (source.format == "orc") new OrcFileFormat else new ParquetFileFormat)
+    val (schema, none) = (source.schema, Map.empty[String, String])
+    val indexed = IndexedColumns(IndexableColumns.of(schema))
+    val spec = RewriteSpec(format, schema, none, _ => none, conf, units, keys, staging, indexed, "OPTIMIZE", shape)
+      .copy(sampleRows = sampleRows, maxRecords = maxRecords, bytes = bytes)
     val result = new RewriteJob(spark, spec).run()
     assert(result.read == result.written && result.read.map(_.rows) == units.map(_.rows))
     result
@@ -118,11 +107,10 @@ abstract class OtherParquet extends ParquetFileFormat {
       filters: Seq[Filter],
       options: Map[String, String],
       conf: Configuration
-  ): Reader =
-    reader(
-      super.buildReaderWithPartitionValues(session, schema, partitions, required, filters, options, conf),
-      required
-    )
+  ): Reader = {
+    val real = super.buildReaderWithPartitionValues(session, schema, partitions, required, filters, options, conf)
+    reader(real, required)
+  }
 }
 
 /** A writer that does something before the row of each number, and after its end. */

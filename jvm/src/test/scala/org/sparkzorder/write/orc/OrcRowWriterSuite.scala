@@ -1,13 +1,12 @@
 package org.sparkzorder.write.orc
 
-import java.io.File
+import java.io.{File, IOException}
 import java.util.TimeZone
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.mapreduce.{TaskAttemptID, TaskType}
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
 import org.apache.orc.TypeDescription
-import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
@@ -18,6 +17,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.{InRest, LocalSpark}
 import org.sparkzorder.stats.RandomValues
 import org.sparkzorder.write.preserve.PreservedOrcSchema
+import org.sparkzorder.write.task.OrcZone
 
 /** Spark's readers read what was written, for each type, nested in each way, with nulls at each level. */
 class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
@@ -78,13 +78,7 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
   private def schemaOf(shape: DataType => DataType, types: Seq[DataType]): StructType =
     StructType(types.zipWithIndex.map { case (t, i) => StructField(s"c$i", shape(t)) })
 
-  private def write(
-      file: File,
-      rows: Seq[InternalRow],
-      schema: StructType,
-      settings: OrcFileSettings,
-      conf: (String, String)*
-  ): Unit = {
+  private def write(file: File, rows: Seq[InternalRow], schema: StructType, settings: OrcFileSettings): Unit = {
     val context = new TaskAttemptContextImpl(new Configuration, new TaskAttemptID("t", 0, TaskType.MAP, 0, 0))
     val writer = new OrcRowWriter(file.toString, schema, context, settings)
     val unsafe = UnsafeProjection.create(schema)
@@ -95,23 +89,20 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
   private def settingsOf(schema: StructType, proleptic: Boolean): OrcFileSettings =
     OrcFileSettings(PreservedOrcSchema.of(schema, Nil).schema, Some(proleptic), Map.empty, batchSize = 7)
 
-  private def read(file: File, schema: StructType): DataFrame = spark.read.schema(schema).orc(file.toString)
+  private def read(file: File, schema: StructType): Seq[InternalRow] =
+    spark.read.schema(schema).orc(file.toString).queryExecution.executedPlan.executeCollect().map(_.copy()).toSeq
 
   /** The rows as text in which all values differ that Spark distinguishes. */
-  private def texts(rows: Iterator[InternalRow], schema: StructType): Seq[String] = {
+  private def texts(rows: Seq[InternalRow], schema: StructType): Seq[String] = {
     val unsafe = UnsafeProjection.create(schema)
-    rows.map(row => unsafe(row).toString).toVector
+    rows.map(row => unsafe(row).toString)
   }
 
-  private def textsOf(frame: DataFrame): Seq[String] =
-    texts(frame.queryExecution.executedPlan.executeCollect().iterator, frame.schema)
-
-  private def vectorized(on: Boolean)(body: => Unit): Unit = {
+  private def assertRead(file: File, schema: StructType, rows: Seq[InternalRow], vectorized: Boolean): Unit = {
     val keys = Seq("spark.sql.orc.enableVectorizedReader", "spark.sql.orc.enableNestedColumnVectorizedReader")
-    withSettings(keys.map(_ -> on.toString): _*)(body)
+    val found = withSettings(keys.map(_ -> vectorized.toString): _*)(read(file, schema))
+    assert(texts(found, schema) == texts(rows, schema), s"$file, vectorized $vectorized")
   }
-
-  private def hasMap(t: DataType): Boolean = t.catalogString.contains("map<")
 
   private def inZone(id: String)(body: => Unit): Unit = {
     val before = TimeZone.getDefault
@@ -128,10 +119,9 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
         val rows = Seq.fill(60)(values.row(schema))
         val file = new File(dir, s"types-$s-$proleptic.orc")
         write(file, rows, schema, settingsOf(schema, proleptic))
-        val expected = texts(rows.iterator, schema)
-        vectorized(on = true)(assert(textsOf(read(file, schema)) == expected))
+        assertRead(file, schema, rows, vectorized = true)
         // The row reader makes a sorted map of each map.
-        if (!hasMap(schema)) vectorized(on = false)(assert(textsOf(read(file, schema)) == expected))
+        if (!schema.catalogString.contains("map<")) assertRead(file, schema, rows, vectorized = false)
       }
     }
 
@@ -140,16 +130,13 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
     for (zone <- Seq("UTC", "America/Los_Angeles", "Asia/Kolkata"); proleptic <- Seq(false, true))
       inZone(zone) {
         val values = new Values(11, ancient = true)
-        val file = new File(dir, s"times-${zone.replace('/', '-')}-$proleptic.orc")
-        write(file, Seq.fill(300)(values.row(schema)), schema, settingsOf(schema, proleptic))
+        def file(name: String) = new File(dir, s"$name-${zone.replace('/', '-')}-$proleptic.orc")
+        write(file("first"), Seq.fill(300)(values.row(schema)), schema, settingsOf(schema, proleptic))
         // Some ancient days exist in one calendar only, so a first reading may shift values. What is
         // read once must be read again after a rewrite.
-        val once = read(file, schema).queryExecution.executedPlan.executeCollect().map(_.copy()).toSeq
-        val again = new File(dir, s"again-${zone.replace('/', '-')}-$proleptic.orc")
-        write(again, once, schema, settingsOf(schema, proleptic))
-        val expected = texts(once.iterator, schema)
-        vectorized(on = true)(assert(textsOf(read(again, schema)) == expected, s"$zone $proleptic"))
-        vectorized(on = false)(assert(textsOf(read(again, schema)) == expected, s"$zone $proleptic"))
+        val once = read(file("first"), schema)
+        write(file("again"), once, schema, settingsOf(schema, proleptic))
+        Seq(true, false).foreach(assertRead(file("again"), schema, once, _))
       }
   }
 
@@ -157,12 +144,8 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
     def refused(value: Any, t: DataType, orc: String): String = {
       val schema = new StructType().add("c", t)
       val settings = settingsOf(schema, proleptic = false).copy(schema = TypeDescription.fromString(s"struct<c:$orc>"))
-      intercept[IllegalStateException](write(
-        new File(dir, s"refused-$orc.orc"),
-        Seq(InternalRow(value)),
-        schema,
-        settings
-      )).getMessage
+      val file = new File(dir, s"refused-$orc.orc")
+      intercept[IllegalStateException](write(file, Seq(InternalRow(value)), schema, settings)).getMessage
     }
     assert(refused(-1L, TimestampType, "timestamp").contains("last second before 1970"))
     assert(refused(UTF8String.fromString("abcd"), StringType, "varchar(3)").contains("4 characters"))
@@ -190,5 +173,24 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
     val other = PreservedOrcSchema.of(table, Seq(file(s"struct<a:int,S:struct<t:timestamp>,c:varchar(3)>")))
     assert(other.schema.toString == "struct<a:bigint,S:struct<t:timestamp>,c:varchar(3)>")
     assert(other.lost == Seq("stored type of `a`"))
+  }
+
+  test("an executor must have the clocks of the driver, under whatever name") {
+    inZone("Europe/Berlin") {
+      OrcZone.refuseOther("Europe/Berlin")
+      OrcZone.refuseOther("Arctic/Longyearbyen")
+      val e = intercept[IOException](OrcZone.refuseOther("UTC"))
+      assert(e.getMessage.contains("Europe/Berlin") && e.getMessage.contains("UTC"))
+    }
+    inZone("GMT")(OrcZone.refuseOther("UTC"))
+    // As java.util.TimeZone names zones of three letters.
+    inZone("America/New_York")(OrcZone.refuseOther("America/New_York"))
+    inZone("UTC")(OrcZone.refuseOther("UCT"))
+  }
+
+  test("clocks are in columns of timestamps, however deep") {
+    def isUsedBy(ddl: String) = OrcZone.isUsedBy(StructType.fromDDL(ddl))
+    assert(Seq("a TIMESTAMP", "a TIMESTAMP_NTZ", "a ARRAY<STRUCT<b: MAP<STRING, TIMESTAMP>>>").forall(isUsedBy))
+    assert(!isUsedBy("a DATE, b ARRAY<STRUCT<c: STRING>>, d MAP<STRING, BIGINT>"))
   }
 }

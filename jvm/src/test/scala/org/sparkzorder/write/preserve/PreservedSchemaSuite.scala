@@ -16,13 +16,10 @@ class PreservedSchemaSuite extends AnyFunSuite {
   private def schema(fields: String): MessageType =
     MessageTypeParser.parseMessageType(s"message m { ${fields.replace("?", "optional ").replace("!", "required ")} }")
 
-  private def kept(spark: String, inputs: String*): (String, Seq[String]) = {
+  private def is(spark: String, inputs: String*)(fields: String, lost: String*): Unit = {
     val result = PreservedSchema.of(schema(spark), inputs.map(schema))
-    (result.schema.toString, result.lost)
+    assert((result.schema.toString, result.lost) == ((schema(fields).toString, lost.toSeq)))
   }
-
-  private def is(spark: String, inputs: String*)(fields: String, lost: String*): Unit =
-    assert(kept(spark, inputs: _*) == ((schema(fields).toString, lost.toSeq)))
 
   test("names, ids and required columns are kept where all files agree") {
     is("?int32 a;", "!int32 A = 3;")("!int32 A = 3;")
@@ -71,33 +68,17 @@ class PreservedSchemaSuite extends AnyFunSuite {
   }
 
   test("a value in a column of nulls only is an error") {
-    val node = PreservedNode.root(schema("?int32 n;"), schema("?int32 n (UNKNOWN);"))
-    assert(node.isNeeded)
-    val consumer = new PreservedConsumer(new NoRecords, node)
-    consumer.startMessage()
-    consumer.startField("n", 0)
-    assert(intercept[IllegalStateException](consumer.addInteger(1)).getMessage.contains("`n`"))
+    assert(PreservedNode.root(schema("?int32 n;"), schema("?int32 n (UNKNOWN);")).isNeeded)
+    val written = through("?int32 n;", "?int32 n (UNKNOWN);")(c =>
+      value(c, "n")(assert(intercept[IllegalStateException](c.addInteger(1)).getMessage.contains("`n`")))
+    )
+    assert(written == Seq("n@0", "/n"))
   }
 
-  /** Takes fields, but no values. */
-  private final class NoRecords extends RecordConsumer {
-    override def startMessage(): Unit = ()
-    override def endMessage(): Unit = ()
-    override def startField(name: String, index: Int): Unit = ()
-    override def endField(name: String, index: Int): Unit = ()
-    override def startGroup(): Unit = ()
-    override def endGroup(): Unit = ()
-    override def addInteger(value: Int): Unit = fail("a value was written")
-    override def addLong(value: Long): Unit = fail("a value was written")
-    override def addBoolean(value: Boolean): Unit = fail("a value was written")
-    override def addBinary(value: Binary): Unit = fail("a value was written")
-    override def addFloat(value: Float): Unit = fail("a value was written")
-    override def addDouble(value: Double): Unit = fail("a value was written")
-  }
+  private val micros = "?int64 t (TIMESTAMP(MICROS,true));"
+  private val millis = "?int64 t (TIMESTAMP(MILLIS,true));"
 
   test("the finest unit wins, and the loss is reported") {
-    val micros = "?int64 t (TIMESTAMP(MICROS,true));"
-    val millis = "?int64 t (TIMESTAMP(MILLIS,true));"
     is(micros, millis)(millis)
     is(micros, millis, micros)(micros, "timestamp unit (milliseconds → microseconds) of `t`")
     is("?int96 t;", "?int96 t;", millis)("?int96 t;", "timestamp unit (milliseconds → INT96) of `t`")
@@ -111,23 +92,16 @@ class PreservedSchemaSuite extends AnyFunSuite {
     is("?binary a (STRING);", "?binary a (JSON);")("?binary a (JSON);")
     is("?binary a (STRING);", "?binary a (STRING);", "?binary a;")("?binary a (STRING);", "stored type of `a`")
     is("?binary a;", "?fixed_len_byte_array(4) a;")("?fixed_len_byte_array(4) a;")
-    is("?int32 a (DECIMAL(9,2));", "?fixed_len_byte_array(4) a (DECIMAL(9,2));")(
-      "?fixed_len_byte_array(4) a (DECIMAL(9,2));"
-    )
+    val decimal = "?fixed_len_byte_array(4) a (DECIMAL(9,2));"
+    is("?int32 a (DECIMAL(9,2));", decimal)(decimal)
   }
 
   test("the length of a type that should have none is ignored") {
-    def of(length: Int) = new MessageType(
-      "m",
-      Seq(DOUBLE, BOOLEAN).map(t => Types.optional(t).length(length).named(t.name): Type).asJava
-    )
+    def of(length: Int) =
+      new MessageType("m", Seq(DOUBLE, BOOLEAN).map(t => Types.optional(t).length(length).named(t.name): Type).asJava)
     Seq(Seq(8), Seq(0, 8), Seq(8, 1)).foreach { lengths =>
       assert(PreservedSchema.of(of(0), lengths.map(of)).lost.isEmpty, lengths)
     }
-    is("?fixed_len_byte_array(4) a;", "?fixed_len_byte_array(5) a;")(
-      "?fixed_len_byte_array(4) a;",
-      "stored type of `a`"
-    )
   }
 
   test("types are not kept if values would change or become unreadable") {
@@ -136,6 +110,8 @@ class PreservedSchemaSuite extends AnyFunSuite {
     is("?int32 a (DECIMAL(9,2));", "?int32 a (DECIMAL(7,2));")("?int32 a (DECIMAL(9,2));", "stored type of `a`")
     // Spark's vectorized reader fails for these types.
     is("?int64 a (DECIMAL(12,3));", "?binary a (DECIMAL(12,3));")("?int64 a (DECIMAL(12,3));", "stored type of `a`")
+    val fixed = "?fixed_len_byte_array(4) a;"
+    is(fixed, "?fixed_len_byte_array(5) a;")(fixed, "stored type of `a`")
   }
 
   private val three = "?group l (LIST) { repeated group list { ?int32 element; } }"
@@ -195,8 +171,6 @@ class PreservedSchemaSuite extends AnyFunSuite {
   }
 
   test("a value that the type of the files cannot hold is an error") {
-    val micros = "?int64 t (TIMESTAMP(MICROS,true));"
-    val millis = "?int64 t (TIMESTAMP(MILLIS,true));"
     assert(through(micros, millis)(c => value(c, "t")(c.addLong(-5000))) == Seq("t@0", "l-5", "/t"))
     intercept[IllegalStateException](through(micros, millis)(c => value(c, "t")(c.addLong(-5001))))
     val unsigned = "?int32 t (INTEGER(32,false));"
@@ -204,39 +178,31 @@ class PreservedSchemaSuite extends AnyFunSuite {
     Seq(-1L, 4294967296L).foreach { n =>
       intercept[IllegalStateException](through("?int64 t;", unsigned)(c => value(c, "t")(c.addLong(n))))
     }
-    val fixed = "?fixed_len_byte_array(3) t (DECIMAL(5,2));"
-    val number = "?int32 t (DECIMAL(5,2));"
-    assert(through(number, fixed)(c => value(c, "t")(c.addInteger(-2))) == Seq("t@0", "fffffe", "/t"))
+    val bytes = through("?int32 t (DECIMAL(5,2));", "?fixed_len_byte_array(3) t (DECIMAL(5,2));")(c =>
+      value(c, "t")(c.addInteger(-2))
+    )
+    assert(bytes == Seq("t@0", "fffffe", "/t"))
   }
+
+  /** A list that Spark wrote in three levels, by the file's two. */
+  private def ofList(elements: Option[Int]*): Seq[String] = through(three, two)(c =>
+    value(c, "l") {
+      c.startGroup()
+      value(c, "list")(elements.foreach { element =>
+        c.startGroup()
+        element.foreach(i => value(c, "element")(c.addInteger(i)))
+        c.endGroup()
+      })
+      c.endGroup()
+    }
+  )
 
   test("a null is an error where the files have none") {
     intercept[IllegalStateException](through("?int32 a;", "!int32 a;")(_ => ()))
-    intercept[IllegalStateException] {
-      through(three, two) { c =>
-        value(c, "l") {
-          c.startGroup()
-          value(c, "list") {
-            c.startGroup()
-            c.endGroup()
-          }
-          c.endGroup()
-        }
-      }
-    }
+    intercept[IllegalStateException](ofList(None))
   }
 
   test("the entries of a list are written without Spark's group around each") {
-    def list(c: RecordConsumer): Unit = value(c, "l") {
-      c.startGroup()
-      value(c, "list") {
-        (1 to 2).foreach { i =>
-          c.startGroup()
-          value(c, "element")(c.addInteger(i))
-          c.endGroup()
-        }
-      }
-      c.endGroup()
-    }
-    assert(through(three, two)(list) == Seq("l@0", "{", "array@0", "i1", "i2", "/array", "}", "/l"))
+    assert(ofList(Some(1), Some(2)) == Seq("l@0", "{", "array@0", "i1", "i2", "/array", "}", "/l"))
   }
 }

@@ -41,8 +41,7 @@ class BytesKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("bytes are in order where Iceberg's are not") {
-    // Iceberg 1.0 to 1.11 mixes up adjacent doubles, takes all dates for null, and refuses
-    // decimals.
+    // Iceberg 1.0 to 1.11 mixes up adjacent doubles, takes all dates for null, and refuses decimals.
     for ((x, y) <- Seq(-921614.125 -> -921614.0625, -1.6001329423771755e213 -> -1.600132804916327e213))
       assert(one(DoubleType, x) < one(DoubleType, y))
     assert(one(DoubleType, -0.0d) == one(DoubleType, 0.0d))
