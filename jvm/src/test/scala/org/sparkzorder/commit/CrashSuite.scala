@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
 import org.sparkzorder.commit.log.{HistorySettings, Outcome}
+import org.sparkzorder.commit.machine.Recovery
 
 /**
  * The process dies or a call fails, at every single call to the file system, in a statement and in
@@ -73,7 +74,7 @@ class CrashSuite extends AnyFunSuite with Explorer {
   }
 
   private def recovers(scene: Scene, table: SmallTable): Unit = {
-    assert(table.recover().isEmpty)
+    assert(Recovery.settled(table.folder, 0L, table.settings).around.isEmpty)
     checkEnd(scene, table)
   }
 
