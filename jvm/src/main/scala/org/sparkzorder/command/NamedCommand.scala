@@ -1,5 +1,7 @@
 package org.sparkzorder.command
 
+import java.io.IOException
+
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
@@ -10,6 +12,7 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types.{ArrayType, DataType, StructType}
 import org.apache.spark.sql.zorder.SparkOwn
 
+import org.sparkzorder.errors.{FailedRead, ZOrderErrors}
 import org.sparkzorder.table.NamedJobs
 
 /** A command that the SQL tab of Spark's UI shows as its statement, such as `OPTIMIZE t`. */
@@ -72,8 +75,13 @@ private[command] trait LongCommand extends NamedCommand {
     if (execution != null) SQLMetrics.postDriverMetricUpdates(context, execution, metrics.values.toVector)
   }
 
+  /** An exception of a file system that comes to here is of work that changed nothing, see [[TableLocking]]. */
   override protected final def work(session: SparkSession): Seq[Row] =
-    RunningStatements.during(session.asInstanceOf[ClassicSession], operation, tableName)(reported(session))
+    try RunningStatements.during(session.asInstanceOf[ClassicSession], operation, tableName)(reported(session))
+    catch {
+      case e: IOException          => throw ZOrderErrors.operationFailed(operation, tableName, e)
+      case FailedRead(file, cause) => throw ZOrderErrors.failedRead(operation, tableName, file, cause)
+    }
 
   protected def reported(session: SparkSession): Seq[Row]
 }

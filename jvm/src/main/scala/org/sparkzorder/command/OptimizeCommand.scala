@@ -43,10 +43,10 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, statement.target)
     val started = System.nanoTime()
-    val (plan, isSettled) = TableLocking.looking(place, operation)(planned(place))
+    val (plan, isSettled) = planned(place)
     def millis = Some((System.nanoTime() - started) / 1000000)
     val metrics =
-      if (statement.dryRun) TableLocking.looking(place, operation)(predicted(plan))
+      if (statement.dryRun) predicted(plan)
       else if (plan.rewrites.isEmpty && isSettled) metricsOfNothing(plan).copy(millis = millis)
       else
         commit(session, plan, isSettled).copy(

@@ -95,14 +95,6 @@ object TableLocking {
     case _                          => false
   }
 
-  /** Runs work that changes nothing, and turns exceptions of the file system into errors for users. */
-  def looking[T](table: TableLocation, operation: String)(work: => T): T =
-    try work
-    catch {
-      case e: IOException          => throw ZOrderErrors.operationFailed(operation, table.name, e)
-      case FailedRead(file, cause) => throw ZOrderErrors.failedRead(operation, table.name, file, cause)
-    }
-
   /** Runs work and turns its exceptions, and those of the file system, into errors for users. */
   def translated[T](table: TableLocation, operation: String)(work: => T): T =
     try work
@@ -110,9 +102,15 @@ object TableLocking {
       case e: CommitException                   => throw RecoveryErrors.of(table.name, operation, e)
       case e @ DiskFull(reason)                 => throw ZOrderErrors.diskFull(operation, table.name, reason, e)
       case FailedRead(file, cause)              => throw ZOrderErrors.failedRead(operation, table.name, file, cause)
-      case e: IOException if isDenied(table, e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)
+      case e: IOException if isDenied(table, e) => throw ZOrderErrors.noWritePermission(deniedPath(table, e), e)
       case e: IOException                       => throw ZOrderErrors.operationFailed(operation, table.name, e)
     }
+
+  /** Local file systems name it. Of others it is the table's folder. */
+  private def deniedPath(table: TableLocation, e: IOException): String = e match {
+    case e: AccessDeniedException if e.getFile != null && e.getFile.startsWith("/") => e.getFile
+    case _                                                                         => table.root.toUri.getPath
+  }
 
   /**
    * Whether a permission is missing. Local file systems do not say why they fail, so this asks for the folder's rights.

@@ -256,14 +256,11 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
     // The raw local file system would make missing parents.
     if (local && !Files.isDirectory(nio(path.getParent)))
       throw new FileNotFoundException(s"no folder ${path.getParent}")
-    val out = plain.createNonRecursive(
-      path,
-      false,
-      65536,
-      plain.getDefaultReplication(path),
-      plain.getDefaultBlockSize(path),
-      null
-    )
+    val (replication, blockSize) = (plain.getDefaultReplication(path), plain.getDefaultBlockSize(path))
+    val out =
+      try plain.createNonRecursive(path, false, 65536, replication, blockSize, null)
+      // Java throws this for a full disk, too. Then nobody took the folder away.
+      catch { case e: FileNotFoundException if fs.exists(path.getParent) => throw new IOException(e.getMessage, e) }
     try {
       try {
         // Before anything is in it.
