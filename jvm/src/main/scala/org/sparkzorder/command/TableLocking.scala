@@ -109,7 +109,7 @@ object TableLocking {
   /** Local file systems name it. Of others it is the table's folder. */
   private def deniedPath(table: TableLocation, e: IOException): String = e match {
     case e: AccessDeniedException if e.getFile != null && e.getFile.startsWith("/") => e.getFile
-    case _                                                                         => table.root.toUri.getPath
+    case _                                                                          => table.root.toUri.getPath
   }
 
   /**

@@ -38,6 +38,7 @@ final class AwayFs extends RawLocalFileSystem {
 }
 
 object AwayFs {
+
   /** How many calls still succeed; negative for all. */
   @volatile var left = -1
 

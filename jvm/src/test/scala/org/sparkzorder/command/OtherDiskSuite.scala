@@ -22,6 +22,7 @@ final class OtherDisk extends RawLocalFileSystem {
 }
 
 object OtherDisk {
+
   /** The setting that makes a session know it. */
   val setting: (String, String) = "spark.hadoop.fs.other.impl" -> classOf[OtherDisk].getName
 

@@ -56,7 +56,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
   }
 
   /** The number of requests of a run without faults, which exchanges the files of each folder. */
-  private def requests(dirs: Seq[String], keeps: Boolean = true): Int = {
+  private def requests(dirs: Seq[String], keeps: Boolean): Int = {
     val table = new StoreTable(dirs)
     watch(table)
     val client = table.client

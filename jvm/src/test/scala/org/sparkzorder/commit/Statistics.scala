@@ -16,7 +16,8 @@ object Statistics {
   def read(bytes: Array[Byte]): Seq[Statistics] = {
     val lines = new String(bytes, UTF_8).split('\n').toSeq
     require(lines.last == End, "half an index")
-    lines.init.map(_.split("\\|", -1)).map { case Array(file, length, time, rows) =>
+    lines.init.map { line =>
+      val Array(file, length, time, rows) = line.split("\\|", -1): @unchecked
       Statistics(file, length.toLong, time.toLong, rows.split(',').filter(_.nonEmpty).map(_.toInt).toSet)
     }
   }

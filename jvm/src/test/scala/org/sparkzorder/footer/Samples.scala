@@ -4,6 +4,7 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** Rows with a column of every type that has statistics. */
 object Samples {
+
   /** Makes 100 rows. Every seventh value is null; `s.x` is also null where `s` is. */
   def all(spark: SparkSession): DataFrame = spark.range(100).selectExpr(
     "if(id % 7 = 0, null, id % 2 = 0) as bool", "cast(if(id % 7 = 0, null, id - 50) as tinyint) as i8",

@@ -19,6 +19,7 @@ import org.sparkzorder.stats._
 
 /** Indexes in memory, and random contents for them. */
 object Indexes {
+
   /** Counts what is read of it. */
   class BytesSource(var bytes: Array[Byte]) extends BlockSource {
     def name: String = "memory"

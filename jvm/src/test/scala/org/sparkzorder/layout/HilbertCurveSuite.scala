@@ -5,6 +5,7 @@ import org.scalacheck.Gen
 import org.sparkzorder.PropertySuite
 
 class HilbertCurveSuite extends PropertySuite(150) {
+
   /** All points of columns of so many bits. */
   private def points(bits: Seq[Int]): Seq[Seq[Long]] =
     bits.foldLeft(Seq(Seq.empty[Long]))((ps, b) => ps.flatMap(p => (0L until (1L << b)).map(p :+ _)))

@@ -210,6 +210,7 @@ class IncrementalPolicySuite extends AnyFunSuite {
 }
 
 private object IncrementalPolicySuite {
+
   /** The bytes that a round wrote and the new ones among them, the estimated ratio, and the files over the cells. */
   final case class Round(written: Double, fresh: Double, ratio: Double, over: Int)
 

@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.stats.ColumnStats
 
 class LayoutModelSuite extends AnyFunSuite {
+
   /** The layout of rows of longs or nulls. The sample is all of the rows. */
   private def layout(rows: IndexedSeq[Seq[Any]], files: Int, weights: Seq[Double]): UnitLayout = {
     val distributions = weights.indices.map { c =>

@@ -134,7 +134,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
         .map(_.getBytes("UTF-8").toSeq) :+ Seq(0xe4.toByte)
 
     private def string(): UTF8String =
-      UTF8String.fromBytes(Seq.fill(random.nextInt(6))(one(characters)).flatten.toArray)
+      UTF8String.fromBytes(Seq.fill(random.nextInt(6))(this.one(characters)).flatten.toArray)
 
     private def function(): Expression = random.nextInt(9) match {
       case 0     => StringTrim(s, None)
@@ -143,7 +143,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
       case 3 | 4 => Upper(s)
       case 5 | 6 => Lower(s)
       case 7     => Cast(n, StringType)
-      case _     => Concat(one(Seq(Seq(text("a"), s), Seq(s, text("ba")), Seq(text("k"), s, text("k")))))
+      case _     => Concat(this.one(Seq(Seq(text("a"), s), Seq(s, text("ba")), Seq(text("k"), s, text("k")))))
     }
 
     private def condition(f: Expression, seen: String): Expression = {
@@ -153,7 +153,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
         case 1 => new Like(f, text(start.replaceAll("([\\\\%_])", "\\\\$1") + "%"))
         case 2 => In(f, Seq(text(seen), text("b")))
         case 3 => EqualNullSafe(f, text(seen))
-        case 4 => RLike(s, text("^" + one(Seq("a", "ab?", "k+", "K\\w", "f.", " *a", "S|a", "(a)"))))
+        case 4 => RLike(s, text("^" + this.one(Seq("a", "ab?", "k+", "K\\w", "f.", " *a", "S|a", "(a)"))))
         case 5 => Not(EqualTo(f, text(seen)))
         case _ => EqualTo(f, text(seen))
       }
@@ -164,7 +164,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
       val models = Seq.fill(4)(ModelFile(schema, Seq.fill(1 + random.nextInt(3))(row())))
       val f = function()
       val bound = BindReferences.bindReference(f, Seq(s, n))
-      val seen = String.valueOf(bound.eval(one(models.flatMap(_.rows))))
+      val seen = String.valueOf(bound.eval(this.one(models.flatMap(_.rows))))
       compared.compare(condition(f, seen), Seq(s, n), models)
       ()
     }

@@ -21,6 +21,7 @@ import org.sparkzorder.{InRest, LocalSpark}
 import org.sparkzorder.implicits._
 
 class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPlanHelper {
+
   /** There are so few rows that the sample is all of them. */
   private def grid: DataFrame =
     spark.range(0, 1024, 1, 3).selectExpr("id", "id * 2741 % 32 as a", "id * 2741 % 1024 div 32 as b")

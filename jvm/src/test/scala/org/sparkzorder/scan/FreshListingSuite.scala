@@ -85,6 +85,7 @@ class FreshListingSuite extends AnyFunSuite {
 }
 
 private object FreshListingSuite {
+
   /** A table of the catalog with two partitions, and Spark's cache of their files. */
   private final class Table {
     private val fs = new MemoryFs

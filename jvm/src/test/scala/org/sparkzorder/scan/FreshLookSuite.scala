@@ -80,6 +80,7 @@ class FreshLookSuite extends AnyFunSuite {
 }
 
 private object FreshLookSuite {
+
   /** Not a local disk by its class, and counts what it is asked. */
   class Remote(fs: LocalFileSystem) extends FilterFileSystem(fs) {
     val listings = new AtomicInteger

@@ -32,6 +32,7 @@ object AskedFs {
 }
 
 object NamedFilesSuite {
+
   /** Pairs of folders to compare. Set the system property for a longer run. */
   val Pairs: Int = Integer.getInteger("zorder.named.pairs", 6)
 

@@ -5,6 +5,7 @@ import org.scalacheck.Gen
 import org.sparkzorder.PropertySuite
 
 class ByteStringsSuite extends PropertySuite(10) {
+
   /**
    * Few different bytes, so that many strings agree in their first eight. Zeros are among them,
    * since missing bytes count as zeros.

@@ -55,13 +55,16 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
 
   test("nulls of arrays, maps and structs are known where the counts of the leaves prove them") {
     val full = Seq(
-      "if(id < 9, array(id), null) a", "if(id < 9, map(id, id), null) m",
+      "if(id < 9, array(id), null) a",
+      "if(id < 9, map(id, id), null) m",
       "if(id < 9, named_struct('x', if(id < 9, id, null), 'y', array(id)), null) s",
       "if(id < 9, array(named_struct('z', id)), null) n"
     )
     val some = Seq(
-      "if(id = 1, null, array(id)) a", "if(id = 1, null, map(id, id)) m",
-      "if(id = 1, null, named_struct('x', id, 'y', array(id))) s", "array(if(id = 1, null, named_struct('z', id))) n"
+      "if(id = 1, null, array(id)) a",
+      "if(id = 1, null, map(id, id)) m",
+      "if(id = 1, null, named_struct('x', id, 'y', array(id))) s",
+      "array(if(id = 1, null, named_struct('z', id))) n"
     )
     val empty = Seq(
       "if(id < 9, array_repeat(id, int(id)), null) a",
@@ -112,7 +115,8 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
 
   test("a chunk with a NaN has no bounds, and a chunk with bounds has no NaN") {
     val df = spark.range(10).selectExpr(
-      "if(id = 5, double('NaN'), double(id)) as nan", "-0.0D as zero",
+      "if(id = 5, double('NaN'), double(id)) as nan",
+      "-0.0D as zero",
       "if(id = 0, float('-Infinity'), float('NaN')) as mostly"
     )
     val f = sound(written(df, parquet, "nan"), parquet, df.schema)
