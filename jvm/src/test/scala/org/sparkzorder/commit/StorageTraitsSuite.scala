@@ -68,7 +68,7 @@ class StorageTraitsSuite extends AnyFunSuite {
   test("new files get the traits of the inputs: a trait that is already right, or comes from the folder, is not set") {
     val cold = Traits(policy = "COLD")
     val inputs = Seq(cold.copy(mode = 0x1a0, copies = 2), cold.copy(copies = 5))
-    assert(told(inputs) == Seq("copies out 2", "policy out COLD", "mode out rw-r-----", "owner out alice null"))
+    assert(told(inputs) == Seq("copies out 5", "policy out COLD", "mode out rw-r-----", "owner out alice null"))
     assert(told(Seq(Traits(), Traits()), Traits()).isEmpty)
     // If owners differ, new files stay their writer's. If policies differ, they get the folder's.
     assert(told(Seq(cold, Traits(owner = "bob"))).isEmpty)
