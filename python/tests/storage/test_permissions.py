@@ -88,17 +88,34 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="permissions are thos
 
 
 @posix
-def test_a_folder_without_write_permission_is_refused_and_left_alone(table: Path, work: Path, user: int | None) -> None:
+@pytest.mark.parametrize(
+    ("closed", "mode", "begins", "said"),
+    [
+        ("", 0o555, "OPTIMIZE", "NO_WRITE_PERMISSION] The folder {}"),
+        ("p=1", 0o555, "OPTIMIZE", "NO_WRITE_PERMISSION] The folder {}"),
+        ("p=1", 0o333, "CREATE SKIPPING INDEX ON", "ZORDER_OPERATION_FAILED.UNCHANGED] CREATE SKIPPING INDEX"),
+    ],
+)
+def test_a_folder_without_rights_is_named_and_left_alone(
+    table: Path, work: Path, user: int | None, closed: str, mode: int, begins: str, said: str
+) -> None:
+    folder = table / closed
+    folder.mkdir(exist_ok=True)
+    for file in table.glob("*.parquet"):
+        file.rename(folder / file.name)
+    table.chmod(0o777)
     before = contents(table)
-    table.chmod(0o555)
+    folder.chmod(mode)
     try:
-        refused = spark_sql(f"OPTIMIZE parquet.`{table}` ZORDER BY (a) OPTIONS ('num-files' = '2')", work, user)
+        clustered = " ZORDER BY (a) OPTIONS ('num-files' = '2')" if begins == "OPTIMIZE" else ""
+        refused = spark_sql(f"{begins} parquet.`{table}`{clustered}", work, user)
         assert refused.returncode != 0
-        assert "ZORDER_NO_WRITE_PERMISSION" in refused.stdout + refused.stderr, refused.stderr[-2000:]
-        asked = spark_sql(f"SELECT count(*), sum(a) FROM parquet.`{table}` WHERE a >= 10", work, user)
-        assert asked.stdout.split() == ["290", str(sum(range(10, 300)))], asked.stderr[-2000:]
+        assert said.format(folder) in refused.stdout + refused.stderr, refused.stderr[-2000:]
+        if mode == 0o555:
+            asked = spark_sql(f"SELECT count(*), sum(a) FROM parquet.`{table}` WHERE a >= 10", work, user)
+            assert asked.stdout.split() == ["290", str(sum(range(10, 300)))], asked.stderr[-2000:]
     finally:
-        table.chmod(0o755)
+        folder.chmod(0o755)
     assert contents(table) == before
 
 

@@ -43,6 +43,11 @@ class LocalSuite extends AnyFunSuite with LocalTables {
     assert(ops.status(path(dir.resolve("file/none"))).isEmpty)
   }
 
+  onDisk("a file that cannot be made, as on a full disk, does not tell that the folder is gone") { dir =>
+    val failed = intercept[IOException](ops.writeNew(path(dir.resolve("n" * 300)), Array.emptyByteArray))
+    assert(!failed.isInstanceOf[FileNotFoundException] && failed.getMessage.contains("File name too long"))
+  }
+
   onDisk("a rename overwrites nothing, moves into nothing and makes no folder") { dir =>
     val root = path(dir)
     def rename(from: String, to: String): Unit = ops.rename(new Path(root, from), new Path(root, to))

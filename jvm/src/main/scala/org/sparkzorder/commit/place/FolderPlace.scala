@@ -308,9 +308,8 @@ private[commit] final class FolderPlace(
   override def stayed(): Seq[String] = {
     val now = listed()
     def isElsewhere(o: OutputFile) = ops.exists(staged(o)) || o.source.exists(s => ops.exists(folder.resolve(s)))
-    // Others may write a file of their own under the older name of one that RESTORE brings back.
-    def isChanged(o: OutputFile, m: FileMeta) =
-      !m.isDirectory && !isOurs(o, m) && (o.source.isEmpty || m.length == o.length)
+    // A file of another length is one that others wrote under a name that was free.
+    def isChanged(o: OutputFile, m: FileMeta) = !m.isDirectory && !isOurs(o, m) && m.length == o.length
     work.outputs.filter(o => at(now, o.path).exists(isChanged(o, _)) && !isElsewhere(o)).map(_.path)
   }
 
