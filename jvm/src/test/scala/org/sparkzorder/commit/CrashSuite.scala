@@ -75,6 +75,7 @@ class CrashSuite extends AnyFunSuite with Explorer {
 
   private def recovers(scene: Scene, table: SmallTable): Unit = {
     assert(Recovery.settled(table.folder, 0L, table.settings).around.isEmpty)
+    assert(table.recover().isEmpty)
     checkEnd(scene, table)
   }
 

@@ -99,6 +99,12 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
     def dead(title: String)(judge: SmallTable => Unit): Unit =
       test(s"$name: $title after death at any call")(failing(scene, Deaths)((table, _) => judge(table)))
 
+    dead("a folder is moved") { table =>
+      table.fs.move("/t/p=1", "/t/p=9")
+      settles(table, table.allRows)
+      assert(table.rowsIn("p=9") == firstRows)
+    }
+
     for (keepsTimes <- Seq(true, false)) dead(s"a folder is copied, times kept: $keepsTimes,") { table =>
       table.fs.copy("/t/p=1", "/t/p=3", keepsTimes)
       val rows = (table.allRows ++ firstRows).sorted
