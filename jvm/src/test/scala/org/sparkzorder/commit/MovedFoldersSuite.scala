@@ -105,6 +105,10 @@ class MovedFoldersSuite extends AnyFunSuite with Explorer {
       assert(table.rowsIn("p=9") == firstRows)
     }
 
+    test(s"$name: a folder is moved at any call of a living owner") {
+      meeting(scene)(_.fs.move("/t/p=1", "/t/p=9"))((table, _) => settles(table, table.allRows))
+    }
+
     for (keepsTimes <- Seq(true, false)) dead(s"a folder is copied, times kept: $keepsTimes,") { table =>
       table.fs.copy("/t/p=1", "/t/p=3", keepsTimes)
       val rows = (table.allRows ++ firstRows).sorted

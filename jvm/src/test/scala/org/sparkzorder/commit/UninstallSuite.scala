@@ -43,6 +43,8 @@ class UninstallSuite extends AnyFunSuite with Explorer {
   private def assertGone(table: SmallTable): Unit = {
     assert(leftOf(table).isEmpty)
     assert(sides(table).isEmpty)
+    assert(uninstall(table) == Uninstalled(0L, 0L, 0, Nil))
+    assert(sides(table).isEmpty)
   }
 
   private def checkFinishes(table: SmallTable, before: Map[String, (Long, Long)]): Unit = {

@@ -38,6 +38,18 @@ class FunctionDescriptionsSuite extends PropertySuite(10) {
     assert(build("zvalue")(Literal(1), Literal(2)).sql == "zvalue(1, 2)")
   }
 
+  test("a value has as many ordered bytes as its type") {
+    def of(dataType: DataType, value: Any): String = OrderedBytes.of(dataType, value).map(b => f"$b%02X").mkString
+    assert(of(BooleanType, true) == "81" && of(ByteType, -1.toByte) == "7F" && of(ShortType, 1.toShort) == "8001")
+    assert(of(IntegerType, 1) == "80000001" && of(DateType, -1) == "7FFFFFFF")
+    assert(of(LongType, 0L) == "8000000000000000" && of(TimestampType, -1L) == "7FFFFFFFFFFFFFFF")
+    assert(of(FloatType, -0.0f) == "80000000" && of(FloatType, 1f) == "BF800000")
+    assert(of(DoubleType, -1.5d) == "4007FFFFFFFFFFFF")
+    assert(of(DecimalType(4, 2), Decimal("1.50")) == "8000000000000096")
+    assert(of(DecimalType(20, 0), Decimal("-1")) == "7" + "F" * 31)
+    assert(of(StringType, UTF8String.fromString("ab")) == "6162" && of(BinaryType, Array[Byte](0, -1)) == "00FF")
+  }
+
   test("a wrong number of arguments is an error that names the function") {
     val wrong = Seq(build("ordered_bytes")(_: Expression), (e: Expression) => build("range_id")(e))
     assert(hex(wrong.head(Literal(true))) == "81")

@@ -8,6 +8,32 @@ import org.sparkzorder.{InRest, PropertySuite}
 import org.sparkzorder.stats.RandomValues
 
 class InterleaveBitsSuite extends PropertySuite(1000) {
+  private def bytes(hex: String): Array[Byte] = hex.grouped(2).map(Integer.parseInt(_, 16).toByte).toArray
+  private def hex(bytes: Array[Byte]): String = bytes.map(b => f"$b%02x").mkString
+  private def interleave(inputs: String*): String = hex(InterleaveBits.interleave(inputs.map(bytes).toArray))
+
+  test("the source documents' example") {
+    assert(interleave("d6", "61") == "b629")
+  }
+
+  test("known vectors") {
+    assert(interleave("000ff0ff", "fff00f00") == "555555aaaa55aaaa")
+    assert(interleave("0000ff00", "000000ff", "00000000") == "000000000000924924492492")
+    assert(interleave("ffffffff", "00000000") == "aaaaaaaaaaaaaaaa")
+    assert(interleave("00000000", "ffffffff") == "5555555555555555")
+    val nine = Seq.tabulate(9)(i => Seq("0000ff00", "000000ff", "00000000")(i % 3))
+    assert(interleave(nine: _*) == "000000000000000000000000000000000000924924924924924924492492492492492492")
+    assert(interleave(Seq.fill(4)("00000001"): _*) == "0000000000000000000000000000000f")
+    assert(interleave("12345678") == "12345678")
+    assert(interleave() == "")
+  }
+
+  test("an input without bits left drops out of the turns") {
+    assert(interleave("ff", "0000") == "aaaa00")
+    assert(interleave("", "6a") == "6a")
+    assert(interleave("00", "ffffff", "0000") == "492492" + "aaaa" + "ff")
+  }
+
   private val input = Gen.choose(0, 5).flatMap(Gen.listOfN(_, Gen.choose(-128, 127))).map(_.map(_.toByte).toArray)
 
   test("it is the same as taking a bit of each input in turn, and a limited result is the first bytes of the whole") {

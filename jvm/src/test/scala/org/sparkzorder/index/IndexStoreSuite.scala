@@ -143,7 +143,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     store.newest(listing)
     fs.delete(first.getPath, false)
     assert(held.column(Seq("a"), LongType).isDefined && held.column(Seq("b"), LongType).isEmpty)
-    assert(held.fileStats(0).columns.keySet == Set(key) && held.ordinalOf("f0", 1, 1) == 0)
+    assert(held.fileStats(0) == FileStats(1, Map(key -> both)) && held.ordinalOf("f0", 1, 1) == 0)
   }
 
   test("without a setting indexes get a tenth of the heap, but at most 256 MiB; a setting is used as it is") {

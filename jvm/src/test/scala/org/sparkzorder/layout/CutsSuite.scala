@@ -47,6 +47,13 @@ class CutsSuite extends PropertySuite(200) {
     }
   }
 
+  test("equal: all rows equal except their ties, all rows equal, and no rows") {
+    val equal = (0 until 1000).map(i => (7L, i.toLong))
+    assert(sizes(equal, Cuts.equal(equal, 10)) == Seq.fill(10)(100))
+    assert(Cuts.equal(IndexedSeq.fill(1000)((7L, 7L)), 10).slots == 1)
+    assert(Cuts.equal(IndexedSeq.empty, 10).slots == 1)
+  }
+
   test("equal: cuts at given keys must increase") {
     assert(Cuts.at(Seq((1L, 5L), (2L, 0L))).slots == 3)
     assertThrows[IllegalArgumentException](Cuts.at(Seq((1L, 5L), (1L, 5L))))

@@ -56,6 +56,21 @@ class LayoutModelSuite extends AnyFunSuite {
     assert(heavy * 6 < light, (heavy, light))
   }
 
+  test("rows are spread evenly: a single boolean, a value that fills many files, mostly nulls, all rows equal") {
+    val random = new Random(9)
+    val cases = Seq[IndexedSeq[Seq[Any]]](
+      IndexedSeq.fill(5000)(Seq(if (random.nextBoolean()) 1L else 0L)),
+      IndexedSeq.fill(5000)(Seq(if (random.nextInt(10) < 9) 42L else random.nextLong())),
+      IndexedSeq.fill(5000)(Seq(if (random.nextInt(10) < 8) null else random.nextLong())),
+      IndexedSeq.fill(5000)(Seq(5L))
+    )
+    cases.foreach { rows =>
+      val unit = layout(rows, 50, Seq(1d))
+      val sizes = rows.indices.groupBy(i => unit.cuts.slot(unit.z(rows(i)), i.toLong)).values.map(_.size)
+      assert(sizes.size == 50 && sizes.forall(_ == 100), sizes)
+    }
+  }
+
   test("files of one column are ranges that have at most one value in common") {
     val random = new Random(10)
     val rows = IndexedSeq.fill(5000)(Seq[Any](random.nextInt(300).toLong))

@@ -158,6 +158,7 @@ class ConditionFormsSuite extends AnyFunSuite with IndexedTables {
       def rows = spark.sql(s"SELECT count(*), sum(hash(id, a, v, day)) FROM m WHERE $condition").head()
       val (found, expected) = withAndWithout("skipping")(rows)
       assert(found == expected, condition)
+      withSettings("spark.zorder.memory.enabled" -> "true")((1 to 2).foreach(_ => assert(rows == expected, condition)))
     }
     spark.sql("DROP TABLE m")
   }

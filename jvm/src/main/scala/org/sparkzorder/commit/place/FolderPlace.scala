@@ -308,7 +308,7 @@ private[commit] final class FolderPlace(
   override def stayed(): Seq[String] = {
     val now = listed()
     def isElsewhere(o: OutputFile) = ops.exists(staged(o)) || o.source.exists(s => ops.exists(folder.resolve(s)))
-    // A file of another length is one that others wrote under a name that was free.
+    // A file of another length may be one that others wrote under a name that was free.
     def isChanged(o: OutputFile, m: FileMeta) = !m.isDirectory && !isOurs(o, m) && m.length == o.length
     work.outputs.filter(o => at(now, o.path).exists(isChanged(o, _)) && !isElsewhere(o)).map(_.path)
   }

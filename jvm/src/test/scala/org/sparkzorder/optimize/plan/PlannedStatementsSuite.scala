@@ -111,7 +111,7 @@ class PlannedStatementsSuite extends AnyFunSuite with MemoryTables {
     val single = new CountedOptions(statement.options)
     OptionsOfTable.merged(PlainTables.open(PlainTables.locate(spark, statement.target)), single)
     assert(single.times > 0)
-    for (dryRun <- Seq(true, false)) {
+    for (dryRun <- Seq(true, false)) withSettings("spark.zorder.memory.enabled" -> "true") {
       val counted = new CountedOptions(statement.options)
       val rows = OptimizeCommand(statement.copy(options = counted, dryRun = dryRun)).run(spark)
       assert(rows.size == 1 && counted.times == single.times)

@@ -18,6 +18,7 @@ import org.apache.spark.unsafe.Platform
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.{LocalSpark, TestRest}
+import org.sparkzorder.memory.learn.PendingScans
 import org.sparkzorder.write.rows.{PackedRowsExec, RowPacking, UnpackedRowsExec}
 
 /** The shuffle loses, doubles or mixes up rows. OPTIMIZE must end before it publishes anything. */
@@ -141,6 +142,7 @@ class RowFaultsSuite extends AnyFunSuite with LocalSpark {
       assert(error.getMessage.contains("ZORDER_VERIFICATION_FAILED") && kept == written, error)
     }
     assert(rows(folder) == before)
+    assert(PendingScans.failures == 0)
   }
 }
 
