@@ -259,7 +259,7 @@ class HadoopFileOps(fs: FileSystem) extends FileOps {
     val (replication, blockSize) = (plain.getDefaultReplication(path), plain.getDefaultBlockSize(path))
     val out =
       try plain.createNonRecursive(path, false, 65536, replication, blockSize, null)
-      // Java throws this for a full disk, too. Then nobody took the folder away.
+      // Java throws this for a full disk, too. Then the folder is still there.
       catch { case e: FileNotFoundException if fs.exists(path.getParent) => throw new IOException(e.getMessage, e) }
     try {
       try {
