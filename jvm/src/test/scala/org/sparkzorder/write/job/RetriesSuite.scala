@@ -2,11 +2,13 @@ package org.sparkzorder.write.job
 
 import java.io.{File, IOException}
 import java.nio.file.Files
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
 
 import org.apache.commons.io.FileUtils
 import org.apache.hadoop.fs.Path
 import org.apache.spark.{SparkException, TaskContext}
-import org.apache.spark.scheduler.{SparkListener, SparkListenerStageSubmitted}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.OutputWriter
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
@@ -64,21 +66,12 @@ class RetriesSuite extends AnyFunSuite with RewriteJobs {
   }
 
   test("OPTIMIZE when the shuffle is lost after half of it was read") {
-    val stages = new java.util.concurrent.ConcurrentLinkedQueue[Int]
-    val listener = new SparkListener {
-      override def onStageSubmitted(stage: SparkListenerStageSubmitted): Unit = {
-        stages.add(stage.stageInfo.attemptNumber())
-        ()
-      }
-    }
-    spark.sparkContext.addSparkListener(listener)
     ShuffleLosingFormat.shuffles = new File(dir, "local")
-    ShuffleLosingFormat.writers.set(0)
-    val lost =
-      try rewritten(new ShuffleLosingFormat)
-      finally spark.sparkContext.removeSparkListener(listener)
+    ShuffleLosingFormat.attempts.clear()
+    val lost = rewritten(new ShuffleLosingFormat)
     // Files that were written before stay, and the rows before the shuffle are read again.
-    assert(stages.toArray.toSeq.count(_ != 0) >= 2, stages)
+    val attempts = ShuffleLosingFormat.attempts.asScala.toSeq
+    assert(attempts.take(3) == Seq(0, 0, 0) && attempts.last == 1, attempts)
     assert(lost == calm)
   }
 
@@ -186,17 +179,21 @@ private object ExchangingFormat {
   }
 }
 
-/** Parquet whose third writer deletes the files of the shuffle, as if a node had lost its disk. */
+/** Parquet whose third writer deletes the files of the shuffle, as if a node had lost its disk. The next ones wait for it. */
 private class ShuffleLosingFormat extends OtherParquet {
   override protected def writer(real: => OutputWriter): OutputWriter = {
-    if (ShuffleLosingFormat.writers.incrementAndGet() == 3)
-      FileUtils.listFiles(ShuffleLosingFormat.shuffles, null, true)
-        .forEach(f => if (f.getName.startsWith("shuffle_")) assert(f.delete()))
+    ShuffleLosingFormat.begin()
     real
   }
 }
 
 private object ShuffleLosingFormat {
-  val writers = new java.util.concurrent.atomic.AtomicInteger
+  val attempts = new ConcurrentLinkedQueue[Int]
   @volatile var shuffles: File = _
+
+  def begin(): Unit = synchronized {
+    attempts.add(TaskContext.get().stageAttemptNumber())
+    if (attempts.size == 3)
+      FileUtils.listFiles(shuffles, null, true).forEach(f => if (f.getName.startsWith("shuffle_")) assert(f.delete()))
+  }
 }
