@@ -16,9 +16,9 @@ import org.sparkzorder.compat._
 final case class Reappeared(path: String, version: Long)
 
 /**
- * Notices files that were rewritten in place from an old read: a program read a file, OPTIMIZE moved
- * its rows into other files, and then he wrote his result under the old name. Then the rows are in
- * the table twice. Nothing can prevent that.
+ * Notices files that may have been rewritten in place from an old read: a program read a file, OPTIMIZE
+ * moved its rows into other files, and then the program wrote its result under the old name. Then the
+ * rows are in the table twice, and nothing can prevent that. Or a writer took a name that was free.
  */
 object Reappeared {
 
@@ -77,7 +77,8 @@ object Reappeared {
     val names = found.take(MostNamed).map(r => s"`${r.path}` (retired by version ${r.version})").mkString(", ")
     val more = if (found.size > MostNamed) s" and ${found.size - MostNamed} more" else ""
     val versions = found.map(_.version).distinct.sorted.take(MostNamed).mkString(", ")
-    s"Files are back under names that an earlier operation retired: $names$more. Their rows are probably in the table twice: " +
-      s"compare these files with the ones that version $versions wrote, and delete the rows that are double; RESTORE does not help"
+    s"Files are back under names that an earlier operation retired: $names$more. Either a program wrote back what " +
+      "it had read before, and their rows are in the table twice, or a writer used a free name again, as Hive does. " +
+      s"Compare them with the files of version $versions, and delete only rows that are double; RESTORE does not help"
   }
 }
