@@ -38,10 +38,10 @@ except PySparkException as error:
 ZORDER_COLUMN_NOT_FOUND 42703 `planet`
 ```
 
-Names in `<..>` stand for what a message fills in. A statement that fails loses no row of the files
-that it works on. [The guarantees](../guarantees.md#what-it-promises) name three errors after which
-rows may be visible twice, and [one case](../guarantees.md#when-rows-may-be-wrong) in which another
-program loses a file.
+Names in `<..>` stand for what a message fills in. [The
+guarantees](../guarantees.md#what-it-promises) name the errors after which rows may be visible
+twice, and [one case](../guarantees.md#when-rows-may-be-wrong) in which another program loses a
+file.
 """
 
 

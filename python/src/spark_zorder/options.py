@@ -104,7 +104,7 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
     OptimizeOption(
         key="var-length-contribution",
         type="whole number",
-        default="8, or that of the last layout",
+        default="8, or that of the last layout if the statement names no layout",
         range="1 to 256",
         description=(
             "Only with `'mapping' = 'bytes'`: how many bytes of a string or binary value count. Longer "
@@ -115,7 +115,7 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
     OptimizeOption(
         key="max-output-size",
         type="whole number",
-        default="no limit, or that of the last layout",
+        default="no limit, or that of the last layout if the statement names no layout",
         range="1 or more",
         description=(
             "Only with `'mapping' = 'bytes'`: how many bytes of the combined key count. Rows that "

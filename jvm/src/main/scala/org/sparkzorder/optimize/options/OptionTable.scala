@@ -14,6 +14,7 @@ import OptionType._
  */
 private[sparkzorder] object OptionTable {
 
+  private val OfLastLayout = "or that of the last layout if the statement names no layout"
   private val Sizes = "Number and size of files"
   private val Layout = "Layout"
   private val Files = "Contents of the new files"
@@ -65,7 +66,7 @@ private[sparkzorder] object OptionTable {
   )
 
   val mapping = new OptionWithoutDefault("mapping", Layout, OneOf(LayoutSpec.RangeMapping, LayoutSpec.BytesMapping))(
-    default = "`range`, or that of the last layout if the statement names no layout",
+    default = s"`range`, $OfLastLayout",
     description = "How values get their places on the curve. `range` goes by how the values are distributed. `bytes` " +
       "takes the bits of the values in turns, which is the classic Z-order.",
     example = "bytes"
@@ -76,21 +77,21 @@ private[sparkzorder] object OptionTable {
     Layout,
     int(1, BytesKeyInputs.MostOfVarLength)
   )(
-    default = s"${BytesMapping.Default.varLengthContribution}, or that of the last layout",
+    default = s"${BytesMapping.Default.varLengthContribution}, $OfLastLayout",
     description = "Only with `'mapping' = 'bytes'`: how many bytes of a string or binary value count. Longer values " +
       "are cut, shorter ones are filled up with zeros.",
     example = "16"
   )
 
   val maxOutputSize = new OptionWithoutDefault("max-output-size", Layout, int(1, Int.MaxValue))(
-    default = "no limit, or that of the last layout",
+    default = s"no limit, $OfLastLayout",
     description = "Only with `'mapping' = 'bytes'`: how many bytes of the combined key count. Rows that differ only " +
       "in later bytes are in no particular order.",
     example = "32"
   )
 
   val cuts = new OptionWithoutDefault("cuts", Layout, OneOf(LayoutSpec.AlignedCuts, LayoutSpec.EqualCuts))(
-    default = "`aligned`, or that of the last layout if the statement names no layout",
+    default = s"`aligned`, $OfLastLayout",
     description = "Where files end. `aligned` ends them at borders of the curve's cells, so queries read fewer " +
       "files. The files then have about 0.5 to 1.5 times the target size. `equal` makes files of equal size.",
     example = "equal"
