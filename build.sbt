@@ -112,8 +112,9 @@ def sparkModule(minor: String, fullScala: String): Project =
         Seq(file)
       },
       Compile / unmanagedResourceDirectories := Seq((ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "resources"),
+      // The programs of benchmarks use helpers of the tests.
       Test / unmanagedSourceDirectories :=
-        (if (minor == newest) Seq((ThisBuild / baseDirectory).value / "jvm" / "src" / "test" / "scala") else Nil),
+        (if (minor == newest) Seq("jvm/src/test/scala", "bench/jvm").map((ThisBuild / baseDirectory).value / _) else Nil),
       Antlr4 / sourceDirectory := (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "antlr4",
       Antlr4 / antlr4Version := antlrOf(minor),
       Antlr4 / antlr4PackageName := Some("org.sparkzorder.parser.antlr"),

@@ -49,5 +49,5 @@ step = @sh tools/step "$(1)"
 # Folders are listed beside files: that a file went away shows in its folder's time stamp only.
 BUILD_FILES  := VERSION spark-versions.txt build.sbt project/build.properties project/plugins.sbt project/repositories
 MAIN_SOURCES := $(BUILD_FILES) $(shell find jvm/src/main jvm/shims 2>/dev/null)
-TEST_SOURCES := $(shell find jvm/src/test 2>/dev/null)
+TEST_SOURCES := $(shell find jvm/src/test bench/jvm 2>/dev/null)
 PY_SOURCES   := VERSION README.md LICENSE python/pyproject.toml $(shell find python/src -name '*.py' -o -name py.typed)

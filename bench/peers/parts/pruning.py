@@ -18,7 +18,7 @@ ROUNDS = 20
 
 
 def run(setting: Setting) -> Part:
-    """Run a program beside the Scala tests, which uses the engine's internal classes."""
+    """Run a program of bench/jvm, which uses the engine's internal classes."""
     steps = Steps(1)
     steps.next(f"an index of {setting.index_files:,} files")
     folder = setting.work / "pruning"

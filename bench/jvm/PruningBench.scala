@@ -10,13 +10,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.dsl.expressions._
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
-import org.apache.spark.sql.execution.datasources.{
-  FileIndex,
-  HadoopFsRelation,
-  LogicalRelation,
-  PartitionSpec,
-  PartitioningAwareFileIndex
-}
+import org.apache.spark.sql.execution.datasources._
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{LongType, StructField, StructType}
 
@@ -84,8 +78,8 @@ object PruningBench {
     private def write(number: Long, columnsToo: Boolean): FileStatus = {
       val contents = IndexContents((0 until files).map { i =>
         val s = stats(i)
-        FileId(name(i), 128000000L + i % 1000, 1760000000000L + i % 977) -> (if (columnsToo) s
-                                                                             else FileStats(s.rows, Map.empty))
+        val id = FileId(name(i), 128000000L + i % 1000, 1760000000000L + i % 977)
+        id -> (if (columnsToo) s else FileStats(s.rows, Map.empty))
       })
       Indexes.write(fs, root, contents, number)
     }
@@ -122,14 +116,14 @@ object PruningBench {
       ()
     }
 
-    private def relation(listing: Listed): LogicalRelation =
-      LogicalRelation(
-        HadoopFsRelation(listing, new StructType(), schema, None, new ParquetFileFormat, Map.empty)(
-          spark.asInstanceOf[ClassicSession]
-        )
-      )
+    private def relation(listing: Listed): LogicalRelation = {
+      val (session, format) = (spark.asInstanceOf[ClassicSession], new ParquetFileFormat)
+      LogicalRelation(HadoopFsRelation(listing, new StructType(), schema, None, format, Map.empty)(session))
+    }
 
-    private def locationOf(l: LogicalRelation): FileIndex = l.relation.asInstanceOf[HadoopFsRelation].location
+    private def relationOf(l: LogicalRelation): HadoopFsRelation = l.relation.asInstanceOf[HadoopFsRelation]
+
+    private def locationOf(l: LogicalRelation): FileIndex = relationOf(l).location
 
     /** A point, a range and a list: a cell and those that touch it. */
     private def conjunction(l: LogicalRelation): Seq[Expression] = {
@@ -139,26 +133,10 @@ object PruningBench {
     }
 
     private def prune(l: LogicalRelation, snapshot: Option[IndexSnapshot]): SkippingFileIndex = {
-      val filters = conjunction(l)
-      val views = Seq(new ScanSnapshot(
-        TableFolder(root, new HadoopFileOps(fs)),
-        snapshot,
-        1L,
-        None,
-        None,
-        () => false,
-        () => Nil
-      ))
+      val table = TableFolder(root, new HadoopFileOps(fs))
+      val views = Seq(new ScanSnapshot(table, snapshot, 1L, None, None, () => false, () => Nil))
       val listing = new Listing(locationOf(l))
-      Pruning(
-        l,
-        l.relation.asInstanceOf[HadoopFsRelation],
-        views,
-        listing,
-        filters,
-        enabled = true,
-        hasLater = false
-      ).get
+      Pruning(l, relationOf(l), views, listing, conjunction(l), enabled = true, hasLater = false).get
     }
 
     def all(): Seq[(String, Seq[Double])] = {
@@ -189,21 +167,14 @@ object PruningBench {
         val (scan, kept) = millis(index.listFiles(Nil, Nil))
         list ++ pruned ++ scan :+ kept.iterator.map(_.files.size).sum.toDouble
       }.drop(rounds)
-      def of(rows: Seq[Seq[Double]], column: Int) = rows.map(_(column))
+      def of(rows: Seq[Seq[Double]], names: String*) =
+        names.zipWithIndex.map { case (name, column) => name -> rows.map(_(column)) }
       val perColumn = files.toDouble * columns.size
-      Seq(
+      val names = Seq("listing", "warm", "scan").flatMap(n => Seq(s"${n}_ms", s"${n}_processor_ms"))
+      of(cold, "cold_ms", "cold_processor_ms", "cold_listing_ms") ++ of(runs, names: _*) ++ Seq(
         "files" -> Seq(files.toDouble),
-        "cold_ms" -> of(cold, 0),
-        "cold_processor_ms" -> of(cold, 1),
-        "cold_listing_ms" -> of(cold, 2),
         "first_ms" -> first.take(1),
-        "listing_ms" -> of(runs, 0),
-        "listing_processor_ms" -> of(runs, 1),
-        "warm_ms" -> of(runs, 2),
-        "warm_processor_ms" -> of(runs, 3),
-        "scan_ms" -> of(runs, 4),
-        "scan_processor_ms" -> of(runs, 5),
-        "kept" -> of(runs, 6).distinct,
+        "kept" -> runs.map(_(6)).distinct,
         "disk_bytes" -> Seq((whole.getLen - bare.getLen) / perColumn),
         "disk_bytes_files" -> Seq(bare.getLen.toDouble / files),
         "memory_bytes" -> Seq((snapshot.get.memoryBytes - filesAccounted) / perColumn),

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.sparkzorder.layout.{LayoutShape, LayoutSpec}
 import org.sparkzorder.stats.{IndexableColumns, IndexedColumns}
 import org.sparkzorder.write.check.RowHash
-import org.sparkzorder.write.job.{RewriteJob, RewriteResult, RewriteSpec}
+import org.sparkzorder.write.job.{RewriteJob, RewriteSpec}
 
 /**
  * Measures the cost of hashing every row in a rewrite and of reading new files back: the same rewrite with and without
@@ -71,13 +71,7 @@ object RowHashBench {
     }.drop(30)
   }
 
-  private def rewrite(
-      spark: SparkSession,
-      folder: String,
-      keys: Seq[String],
-      files: Int,
-      staging: String
-  ): Boolean => RewriteResult = {
+  private def rewrite(spark: SparkSession, folder: String, keys: Seq[String], files: Int, staging: String) = {
     val table = spark.read.parquet(folder)
     val path = new Path(folder)
     val fs = path.getFileSystem(spark.sparkContext.hadoopConfiguration)
@@ -90,7 +84,7 @@ object RowHashBench {
     val (indexed, none) = (IndexedColumns(IndexableColumns.of(table.schema)), Map.empty[String, String])
     val (format, shape) = (new ParquetFileFormat, LayoutShape(LayoutSpec.ZOrder, aligned = true))
     val spec = RewriteSpec(format, table.schema, none, _ => none, none, units, columns, to, indexed, "OPTIMIZE", shape)
-    hashed => {
+    (hashed: Boolean) => {
       fs.delete(to, true)
       try new RewriteJob(spark, spec.copy(hashed = hashed)).run()
       finally {
