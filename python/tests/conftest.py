@@ -12,7 +12,7 @@ from fetched_jars import are_there, fetched_jars
 from local_session import local_session
 from pyspark.sql import SparkSession
 from rival import Rival
-from s3_server import client_jars
+from s3_server import S3Server, client_jars, s3_server
 from small_tables import SmallTable
 from spark_versions import SPARKS
 
@@ -98,3 +98,10 @@ def rival(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rival]:
     process = Rival(tmp_path_factory.mktemp("rival"))
     yield process
     process.kill()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[S3Server]:
+    """An S3 server, for all tests of a file."""
+    with s3_server() as made:
+        yield made

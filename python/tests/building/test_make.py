@@ -1,4 +1,4 @@
-"""The targets of `make`, and the Spark that `make wheel` builds for."""
+"""The targets of `make`, the bugs that `make mutants` plants, and the Spark that `make wheel` builds for."""
 
 import os
 import re
@@ -39,6 +39,15 @@ def test_make_knows_each_target_that_a_page_names() -> None:
     named = {found[1] or found[2] for page in pages for found in command.finditer(page.read_text())}
     assert {"demo", "wheel", "test-jvm", "bench-layout"} <= named
     assert named - targets() == set()
+
+
+def test_each_planted_bug_has_its_place_in_the_sources() -> None:
+    """`make mutants` takes half an hour. This only checks that the sources still have the text of each bug."""
+    command = [sys.executable, str(REPOSITORY / "tools" / "mutants.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    [bugs] = re.findall(r"^(\d+) bugs can be planted$", done.stdout)
+    assert int(bugs) >= 24
 
 
 def test_the_named_spark_is_taken_by_its_minor_version() -> None:

@@ -27,12 +27,7 @@ EXECUTED = REPOSITORY / "build" / "notebook"
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any]]]:
     folder = tmp_path_factory.mktemp("notebook")
     # Kernels and settings that the user's home has are not seen.
-    own = {
-        "JUPYTER_PATH": "",
-        "IPYTHONDIR": str(folder / "ipython"),
-        "HOME": str(folder),
-        "PYSPARK_PYTHON": str(PYTHON),
-    }
+    own = {"JUPYTER_PATH": "", "IPYTHONDIR": f"{folder}/ipython", "HOME": str(folder), "PYSPARK_PYTHON": str(PYTHON)}
     printed([PYTHON, SUPPORT / "notebook.py", NOTEBOOK, folder], folder, **own)
     shutil.rmtree(EXECUTED, ignore_errors=True)
     EXECUTED.mkdir(parents=True)

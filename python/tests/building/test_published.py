@@ -6,23 +6,11 @@ from pathlib import Path
 
 import pytest
 from spark_versions import NEWEST, SPARKS, VERSION
-from submit import PUBLISHED, by_packages, submit, wait
+from submit import LOOKUP_PROGRAM, PUBLISHED, by_packages, submit, wait
 
 pytestmark = pytest.mark.test_all
 
 POM = "{http://maven.apache.org/POM/4.0.0}"
-
-PROGRAM = """
-import os
-from pyspark.sql import SparkSession
-
-spark = SparkSession.builder.getOrCreate()
-path = os.path.abspath("t")
-spark.range(4000).selectExpr("id", "pmod(hash(id), 1000) AS a").repartition(8).write.parquet(path)
-spark.sql(f"OPTIMIZE parquet.`{path}` ZORDER BY (a) OPTIONS ('num-files' = '8')")
-[scan] = spark.sql(f"EXPLAIN SKIPPING SELECT * FROM parquet.`{path}` WHERE a = 17").collect()
-print("kept", scan.files_kept, "rows", spark.sql(f"SELECT * FROM parquet.`{path}` WHERE a = 17").count())
-"""
 
 
 def published(artifact: str, ending: str) -> Path:
@@ -43,11 +31,8 @@ def test_each_jar_has_its_pom_and_sources_with_checksums(artifact: str, ending: 
 @pytest.mark.parametrize("artifact", [spark.artifact for spark in SPARKS])
 def test_the_pom_says_what_it_is_and_needs_nothing(artifact: str) -> None:
     pom = ElementTree.parse(published(artifact, ".pom")).getroot()
-    assert [pom.findtext(POM + name) for name in ("groupId", "artifactId", "version")] == [
-        "org.sparkzorder",
-        artifact,
-        VERSION,
-    ]
+    found = [pom.findtext(POM + name) for name in ("groupId", "artifactId", "version")]
+    assert found == ["org.sparkzorder", artifact, VERSION]
     assert pom.findtext(f"{POM}licenses/{POM}license/{POM}name") == "Apache-2.0"
     assert pom.findtext(f"{POM}developers/{POM}developer/{POM}name") == "The spark-zorder authors"
     assert pom.findtext(f"{POM}description")
@@ -56,7 +41,7 @@ def test_the_pom_says_what_it_is_and_needs_nothing(artifact: str) -> None:
 
 def test_spark_starts_with_the_published_package(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
+    program.write_text(LOOKUP_PROGRAM)
     # One repository, and a home of its own: neither caches nor leftovers of the user's take part.
     wait(submit(["--master", "local[2]", *by_packages(tmp_path)], program, folder=tmp_path), tmp_path)
     assert "kept 1 rows 7" in (tmp_path / "log").read_text()

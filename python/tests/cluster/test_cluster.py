@@ -1,4 +1,4 @@
-"""Executors that die, or that a second attempt overtakes, on a standalone cluster of two workers."""
+"""Executors and workers that die, or that a second attempt overtakes, on a standalone cluster of two workers."""
 
 import json
 import os
@@ -16,6 +16,7 @@ from cluster import Cluster
 from conftest import SUPPORT
 from processes import start_child, wait_until
 from small_tables import SmallTable, once
+from submit import by_packages, of_page, program_of_page, submit, wait
 
 pytestmark = pytest.mark.test_all
 
@@ -164,3 +165,40 @@ def test_a_task_that_another_attempt_overtakes_leaves_nothing(cluster: Cluster, 
     assert table.plain_ids() == expected
     assert [p for p in table.root.rglob("*") if "staging" in p.parts or p.name.startswith("_lock-")] == []
     assert len(list(root.glob("p=*/*.parquet"))) == 9
+
+
+@pytest.fixture
+def doomed(tmp_path: Path) -> Iterator[Cluster]:
+    """A cluster for a test that kills one of its workers."""
+    started = Cluster(tmp_path / "cluster")
+    yield started
+    started.stop()
+
+
+@pytest.mark.parametrize("way", ["jars", "packages"])
+def test_a_worker_killed_during_spark_submit_costs_no_row(doomed: Cluster, tmp_path: Path, way: str) -> None:
+    table = large_table(tmp_path / "t", [ROWS] * FILES)
+    folder = tmp_path / "driver"
+    folder.mkdir()
+    arguments = of_page("A standalone cluster", {"spark://host:7077": doomed.url})
+    if way == "packages":
+        place = arguments.index("--jars")
+        arguments[place : place + 2] = by_packages(folder)
+    arguments += ["--conf", "spark.driver.host=127.0.0.1"]
+    arguments += ["--conf", "spark.scheduler.minRegisteredResourcesRatio=1.0"]
+    running = submit(arguments, program_of_page(folder), str(table.root), folder=folder)
+    try:
+        wait_until(lambda: len(staged(table)) >= 3 or running.poll() is not None, "the write", 300)
+        assert len(doomed.executors()) == 2
+        doomed.kill_worker(1)
+        assert not list(table.root.glob("_zorder/*.publishing"))
+        wait(running, folder)
+    finally:
+        running.kill()
+        running.wait()
+    log = (folder / "log").read_text(errors="replace")
+    assert "Lost executor" in log
+    # Each value of `a` is in one of the new files.
+    rows = sum(i * 7919 % 10007 == 17 for i in range(ROWS * FILES))
+    assert f"files: 1 of 8 rows: {rows}\n" in log
+    assert_whole(table, ROWS * FILES, versions=1)

@@ -46,10 +46,8 @@ def test_what_the_defaults_say_is_kept(tmp_path: Path, monkeypatch: pytest.Monke
         "# of the cluster\n\nspark.jars   /c.jar,/d.jar\nspark.sql.extensions=org.C\nspark.master local[7]\n"
     )
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
-    assert options(configure_spark(SparkSession.builder)) == {
-        "spark.jars": f"/c.jar,/d.jar,{jar_path()}",
-        "spark.sql.extensions": f"org.C,{EXTENSION}",
-    }
+    found = options(configure_spark(SparkSession.builder))
+    assert found == {"spark.jars": f"/c.jar,/d.jar,{jar_path()}", "spark.sql.extensions": f"org.C,{EXTENSION}"}
     builder = configure_spark(SparkSession.builder.config("spark.sql.extensions", "org.A"))
     assert options(builder)["spark.sql.extensions"] == f"org.A,{EXTENSION}"
 

@@ -5,21 +5,9 @@ from pathlib import Path
 import pytest
 from processes import printed, ran
 from servers import BIN, confs
+from submit import LOOKUP, LOOKUP_PROGRAM
 
 from spark_zorder import EXTENSION, jar_path
-
-WRITE = """
-import os
-path = os.path.abspath("t")
-spark.range(4000).selectExpr("id", "pmod(hash(id), 1000) AS a").repartition(8).write.parquet(path)
-"""
-
-SCRIPT = f"""
-{WRITE}
-spark.sql(f"OPTIMIZE parquet.`{{path}}` ZORDER BY (a) OPTIONS ('num-files' = '8')")
-[scan] = spark.sql(f"EXPLAIN SKIPPING SELECT * FROM parquet.`{{path}}` WHERE a = 17").collect()
-print("kept", scan.files_kept, "rows", spark.sql(f"SELECT * FROM parquet.`{{path}}` WHERE a = 17").count())
-"""
 
 
 @pytest.fixture
@@ -30,7 +18,7 @@ def arguments() -> list[str]:
 
 @pytest.mark.test_all
 def test_pyspark_shell(tmp_path: Path, arguments: list[str]) -> None:
-    command, script = [BIN / "pyspark", *arguments], SCRIPT + "\nexit()\n"
+    command, script = [BIN / "pyspark", *arguments], LOOKUP + "\nexit()\n"
     # Without a terminal, Python runs as a program and skips the shell's start-up file.
     assert "kept 1 rows 7" in printed(command, tmp_path, stdin=script, PYSPARK_DRIVER_PYTHON_OPTS="-i")
 
@@ -38,7 +26,7 @@ def test_pyspark_shell(tmp_path: Path, arguments: list[str]) -> None:
 @pytest.mark.test_rest
 def test_spark_submit(tmp_path: Path, arguments: list[str]) -> None:
     program = tmp_path / "program.py"
-    program.write_text("from pyspark.sql import SparkSession\nspark = SparkSession.builder.getOrCreate()\n" + SCRIPT)
+    program.write_text(LOOKUP_PROGRAM)
     assert "kept 1 rows 7" in printed([BIN / "spark-submit", *arguments, program], tmp_path)
 
 

@@ -55,13 +55,12 @@ def make(spark: SparkProcess, name: str, root: Path, kind: str, form: str = "par
 
 def ids(spark: SparkProcess, name: str) -> tuple[int, int]:
     spark.sql(f"REFRESH TABLE {name}")
-    return spark.ids(f"spark.table({name!r})")
+    return seen(spark, name)
 
 
 def seen(spark: SparkProcess, name: str) -> tuple[int, int]:
     """The same without a refresh."""
-    found = spark.run(f"frame = spark.table({name!r})\nresult = [frame.count(), frame.select('id').distinct().count()]")
-    return found[0], found[1]
+    return spark.ids(f"spark.table({name!r})")
 
 
 def locations(spark: SparkProcess, name: str) -> list[str]:

@@ -202,12 +202,8 @@ def test_a_copy_made_midway_has_each_row_once(spark: SparkSession, scene: Scene,
 
 
 def test_a_living_owner_is_left_alone_and_the_exit_code_says_so(scene: Scene) -> None:
-    assert {name: found["exitCode"] for name, found in scene.living.items()} == {
-        "status": 0,
-        "recover": 3,
-        "unlock": 3,
-        "uninstall": 3,
-    }
+    exits = {name: found["exitCode"] for name, found in scene.living.items()}
+    assert exits == {"status": 0, "recover": 3, "unlock": 3, "uninstall": 3}
     assert scene.living["status"]["state"] == "locked"
     [lock] = scene.living["status"]["locks"]
     assert (lock["state"], lock["onThisHost"]) == ("alive", True)

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import docs_pages
@@ -75,10 +77,8 @@ def test_the_parts_of_a_page() -> None:
 
 
 def test_statements_end_with_their_lines() -> None:
-    assert list(docs_pages.statements("SELECT ';'\n, 1;  -- a comment\n\nSELECT 2\n")) == [
-        "SELECT ';'\n, 1",
-        "SELECT 2",
-    ]
+    found = list(docs_pages.statements("SELECT ';'\n, 1;  -- a comment\n\nSELECT 2\n"))
+    assert found == ["SELECT ';'\n, 1", "SELECT 2"]
 
 
 def test_dots_stand_for_anything() -> None:
@@ -86,3 +86,38 @@ def test_dots_stand_for_anything() -> None:
     assert docs_pages.same("|  ...|\n+---+\n", "|1234|\n+----+")
     assert not docs_pages.same("a ... d", "a b c")
     assert not docs_pages.same("1.5", "1x5")
+
+
+COMMANDS = ["jar", "status", "optimize", "vacuum", "history", "recover", "unlock", "uninstall"]
+
+
+def help_of(*arguments: str) -> str:
+    command = [sys.executable, "-m", "spark_zorder", *arguments, "--help"]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def test_these_are_all_commands() -> None:
+    assert sorted(re.findall(r"^    (\w+)(?: |$)", help_of(), re.MULTILINE)) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_page_of_the_command_line_has_the_arguments_of(command: str) -> None:
+    page = (REPOSITORY / "docs" / "command-line.md").read_text()
+    assert f"$ spark-zorder {command}" in page or f"$(spark-zorder {command})" in page
+    arguments = set(re.findall(r"--[a-z][a-z-]+", help_of(command))) - {"--help"}
+    assert {argument for argument in arguments if argument not in page} == set()
+
+
+def words_of(picture: Path) -> list[str]:
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture.read_text(encoding="utf-8"))
+    # Ticks of the axes are matplotlib's, and change with its versions.
+    return sorted(text for text in texts if not re.fullmatch("[\u2212\\d.]+", text))
+
+
+@pytest.mark.test_all
+def test_each_picture_has_the_same_words_and_numbers_when_it_is_drawn_again(tmp_path: Path) -> None:
+    command = [sys.executable, str(REPOSITORY / "tools" / "draw_docs.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr
+    drawn = {path.name: words_of(path) for path in tmp_path.glob("*.svg")}
+    assert {name: words_of(REPOSITORY / "docs" / "img" / name) for name in drawn} == drawn

@@ -1,16 +1,11 @@
 """Runs the examples in the package's docstrings. Every public name has one, and each prints what it shows."""
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from docstrings import PUBLIC, own_methods, prepared, run_example, run_examples, without_example
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
-
-from spark_zorder import ZOrderTable
-from spark_zorder.optimize_sql import OPTION_KEYWORDS
 
 
 @pytest.fixture
@@ -59,15 +54,3 @@ def test_a_missing_example_is_found() -> None:
 def test_an_example_that_shows_something_else_is_found() -> None:
     with pytest.raises(AssertionError, match=r"Expected:\s+3\s+Got:\s+2"):
         run_examples("wrong", ">>> 1 + 1\n3\n", {})
-
-
-def test_the_docstring_of_optimize_lists_every_option(spark: SparkSession, tmp_path: Path) -> None:
-    spark.range(1).write.parquet(str(tmp_path / "t"))
-    with pytest.raises(AnalysisException) as unknown:
-        ZOrderTable.for_path(spark, tmp_path / "t").optimize(options={"no-such-option": 1})
-    offered = re.findall(
-        r"[a-z]+(?:[-.][a-z]+)+|cuts|mapping|compression|publish", str(unknown.value).split("no-such-option")[-1]
-    )
-    listed = re.findall(r"^ *- `(\S+)`:", ZOrderTable.optimize.__doc__ or "", re.MULTILINE)
-    # Four are described as arguments.
-    assert sorted([*listed, *OPTION_KEYWORDS.values()]) == sorted(set(offered))

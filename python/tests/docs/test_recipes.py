@@ -3,14 +3,13 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from conftest import REPOSITORY
-from processes import ran
+from processes import printed, ran
 from servers import HOME, WITH_US, connect_server, thrift_server
 
 PAGE = REPOSITORY / "docs" / "maintenance.md"
@@ -32,9 +31,8 @@ def recipe(name: str, folder: Path) -> Path:
     return path
 
 
-def run(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a program in a folder, without the JVM that this process may have."""
-    return ran(command, folder, **({"PYTHON": sys.executable, "PYTHONPATH": ""} | variables))
+OWN = {"PYTHON": sys.executable, "PYTHONPATH": ""}
+"""Variables of each program, which sees no module of the tests."""
 
 
 def metastore(folder: Path) -> str:
@@ -58,8 +56,7 @@ spark.sql("CREATE DATABASE sales")
 for name in ("orders", "customers"):
     spark.range(2000).repartition(6).write.saveAsTable(f"sales.{name}")
 """
-    done = run([sys.executable, "-c", make], folder, SPARK_CONF_DIR=str(conf))
-    assert done.returncode == 0, done.stderr[-2000:]
+    printed([sys.executable, "-c", make], folder, SPARK_CONF_DIR=str(conf), **OWN)
     return str(conf)
 
 
@@ -76,19 +73,14 @@ def test_cron_with_spark_submit(tmp_path: Path) -> None:
     recipe("nightly.py", tmp_path)
     script = recipe("nightly.sh", tmp_path)
     path = f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    done = run([str(script), "sales"], Path("/"), SPARK_CONF_DIR=conf, PATH=path)
-    assert done.returncode == 0, done.stderr[-2000:]
-    lines = [re.sub(r"\. .*", "", line) for line in done.stdout.splitlines()]
-    assert sorted(line.partition("] ")[2] for line in lines) == [
-        "sales.customers: optimized",
-        "sales.customers: vacuumed",
-        "sales.orders: optimized",
-        "sales.orders: vacuumed",
-    ], done.stdout
+    out = printed([script, "sales"], Path("/"), SPARK_CONF_DIR=conf, PATH=path, **OWN)
+    lines = [re.sub(r"\. .*", "", line) for line in out.splitlines()]
+    expected = [f"sales.{name}: {what}" for name in ("customers", "orders") for what in ("optimized", "vacuumed")]
+    assert sorted(line.partition("] ")[2] for line in lines) == expected, out
     for name in ("orders", "customers"):
         assert files(tmp_path / "warehouse" / "sales.db" / name) == 1
         assert rows(tmp_path / "warehouse" / "sales.db" / name) == list(range(2000))
-    typo = run([str(script), "typo"], Path("/"), SPARK_CONF_DIR=conf, PATH=path)
+    typo = ran([script, "typo"], Path("/"), SPARK_CONF_DIR=conf, PATH=path, **OWN)
     assert typo.returncode == 1
     # spark-submit prints both outputs of a program as one.
     assert "SCHEMA_NOT_FOUND" in typo.stdout, typo.stderr[-2000:]
@@ -111,17 +103,12 @@ print(json.dumps([bag.import_errors, sorted(bag.dags), tasks]))
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "SPARK_ZORDER": f"{sys.executable} -m spark_zorder",
         "SPARK_CONF_DIR": conf,
+        **OWN,
     }
-    parsed = run([str(AIRFLOW), "-c", parse, str(dag.parent)], tmp_path, **home)
-    assert parsed.returncode == 0, parsed.stderr[-2000:]
-    assert json.loads(parsed.stdout.splitlines()[-1]) == [
-        {},
-        ["nightly_optimize"],
-        {"optimize_sales": ["vacuum_sales"], "vacuum_sales": []},
-    ]
-    made = run([str(AIRFLOW), "-m", "airflow", "db", "migrate"], tmp_path, **home)
-    assert made.returncode == 0, made.stderr[-2000:]
-    done = run([str(AIRFLOW), "-m", "airflow", "dags", "test", "nightly_optimize"], tmp_path, **home)
+    parsed = json.loads(printed([AIRFLOW, "-c", parse, dag.parent], tmp_path, **home).splitlines()[-1])
+    assert parsed == [{}, ["nightly_optimize"], {"optimize_sales": ["vacuum_sales"], "vacuum_sales": []}]
+    printed([AIRFLOW, "-m", "airflow", "db", "migrate"], tmp_path, **home)
+    done = ran([AIRFLOW, "-m", "airflow", "dags", "test", "nightly_optimize"], tmp_path, **home)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert (done.stdout + done.stderr).count("new_state=success") == 2, done.stdout[-3000:]
     for name in ("orders", "customers"):
@@ -140,9 +127,8 @@ def test_dbt_clusters_a_model_after_each_run(tmp_path: Path) -> None:
         for number in range(3):
             command = [str(DBT), "--no-send-anonymous-usage-stats", "run", "--profiles-dir", "."]
             command += ["--vars", f"first: {2000 * number}"]
-            done = run(command, tmp_path / "project", SPARK_HOST="127.0.0.1", SPARK_PORT=str(port))
-            assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
-            assert "PASS=1 " in done.stdout
+            own = {"SPARK_HOST": "127.0.0.1", "SPARK_PORT": str(port), **OWN}
+            assert "PASS=1 " in printed(command, tmp_path / "project", **own)
             assert rows(table) == list(range(2000 * (number + 1)))
             records = [json.loads(path.read_text()) for path in (table / "_zorder").glob("*.json")]
             assert len(records) >= 1, list((table / "_zorder").iterdir())
@@ -158,16 +144,13 @@ spark.sql("CREATE DATABASE sales")
 spark.range(2000).repartition(6).write.saveAsTable("sales.orders")
 """
     with connect_server(tmp_path / "spark", WITH_US) as url:
-        made = run([sys.executable, "-c", make, url], tmp_path)
-        assert made.returncode == 0, made.stderr[-2000:]
-        done = run([str(script)], tmp_path, SPARK_REMOTE=url, JAVA_HOME="/nowhere")
-        assert done.returncode == 0, done.stderr[-2000:]
-        answer = json.loads(done.stdout)
+        printed([sys.executable, "-c", make, url], tmp_path, **OWN)
+        here = {"SPARK_REMOTE": url, "JAVA_HOME": "/nowhere", **OWN}
+        answer = json.loads(printed([script], tmp_path, **here))
         assert [(t["table"], t["outcome"]) for t in answer["tables"]] == [("sales.orders", "optimized")]
-        again = run([str(script)], tmp_path, SPARK_REMOTE=url, JAVA_HOME="/nowhere")
-        assert json.loads(again.stdout) == {"exitCode": 0, "tables": []}
+        assert json.loads(printed([script], tmp_path, **here)) == {"exitCode": 0, "tables": []}
     table = tmp_path / "spark" / "warehouse" / "sales.db" / "orders"
     assert (files(table), rows(table)) == (1, list(range(2000)))
-    gone = run([str(script)], tmp_path, SPARK_REMOTE=url)
+    gone = ran([script], tmp_path, SPARK_REMOTE=url, **OWN)
     assert gone.returncode == 1
     assert "there is no Spark Connect server" in json.loads(gone.stdout)["message"]

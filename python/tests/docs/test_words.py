@@ -20,22 +20,13 @@ def test_a_long_sentence() -> None:
 
 
 def test_code_is_a_word_and_marks_are_none() -> None:
-    assert WORDS.words(WORDS.plain(WORDS.parsed("Set `a b c` = [the *value*](x.md) - 5.")[1])) == [
-        "Set",
-        "code",
-        "[the",
-        "value]",
-        "5.",
-    ]
+    found = WORDS.words(WORDS.plain(WORDS.parsed("Set `a b c` = [the *value*](x.md) - 5.")[1]))
+    assert found == ["Set", "code", "[the", "value]", "5."]
 
 
 def test_sentences_end_with_a_blank_behind_the_stop() -> None:
-    assert WORDS.sentences("Version 4.1 works, e.g. here. It does! (Yes.) Done") == [
-        "Version 4.1 works, e.g. here.",
-        "It does!",
-        "(Yes.",
-        "Done",
-    ]
+    found = WORDS.sentences("Version 4.1 works, e.g. here. It does! (Yes.) Done")
+    assert found == ["Version 4.1 works, e.g. here.", "It does!", "(Yes.", "Done"]
 
 
 def test_a_long_line_of_prose() -> None:

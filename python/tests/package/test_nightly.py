@@ -3,12 +3,12 @@
 import json
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from golden import snapshot
 from processes import printed, ran
 from pyspark.sql import SparkSession
 from rival import Rival
@@ -82,12 +82,8 @@ def test_it_optimizes_what_needs_it_and_nothing_the_second_time(spark: SparkSess
     seen: list[tuple[int, int, str]] = []
     outcomes = nightly.optimize(spark, selected, progress=Seen(seen))
     found = of(outcomes)
-    assert {name for name, outcome in found.items() if outcome == "optimized"} == {
-        "clustered",
-        "packed",
-        "parts",
-        "odd_name",
-    }
+    optimized = {name for name, outcome in found.items() if outcome == "optimized"}
+    assert optimized == {"clustered", "packed", "parts", "odd_name"}
     assert found["off"] == "skipped"
     assert exit_code(outcomes) == 0
     assert [n for n, _, _ in seen] == list(range(1, len(outcomes) + 1))
@@ -100,14 +96,10 @@ def test_it_optimizes_what_needs_it_and_nothing_the_second_time(spark: SparkSess
 @pytest.mark.test_rest
 def test_a_dry_run_changes_nothing(spark: SparkSession, database: Path) -> None:
     fill(spark)
-
-    def files() -> dict[str, int]:
-        return {str(p): p.stat().st_mtime_ns for p in database.rglob("*")}
-
-    before = files()
+    before = snapshot(database)
     outcomes = nightly.optimize(spark, Selected((database.name,)), dry_run=True)
     assert of(outcomes)["clustered"] == "foreseen"
-    assert files() == before
+    assert snapshot(database) == before
 
 
 @pytest.mark.test_rest
@@ -206,9 +198,8 @@ def test_vacuum(spark: SparkSession, database: Path) -> None:
     assert nightly.vacuum(spark, selected) == []
 
 
-@pytest.fixture
-def cli(tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
-    """Runs the command line in a process of its own, whose session has a metastore in a folder."""
+@pytest.mark.test_all
+def test_the_command_line_starts_its_own_session(tmp_path: Path) -> None:
     settings = {
         "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
         "spark.sql.catalogImplementation": "hive",
@@ -217,16 +208,6 @@ def cli(tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
     }
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        done = ran([sys.executable, "-m", "spark_zorder", *arguments, *confs(settings)], tmp_path)
-        return done.returncode, done.stdout, done.stderr
-
-    return run
-
-
-@pytest.mark.test_all
-def test_the_command_line_starts_its_own_session(cli: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     make = """
 import sys
 from pyspark.sql import SparkSession
@@ -239,12 +220,12 @@ spark.sql("CREATE DATABASE nights")
 for name in ("one", "two"):
     spark.range(2000).repartition(6).write.saveAsTable(f"nights.{name}")
 """
-    settings = (
-        f"spark.sql.warehouse.dir={tmp_path}/warehouse",
-        "spark.sql.catalogImplementation=hive",
-        f"spark.hadoop.javax.jdo.option.ConnectionURL=jdbc:derby:;databaseName={tmp_path}/metastore;create=true",
-    )
-    printed([sys.executable, "-c", make, *settings], tmp_path)
+    printed([sys.executable, "-c", make, *(f"{key}={value}" for key, value in settings.items())], tmp_path)
+
+    def cli(*arguments: str) -> tuple[int, str, str]:
+        done = ran([sys.executable, "-m", "spark_zorder", *arguments, *confs(settings)], tmp_path)
+        return done.returncode, done.stdout, done.stderr
+
     code, out, err = cli("status", "--schema", "nights", "--json")
     assert code == 0, err[-2000:]
     told = json.loads(out)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from golden import snapshot
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from spark_zorder import OptimizeResult, RestoreResult, SkippingExplanation, VacuumResult, ZOrderTable, explain_skipping
@@ -30,11 +31,6 @@ def make(spark: SparkSession, folder: Path, file_format: str = "parquet", partit
     writer = rows.repartition(8).write.format(file_format)
     (writer.partitionBy("p") if partitions > 1 else writer).save(str(folder))
     return ZOrderTable.for_path(spark, folder, file_format)
-
-
-def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
-    """All files and folders, with sizes and times."""
-    return {str(path.relative_to(folder)): (path.stat().st_size, path.stat().st_mtime_ns) for path in folder.rglob("*")}
 
 
 RESULTS: dict[type, Callable[[ZOrderTable], Any]] = {

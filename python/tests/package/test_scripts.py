@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-import pyspark
 import pytest
 from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
+from spark_versions import PYSPARK_MINOR
 
-MINOR = ".".join(pyspark.__version__.split(".")[:2])
-
-pytestmark = [pytest.mark.older_sparks, pytest.mark.skipif(MINOR == "3.5", reason="Spark 3.5 has no SQL scripts")]
+OLD = pytest.mark.skipif(PYSPARK_MINOR == "3.5", reason="Spark 3.5 has no SQL scripts")
+pytestmark = [pytest.mark.older_sparks, OLD]
 
 
 @pytest.fixture

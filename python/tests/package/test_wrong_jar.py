@@ -1,19 +1,18 @@
 """A session that starts with the jar for another Spark."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pyspark
 import pytest
-from spark_versions import SPARKS
+from processes import ran
+from spark_versions import PYSPARK_MINOR, SPARKS
 
 from spark_zorder import jar_path
 
 pytestmark = [pytest.mark.test_all, pytest.mark.older_sparks]
 
-MINOR = ".".join(pyspark.__version__.split(".")[:2])
-OTHERS = [spark.minor for spark in SPARKS if spark.minor != MINOR]
+OTHERS = [spark.minor for spark in SPARKS if spark.minor != PYSPARK_MINOR]
 
 START = """
 import sys
@@ -27,8 +26,7 @@ builder.config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension").g
 
 @pytest.mark.parametrize("other", [OTHERS[0], OTHERS[-1]])
 def test_the_session_does_not_start_and_says_which_jar_to_use(tmp_path: Path, other: str) -> None:
-    command = [sys.executable, "-c", START, str(jar_path(other))]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    done = ran([sys.executable, "-c", START, jar_path(other)], tmp_path)
     assert done.returncode != 0
     words = f"This jar of spark-zorder is for Spark {other}, and this is Spark {pyspark.__version__}."
     assert f"[ZORDER_WRONG_JAR] {words}" in done.stderr

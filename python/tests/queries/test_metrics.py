@@ -53,22 +53,15 @@ def test_a_sink_gets_locks_publishing_trash_and_errors(tmp_path: Path) -> None:
     names["STEP"] = step("retire-1", tmp_path / "gate")
     program = "".join(f"{name} = {value!r}\n" for name, value in names.items()) + PROGRAM
     printed([sys.executable, "-c", program], tmp_path, **environment())
-    values = {f.name.partition(".driver.")[2]: read(f) for f in sink.glob("*.spark_zorder.*.csv")}
-    assert set(values) == {
-        "spark_zorder.locks.held.csv",
-        "spark_zorder.locks.age.millis.csv",
-        "spark_zorder.publishing.count.csv",
-        "spark_zorder.trash.bytes.csv",
-        "spark_zorder.skipping.errors.count.csv",
-    }
-    locks, ages = values["spark_zorder.locks.held.csv"], values["spark_zorder.locks.age.millis.csv"]
-    publishing, trash = values["spark_zorder.publishing.count.csv"], values["spark_zorder.trash.bytes.csv"]
-    assert (max(locks), locks[-1]) == (1, 0)
-    assert max(ages) > 500
-    assert ages[-1] == 0
-    assert (max(publishing), publishing[-1]) == (1, 0)
-    assert (max(trash), trash[-1]) == (retired, 0)
-    assert set(values["spark_zorder.skipping.errors.count.csv"]) == {0}
+    values = {f.stem.partition(".driver.spark_zorder.")[2]: read(f) for f in sink.glob("*.spark_zorder.*.csv")}
+    assert set(values) == {"locks.held", "locks.age.millis", "publishing.count", "trash.bytes", "skipping.errors.count"}
+    most_and_last = {name: (max(found), found[-1]) for name, found in values.items()}
+    assert most_and_last["locks.held"] == most_and_last["publishing.count"] == (1, 0)
+    assert most_and_last["trash.bytes"] == (retired, 0)
+    most, last = most_and_last["locks.age.millis"]
+    assert most > 500
+    assert last == 0
+    assert set(values["skipping.errors.count"]) == {0}
     assert table.plain_ids() == once(table.ids)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from comparison import files_read, no_skipping, node_names, outcome, same_rows, scans, settings
+from comparison import executions, files_read, metrics_of, no_skipping, node_names, outcome, same_rows, scans, settings
 from pyspark.sql import SparkSession
 
 from spark_zorder import ZOrderTable
@@ -75,19 +75,8 @@ def plan_text(spark: SparkSession, query: str, mode: str = "") -> str:
 
 def metrics_in_store(spark: SparkSession) -> dict[str, str]:
     """The metrics of the last query by their names, as the SQL tab shows them."""
-    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
-    store = spark._jsparkSession.sharedState().statusStore()
-    execution = store.executionsList().last().executionId()
-    values = store.executionMetrics(execution)
-    found = {}
-    graph_nodes = store.planGraph(execution).allNodes()
-    for n in range(graph_nodes.size()):
-        metrics = graph_nodes.apply(n).metrics()
-        for m in range(metrics.size()):
-            metric = metrics.apply(m)
-            if values.contains(metric.accumulatorId()):
-                found[metric.name()] = values.apply(metric.accumulatorId())
-    return found
+    nodes = metrics_of(spark, executions(spark)[-1]).values()
+    return {name: value for metrics in nodes for name, value in metrics.items()}
 
 
 # --- Messages ---

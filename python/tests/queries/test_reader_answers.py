@@ -1,4 +1,4 @@
-"""No common reader answers wrongly after OPTIMIZE where it was right before, as the tables of docs/readers.md say."""
+"""docs/readers.md: no common reader answers wrongly after OPTIMIZE where it was right before, with any form of path."""
 
 import json
 import shutil
@@ -13,9 +13,12 @@ import reader_answers
 import reader_questions
 import spark_answers
 from conftest import REPOSITORY, SUPPORT
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from reader_questions import Question
 from reader_tables import Content, contents, truth, write
+from readers import FORMS
+from small_tables import SmallTable
 
 PYTHON = REPOSITORY / "build" / "envs" / "readers" / "bin" / "python"
 PAGE = REPOSITORY / "docs" / "readers.md"
@@ -47,7 +50,8 @@ KNOWN = {(spark_answers.PUSHED, feature): "**fails**" for feature in ("all null"
 KNOWN_ORC = {(spark_answers.PUSHED, "NaN"): "**wrong**"}
 """The same in ORC."""
 
-Answers = dict[tuple[str, str], list[Any]]
+Answers = dict[tuple[str, str], Any]
+"""What readers answer, by their names, about folders or forms of path."""
 
 
 def asked(command: list[str]) -> Answers:
@@ -154,3 +158,55 @@ def test_readers_answer_as_before(spark: SparkSession, tmp_path: Path, title: st
         cells[reader] = row
     assert not wrong, f"{len(wrong)} answers:\n" + "\n".join(wrong[:200])
     assert f"\n### {title}\n\n{section(form, cells)}\n" in PAGE.read_text(), section(form, cells)
+
+
+def with_us(spark: SparkSession, path: str) -> int | str:
+    try:
+        return spark.read.parquet(path).count()
+    except PySparkException as e:
+        return str(e)
+
+
+def counts(spark: SparkSession, folder: Path) -> Answers:
+    """What readers find by each form of path: numbers of rows, or the words of an error."""
+    program = str(SUPPORT / "readers.py")
+    sparks = asked([sys.executable, program, str(folder), "Spark without the extension"])
+    ours = {(OURS, form): with_us(spark, f"{folder}{form}") for form in FORMS}
+    return asked([str(PYTHON), program, str(folder)]) | sparks | ours
+
+
+def word_of_form(flat: tuple[bool, bool], partitioned: tuple[bool, bool]) -> str:
+    """A cell of the table: whether a form works before OPTIMIZE and after it, flat and partitioned."""
+    before = [kind for kind, works in (("flat", flat), ("partitioned", partitioned)) if works[0]]
+    after = [kind for kind, works in (("flat", flat), ("partitioned", partitioned)) if works[1]]
+    if not before:
+        return "-"
+    if before == after:
+        return "yes" if len(before) == 2 else f"{before[0]} only"
+    return "**fails**" if not after else f"**{after[0]} only**"
+
+
+def rows_of(page: str) -> dict[str, list[str]]:
+    """The table of the page: the cells of each reader."""
+    lines = [[c.strip() for c in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("|")]
+    return {cells[0]: cells[1:] for cells in lines[2:] if len(cells) == len(FORMS) + 1}
+
+
+@pytest.mark.test_all
+@pytest.mark.skipif(not PYTHON.exists(), reason="make readers")
+def test_readers_take_the_forms_of_path_that_the_page_says(spark: SparkSession, tmp_path: Path) -> None:
+    results = {}
+    for partitioned in (False, True):
+        table = SmallTable.write(tmp_path / f"t{partitioned:d}", partitioned)
+        before = counts(spark, table.root)
+        spark.sql(table.optimize)
+        spark.sql(table.optimize.replace(" ZORDER", " FULL ZORDER", 1))
+        after = counts(spark, table.root)
+        assert not list(table.root.rglob("*.crc"))
+        rows = len(table.ids)
+        for case, found in after.items():
+            assert isinstance(found, str) or found in (rows, before[case]), (case, found)
+        results[partitioned] = {case: (before[case] == rows, after[case] == rows) for case in before}
+    readers = list(dict.fromkeys(reader for reader, _ in results[False]))
+    cells = {r: [word_of_form(results[False][r, form], results[True][r, form]) for form in FORMS] for r in readers}
+    assert cells == rows_of(PAGE.read_text())

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from comparison import files_read, no_skipping, same_rows
+from comparison import files_read, items, no_skipping, same_rows
 from pyspark.sql import DataFrame, SparkSession
 
 FILES = 4
@@ -47,9 +47,8 @@ def all_nodes(frame: DataFrame) -> Counter[str]:
 def every(plan: Any) -> Iterator[Any]:
     """The node and all nodes below it, including those of subqueries."""
     yield plan
-    for below in (plan.subqueries(), plan.children()):
-        for i in range(below.size()):
-            yield from every(below.apply(i))
+    for below in items(plan.subqueries()) + items(plan.children()):
+        yield from every(below)
 
 
 def same_nodes(spark: SparkSession, query: str) -> Counter[str]:

@@ -1,11 +1,10 @@
 """Groups of files that are rewritten at the same time, and commits of finished groups."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from comparison import ERRORS, condition_of
+from comparison import ERRORS, condition_of, executions
 from pyspark.sql import DataFrame, SparkSession
 from pyspark_test import assert_pyspark_df_equal
 
@@ -80,13 +79,14 @@ def assert_same_rows(spark: SparkSession, folder: Path) -> None:
 
 def test_groups_run_at_the_same_time_as_many_as_may(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
     def most_at_once(at_once: int) -> int:
-        before = {e.id for e in executions(spark)}
+        before = {e.executionId() for e in executions(spark)}
         table.optimize(["a"], full=True, options={MAX_BYTES: bytes_of(folder, 0) + 10, AT_ONCE: at_once})
-        ours = [e for e in executions(spark) if e.id not in before and ", group " in e.description]
-        groups = {e.description.split(":")[0] for e in ours}
+        new = [e for e in executions(spark) if e.executionId() not in before and e.completionTime().isDefined()]
+        ours = [e for e in new if ", group " in e.description()]
+        groups = {e.description().split(":")[0] for e in ours}
         assert len(groups) >= DAYS, groups
-        starts = [(e.start, 1) for e in ours]
-        ends = [(e.end, -1) for e in ours]
+        starts = [(e.submissionTime(), 1) for e in ours]
+        ends = [(e.completionTime().get().getTime(), -1) for e in ours]
         running, most = 0, 0
         # Of events in the same millisecond, ends come first.
         for _, change in sorted(starts + ends):
@@ -96,28 +96,6 @@ def test_groups_run_at_the_same_time_as_many_as_may(spark: SparkSession, folder:
 
     assert most_at_once(1) == 1
     assert 2 <= most_at_once(3) <= 3
-
-
-@dataclass(frozen=True)
-class Execution:
-    """A query that has ended, from Spark's own status store. Times are milliseconds."""
-
-    id: int
-    description: str
-    start: int
-    end: int
-
-
-def executions(spark: SparkSession) -> list[Execution]:
-    session: Any = spark._jsparkSession
-    session.sparkContext().listenerBus().waitUntilEmpty()
-    found = session.sharedState().statusStore().executionsList()
-    each = [found.apply(i) for i in range(found.size())]
-    return [
-        Execution(e.executionId(), e.description(), e.submissionTime(), e.completionTime().get().getTime())
-        for e in each
-        if e.completionTime().isDefined()
-    ]
 
 
 def test_partial_progress_is_a_version_for_each_commit(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:

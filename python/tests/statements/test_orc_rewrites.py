@@ -8,9 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from comparison import no_skipping, settings
+from comparison import no_skipping, refused, settings
+from golden import snapshot
+from programs import answers_of
 from pyarrow import orc
 from pyspark.sql import SparkSession
+
+from spark_zorder import jar_path
 
 ROWS = 60
 """The rows of a file."""
@@ -190,3 +194,34 @@ def test_orcs_reader_finds_characters_that_its_writer_orders_otherwise(spark: Sp
         for text in ("\uffee", "\U0001f600", "a"):
             assert spark.read.orc(str(folder)).where(f"x = '{text}'").count() == 50
         assert spark.read.orc(str(folder)).where("x = 'b' AND id >= 0").count() == 0
+
+
+@pytest.mark.test_rest
+@pytest.mark.parametrize(("clock", "gap"), [("02:30", True), pytest.param("03:30", False, marks=pytest.mark.test_all)])
+def test_a_clock_that_a_time_zone_skips_is_refused(tmp_path: Path, clock: str, gap: bool) -> None:
+    folder = tmp_path / "t"
+    times = [dt.datetime.fromisoformat(f"2020-03-29 {clock}"), dt.datetime(2020, 10, 25, 2, 30), None]
+    write(folder, lambda _: pa.table({"k": [1, 2, 3], "t": times}), files=2)
+    before = snapshot(folder)
+    answers = answers_of("berlin.py", str(jar_path()), "optimize", str(folder), folder=tmp_path)
+    if gap:
+        error = answers["optimize"]["error"]
+        assert "[ZORDER_UNSAFE_FILES.AMBIGUOUS_CLOCK]" in error
+        assert "`t`" in error
+        assert "Europe/Berlin" in error
+        assert snapshot(folder) == before
+    else:
+        assert answers["optimize"][0]["metrics"]["numFilesAdded"] == 1
+        [file] = folder.glob("*.orc")
+        assert sorted(map(str, orc.read_table(file)["t"].to_pylist())) == sorted(map(str, times * 2))
+
+
+@pytest.mark.test_all
+def test_a_clock_that_the_writers_zone_has_twice_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    answers_of("berlin.py", str(jar_path()), "write", str(folder), folder=tmp_path)
+    before = snapshot(folder)
+    condition, message = refused(spark, f"OPTIMIZE orc.`{folder}` ZORDER BY (k)")
+    assert condition == "ZORDER_UNSAFE_FILES.AMBIGUOUS_CLOCK"
+    assert "Europe/Berlin" in message
+    assert snapshot(folder) == before

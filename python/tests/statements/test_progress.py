@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from comparison import executions, items, metrics_of
 from pyspark.sql import Row, SparkSession
 from steps import environment, step
 
@@ -25,8 +26,7 @@ def create(spark: SparkSession, rows: int = 1_000) -> None:
 
 def jobs(spark: SparkSession) -> dict[int, tuple[str, str | None]]:
     """Name and description of each job that the UI lists."""
-    found = spark._jsc.sc().statusStore().jobsList(None)
-    listed = [found.apply(i) for i in range(found.size())]
+    listed = items(spark._jsc.sc().statusStore().jobsList(None))
     return {job.jobId(): (job.name(), _of(job.description())) for job in listed}
 
 
@@ -144,28 +144,6 @@ def test_a_statement_that_needs_no_job_starts_none(spark: SparkSession, tmp_path
         assert [job for number, job in jobs(spark).items() if number not in before] == [], statement
 
 
-def nodes(spark: SparkSession) -> dict[str, dict[str, str]]:
-    """The nodes of all statements in the SQL tab, with their metrics."""
-    spark._jsc.sc().listenerBus().waitUntilEmpty()
-    store = spark._jsparkSession.sharedState().statusStore()
-    executions = store.executionsList()
-    found: dict[str, dict[str, str]] = {}
-    for i in range(executions.size()):
-        number = executions.apply(i).executionId()
-        values = store.executionMetrics(number)
-        all_nodes = store.planGraph(number).allNodes()
-        for n in range(all_nodes.size()):
-            metrics = all_nodes.apply(n).metrics()
-            listed = [metrics.apply(m) for m in range(metrics.size())]
-            shown_values: dict[str, str] = {
-                metric.name(): values.get(metric.accumulatorId()).get()
-                for metric in listed
-                if values.contains(metric.accumulatorId())
-            }
-            found[all_nodes.apply(n).name()] = shown_values
-    return found
-
-
 @pytest.mark.test_rest
 def test_the_sql_tab_shows_statements_with_numbers(spark: SparkSession) -> None:
     spark.sql("CREATE TABLE shown_in_ui USING parquet AS SELECT /*+ REPARTITION(8) */ id FROM range(1000)")
@@ -176,7 +154,7 @@ def test_the_sql_tab_shows_statements_with_numbers(spark: SparkSession) -> None:
         "REFRESH SKIPPING INDEX ON shown_in_ui",
     ):
         spark.sql(statement)
-    found = nodes(spark)
+    found = {name: values for each in executions(spark) for name, values in metrics_of(spark, each).items()}
     optimize = found["Execute OPTIMIZE shown_in_ui"]
     assert (optimize["files removed"], optimize["files added"]) == ("8", "4")
     assert "B" in optimize["size of added files"]

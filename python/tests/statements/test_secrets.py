@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from comparison import condition_of, files_read, same_rows
+from comparison import condition_of, files_read, same_rows, skips
 from logs import logged
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -143,10 +143,8 @@ def test_named_columns_stay_out_of_the_index(spark: SparkSession, table: Path) -
         assert b"Token" not in raw(table)
         for predicate in ("name = 'Token0070'", "card = 4242424240070", "s.deep = 'Token0070'"):
             assert len(same_rows(spark, f"SELECT * FROM t WHERE {predicate}")) == 1
-            kept, total = files_read(spark, f"SELECT * FROM t WHERE {predicate}")
-            assert kept == total
-        kept, total = files_read(spark, "SELECT * FROM t WHERE id = 70")
-        assert kept < total
+            assert not skips(spark, f"SELECT * FROM t WHERE {predicate}")
+        assert skips(spark, "SELECT * FROM t WHERE id = 70")
 
     spark.sql("CREATE SKIPPING INDEX ON t")
     check()
@@ -280,11 +278,9 @@ def test_values_of_excluded_columns_are_not_kept(spark: SparkSession, table: Pat
     spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'card')")
     spark.sql("REFRESH SKIPPING INDEX ON t")
     assert "card" not in told(spark, table)
-    kept, total = files_read(spark, "SELECT * FROM t WHERE card = 4242424240070")
-    assert kept == total
+    assert not skips(spark, "SELECT * FROM t WHERE card = 4242424240070")
     spark.sql("OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '4')")
-    kept, total = files_read(spark, "SELECT * FROM t WHERE card = 4242424240070")
-    assert kept == total
+    assert not skips(spark, "SELECT * FROM t WHERE card = 4242424240070")
     assert len(same_rows(spark, "SELECT * FROM t WHERE name = 'Token0070' AND card = 4242424240070")) == 1
 
 

@@ -197,9 +197,5 @@ def test_days_of_the_julian_calendar_stay_the_same(spark: SparkSession, tmp_path
         ).repartition(2).write.parquet(str(folder))
     target = f"parquet.`{folder}`"
     optimize(spark, target, "ZORDER BY (day, ts) OPTIONS ('num-files' = '6')")
-    for predicate in (
-        "day < DATE'1000-01-01'",
-        "ts < TIMESTAMP'1000-01-01'",
-        "day BETWEEN '1582-01-01' AND '1583-01-01'",
-    ):
-        assert same_rows(spark, f"SELECT * FROM {target} WHERE {predicate}")
+    for where in ("day < DATE'1000-01-01'", "ts < TIMESTAMP'1000-01-01'", "day BETWEEN '1582-01-01' AND '1583-01-01'"):
+        assert same_rows(spark, f"SELECT * FROM {target} WHERE {where}")

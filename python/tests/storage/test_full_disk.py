@@ -92,9 +92,7 @@ def test_a_file_that_grows_too_large(tmp_path: Path) -> None:
 
 def main(root: Path, kind: str) -> None:
     """Write a table, rewrite it into one file, and print the outcome."""
-    from comparison import condition_of
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
+    from comparison import ERRORS, condition_of
     from pyspark.sql import SparkSession
 
     from spark_zorder import configure_spark
@@ -120,7 +118,7 @@ def main(root: Path, kind: str) -> None:
     answer: dict[str, Any] = {"error": None, "message": "", "before": before}
     try:
         spark.sql(f"OPTIMIZE {table.source} ZORDER BY (a) OPTIONS ({options})").collect()
-    except (PySparkException, Py4JJavaError) as error:
+    except ERRORS as error:
         java = getattr(error, "java_exception", None)
         answer |= {"error": condition_of(error), "message": str(java.getMessage() if java else error)}
     found = table.plain_ids()

@@ -5,13 +5,14 @@ import re
 import threading
 import urllib.parse
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import REPOSITORY
 from docs_pages import statements
-from s3_server import BUCKET, Fault, Request, S3Server, s3_server
+from s3_server import BUCKET, Request, S3Server
 from spark_process import SparkProcess
 from spark_versions import PYSPARK_MINOR
 
@@ -23,12 +24,6 @@ REQUESTS_PER_FILE = {"3.5": 25, "4.0": 25, "4.1": 17}.get(PYSPARK_MINOR, 12)
 
 The values of older Sparks are a little above those in bench/results/requests-s3-older-2026-11-25.txt.
 """
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[S3Server]:
-    with s3_server() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")
@@ -162,17 +157,34 @@ def test_optimize_and_a_select_need_few_requests(server: S3Server, tmp_path: Pat
         assert counts[1] <= counts[0] + 3, f"{name}: {counts}"
 
 
+def read_only(request: Request) -> tuple[int, str] | None:
+    return None if request.method in ("GET", "HEAD") else (403, "AccessDenied")
+
+
+LACKS = "ZORDER_UNSUPPORTED_STORAGE.LACKS_CONDITIONS"
+MAGIC = "fs.s3a.committer.magic.enabled"
+LACKING: dict[str, tuple[dict[str, Any], dict[str, str], str]] = {
+    "If-None-Match": ({"drops": "if-none-match"}, {}, LACKS),
+    "If-Match": ({"drops": "if-match"}, {}, LACKS),
+    MAGIC: ({}, {f"spark.hadoop.{MAGIC}": "false"}, LACKS),
+    "NO_WRITE_PERMISSION": ({"fault": read_only}, {}, "ZORDER_NO_WRITE_PERMISSION"),
+}
+"""By a word of the error: how requests are disturbed, the settings of the client, and the condition."""
+
+
 @pytest.mark.test_all
-def test_a_store_without_conditions_is_refused_at_once(server: S3Server, plain: SparkProcess, tmp_path: Path) -> None:
-    root = f"{ROOT}/unconditional"
+@pytest.mark.parametrize("word", LACKING)
+def test_what_a_store_lacks_is_told_at_once(server: S3Server, plain: SparkProcess, tmp_path: Path, word: str) -> None:
+    disturbed, settings, condition = LACKING[word]
+    root = f"{ROOT}/lacking/{word}"
     write(plain, root, "parquet", "")
     before = plain.run(f"result = files({root!r})")
-    for words in ("If-None-Match", "If-Match"):
-        with server.disturbed(drops=words.lower()), server.spark(tmp_path / words) as fresh:
-            condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
-        assert condition == "ZORDER_UNSUPPORTED_STORAGE.LACKS_CONDITIONS"
-        assert words in message
-        assert plain.run(f"result = files({root!r})") == before
+    with server.disturbed(**disturbed), server.spark(tmp_path, settings=settings) as fresh:
+        found, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
+        assert ids(fresh, root, "parquet") == (ROWS, ROWS)
+    assert found == condition
+    assert word in f"{found} {message}"
+    assert plain.run(f"result = files({root!r})") == before
 
 
 @pytest.mark.test_all
@@ -190,36 +202,6 @@ def test_conditions_are_signed(server: S3Server, ours: SparkProcess) -> None:
             seen.add((request.method, name))
     wanted = {("PUT", name) for name in conditions} | {("DELETE", "if-match")}
     assert wanted <= seen
-
-
-@pytest.mark.test_all
-def test_a_client_without_open_uploads_is_refused(server: S3Server, plain: SparkProcess, tmp_path: Path) -> None:
-    root = f"{ROOT}/no-magic"
-    write(plain, root, "parquet", "")
-    before = plain.run(f"result = files({root!r})")
-    with server.spark(tmp_path, settings={"spark.hadoop.fs.s3a.committer.magic.enabled": "false"}) as fresh:
-        condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
-    assert condition == "ZORDER_UNSUPPORTED_STORAGE.LACKS_CONDITIONS"
-    assert "fs.s3a.committer.magic.enabled" in message
-    assert plain.run(f"result = files({root!r})") == before
-
-
-def denied(which: Callable[[Request], bool]) -> Fault:
-    return lambda request: (403, "AccessDenied") if which(request) else None
-
-
-@pytest.mark.test_all
-def test_a_bucket_without_write_access_is_read(server: S3Server, plain: SparkProcess, tmp_path: Path) -> None:
-    root = f"{ROOT}/read-only"
-    write(plain, root, "parquet", "")
-    before = plain.run(f"result = files({root!r})")
-
-    writes = denied(lambda request: request.method not in ("GET", "HEAD"))
-    with server.disturbed(writes), server.spark(tmp_path) as fresh:
-        condition, _ = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
-        assert ids(fresh, root, "parquet") == (ROWS, ROWS)
-    assert condition == "ZORDER_NO_WRITE_PERMISSION"
-    assert plain.run(f"result = files({root!r})") == before
 
 
 @pytest.mark.test_all

@@ -6,9 +6,7 @@ from typing import Any
 
 
 def main(asked: dict[str, Any]) -> None:
-    from comparison import condition_of
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
+    from comparison import ERRORS, condition_of
     from pyspark.sql import SparkSession
 
     from spark_zorder import configure_spark
@@ -37,7 +35,7 @@ def main(asked: dict[str, Any]) -> None:
     answer: dict[str, Any] = {"error": None, "message": ""}
     try:
         spark.sql(asked["sql"]).collect()
-    except (PySparkException, Py4JJavaError) as error:
+    except ERRORS as error:
         answer = {"error": condition_of(error), "message": str(error)[:3000]}
     print(json.dumps(answer), flush=True)
     spark.stop()

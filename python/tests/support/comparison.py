@@ -78,6 +78,37 @@ def files_read(spark: SparkSession, query: str) -> tuple[int, int]:
     return sum(scan["files_kept"] for scan in scans), sum(scan["files_total"] for scan in scans)
 
 
+def skips(spark: SparkSession, query: str) -> bool:
+    """Whether a query leaves out files."""
+    kept, total = files_read(spark, query)
+    return kept < total
+
+
+def items(sequence: Any) -> list[Any]:
+    """The elements of a Seq of Scala."""
+    return [sequence.apply(i) for i in range(sequence.size())]
+
+
+def executions(spark: SparkSession) -> list[Any]:
+    """What the SQL tab knows of queries, oldest first."""
+    spark._jsc.sc().listenerBus().waitUntilEmpty()
+    return items(spark._jsparkSession.sharedState().statusStore().executionsList())
+
+
+def metrics_of(spark: SparkSession, execution: Any) -> dict[str, dict[str, str]]:
+    """The nodes of a query in the SQL tab, with their metrics."""
+    store, number = spark._jsparkSession.sharedState().statusStore(), execution.executionId()
+    values = store.executionMetrics(number)
+    return {
+        node.name(): {
+            metric.name(): values.apply(metric.accumulatorId())
+            for metric in items(node.metrics())
+            if values.contains(metric.accumulatorId())
+        }
+        for node in items(store.planGraph(number).allNodes())
+    }
+
+
 def nodes(frame: DataFrame) -> list[Any]:
     """The nodes of the physical plan from the top, including those in adaptive stages. The plan need not have run."""
 
@@ -89,7 +120,7 @@ def nodes(frame: DataFrame) -> list[Any]:
         elif name.endswith("QueryStageExec"):
             inner = [plan.plan()]
         else:
-            inner = [plan.children().apply(i) for i in range(plan.children().size())]
+            inner = items(plan.children())
         for child in inner:
             yield from below(child)
 

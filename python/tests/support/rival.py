@@ -129,9 +129,7 @@ class Running:
 
 def serve(work: Path) -> None:
     """Run the statements that come in on standard input, one in each line."""
-    from comparison import condition_of
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
+    from comparison import ERRORS, condition_of
 
     spark = local_session(work, settings=SMALL)
     spark.sparkContext.setLogLevel("WARN")
@@ -146,7 +144,7 @@ def serve(work: Path) -> None:
         try:
             rows = [list(row) for row in spark.sql(sql).collect()]
             say({"number": number, "rows": rows, "error": None})
-        except (PySparkException, Py4JJavaError) as error:
+        except ERRORS as error:
             say({"number": number, "error": condition_of(error), "message": str(error)[:2000]})
 
     say({"jvm": jvm.java.lang.ProcessHandle.current().pid()})

@@ -68,8 +68,8 @@ class SparkProcess:
 
     def refused(self, statement: str) -> tuple[str, str]:
         """The condition and the message of the error that a statement ends with."""
-        found = self.run(f"result = refused({statement!r})")
-        assert found, f"not refused: {statement}"
+        found = self.run(f"result = refused(spark, {statement!r})")
+        assert found[0], f"not refused: {statement}"
         return found[0], found[1]
 
     def kill(self) -> None:
@@ -96,9 +96,7 @@ class SparkProcess:
 
 
 def _main() -> None:
-    from comparison import condition_of
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
+    from comparison import refused
     from pyspark.sql import DataFrame, SparkSession
 
     from spark_zorder import configure_spark
@@ -111,13 +109,6 @@ def _main() -> None:
 
     def rows(frame: DataFrame) -> list[dict[str, Any]]:
         return [json.loads(json.dumps(row.asDict(recursive=True), default=str)) for row in frame.collect()]
-
-    def refused(statement: str) -> tuple[str, str] | None:
-        try:
-            spark.sql(statement).collect()
-        except (PySparkException, Py4JJavaError) as error:
-            return condition_of(error), str(error)
-        return None
 
     def files(root: str) -> list[str]:
         """All files below a folder, relative to it."""

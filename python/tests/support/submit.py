@@ -19,6 +19,18 @@ PUBLISHED = REPOSITORY / "build" / "m2"
 
 PAGE = (REPOSITORY / "docs" / "running" / "programs.md").read_text()
 
+LOOKUP = """
+import os
+path = os.path.abspath("t")
+spark.range(4000).selectExpr("id", "pmod(hash(id), 1000) AS a").repartition(8).write.parquet(path)
+spark.sql(f"OPTIMIZE parquet.`{path}` ZORDER BY (a) OPTIONS ('num-files' = '8')")
+[scan] = spark.sql(f"EXPLAIN SKIPPING SELECT * FROM parquet.`{path}` WHERE a = 17").collect()
+print("kept", scan.files_kept, "rows", spark.sql(f"SELECT * FROM parquet.`{path}` WHERE a = 17").count())
+"""
+"""A program for a shell of Spark. It prints `kept 1 rows 7`."""
+
+LOOKUP_PROGRAM = f"from pyspark.sql import SparkSession\nspark = SparkSession.builder.getOrCreate()\n{LOOKUP}"
+
 
 def of_page(heading: str, replaced: Mapping[str, str]) -> list[str]:
     """The arguments of the first `spark-submit` below a heading of docs/running/programs.md, some words replaced."""

@@ -5,15 +5,15 @@ from random import Random
 from fuzz.dialects import Text, both, form, quoted
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def listed(text: str) -> tuple[str, ...]:
     return tuple(function.strip() for function in text.split(";"))
 
 
-_CHOICES = _listed(
+_CHOICES = listed(
     "greatest({x}, {o}); least({x}, {o}); coalesce({x}, {o}); IF({x} > {o}, {x}, {o}); nullif({x}, {o});"
     "CASE WHEN {x} < {o} THEN {o} ELSE {x} END"
 )
-_NUMBERS = _CHOICES + _listed(
+_NUMBERS = _CHOICES + listed(
     "{x} * 2; {x} * -3; {x} / 3; {x} + {o}; {x} - {o}; {x} * {o}; try_multiply({x}, {o}); try_divide({x}, {o});"
     "abs({x}); -{x}; sign({x}); round({x}, 1); bround({x}, -1); floor({x}); ceil({x} / 7); sqrt(abs({x})); ln({x});"
     "power({x}, 2); exp(-abs({x})); CAST({x} AS SMALLINT); try_cast({x} AS TINYINT); CAST({x} AS INT);"
@@ -22,26 +22,26 @@ _NUMBERS = _CHOICES + _listed(
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
     "whole": _NUMBERS
-    + _listed("{x} div 7; {x} % 10; pmod({x}, 7); CAST({x} AS STRING); timestamp_seconds({x}); {x} div {o}"),
+    + listed("{x} div 7; {x} % 10; pmod({x}, 7); CAST({x} AS STRING); timestamp_seconds({x}); {x} div {o}"),
     "decimal": _NUMBERS,
     "fraction": _NUMBERS,
     "date": _CHOICES
-    + _listed(
+    + listed(
         "last_day({x}); add_months({x}, 1); add_months({x}, -13); date_add({x}, 40); date_sub({x}, 3);"
         "datediff({x}, {o}); unix_date({x}); month({x}); quarter({x}); day({x}); year({x}) * 12 + month({x});"
         "CAST({x} AS STRING); CAST({x} AS TIMESTAMP); {x} + INTERVAL '1' MONTH; {x} - INTERVAL 3 DAYS"
     ),
     "timestamp": _CHOICES
-    + _listed(
+    + listed(
         "unix_seconds({x}); unix_timestamp({x}); unix_millis({x}); CAST({x} AS LONG); CAST({x} AS DOUBLE);"
         "CAST({x} AS DATE); month({x}); last_day({x}); date_format({x}, 'yyyy-MM');"
         "date_format({x}, 'yyyy-MM-dd HH'); {x} + INTERVAL 1 DAY; {x} - INTERVAL '5' HOUR; {x} + INTERVAL '1' MONTH;"
         "{x} - INTERVAL '40 03:04:05' DAY TO SECOND; from_utc_timestamp({x}, 'America/New_York');"
         "to_utc_timestamp({x}, 'Europe/Berlin')"
     ),
-    "ntz": _CHOICES + _listed("CAST({x} AS DATE); month({x}); {x} + INTERVAL 1 DAY; CAST({x} AS TIMESTAMP)"),
+    "ntz": _CHOICES + listed("CAST({x} AS DATE); month({x}); {x} + INTERVAL 1 DAY; CAST({x} AS TIMESTAMP)"),
     "text": _CHOICES
-    + _listed(
+    + listed(
         "upper({x}); lower({x}); trim({x}); ltrim({x}); rtrim({x}); concat('a', {x}); {x} || 'é'; concat('k', {x}, 'K')"
     ),
 }

@@ -5,7 +5,7 @@ from random import Random
 
 from fuzz.columns import Column, Rows
 from fuzz.dialects import Text, both, form, join, quoted
-from fuzz.functions import FUNCTIONS, begins, compared
+from fuzz.functions import FUNCTIONS, begins, compared, listed
 
 TABLE = "TABLE_ITSELF"
 """Stands for the table in subqueries."""
@@ -15,6 +15,39 @@ PARTITION_LITERALS = {
     "STRING": ("'a b'", "'x=1'", "'ü%41'", "'zz'"),
     "DATE": ("DATE '2001-02-03'", "DATE '1999-12-31'"),
 }
+
+# Conditions by families of types. DuckDB gives those that begin with `!` another meaning.
+_WHOLE = listed(
+    "{c} > 3000000000; {c} <= {n}.5; {c} = CAST({v} AS DOUBLE); CAST({c} AS DOUBLE) < CAST({v} AS DOUBLE);"
+    "CAST({c} AS DECIMAL(20,0)) = {v}; CAST({c} AS DECIMAL(20,0)) + 5 > {v};"
+    "CAST({c} AS DECIMAL(20,0)) - {v} BETWEEN 0 AND 9; !CAST({c} AS STRING) = CAST({v} AS STRING);"
+    "!try_add({c}, 1) = {v}; {c} % 7 = 3 AND {c} > {v}; !{c} = '{n}'; abs(CAST({c} AS DECIMAL(20,0))) < 1000"
+)
+_FRACTION = listed(
+    "!isnan({c}); {c} > 12; {c} = 0; {c} < 100.25; CAST({c} AS DOUBLE) <= CAST({v} AS DOUBLE);"
+    "!CAST({c} AS FLOAT) = CAST({v} AS FLOAT); !{c} * 2 > {v}; !round({c}) = round({v})"
+)
+_LIKE = listed(
+    "{c} LIKE {start}; {c} LIKE {start}; {c} NOT LIKE {start}; startswith({c}, {prefix}); {c} LIKE {more};"
+    "{c} LIKE {end}; {c} LIKE {prefix}"
+)
+_TEXT = listed(
+    "left({c}, {n}) = {s}; left({c}, {n}) <= {s}; substring({c}, 1, {n}) IN ({s}, 'zz'); substring({c}, 2, {n}) = {s};"
+    "length({c}) > 5; !upper({c}) = upper({v}); {c} || 'x' = {v} || 'x'; !trim({c}) = {v}; !{c} ILIKE {v}; {c} > '';"
+    "!{c} LIKE ANY ({p}, {v}); !{c} NOT LIKE ALL ({p}, {v}); !{c} = {v} COLLATE UTF8_LCASE"
+)
+_DATE = listed(
+    "year({c}) {o} {y}; year({c}) IN ({y}, 1950); !trunc({c}, '{u}') {o} {v}; !trunc({c}, 'MM') = trunc({v}, 'MM');"
+    "!date_add({c}, 3) {o} {v}; {c} > '2000-01-01'; !CAST({c} AS STRING) {o} '{d}'; !{c} {o} TIMESTAMP '{d} 12:00:00';"
+    "!{c} {o} TIMESTAMP_NTZ '{d} 12:00:00'; !CAST({c} AS TIMESTAMP) {o} TIMESTAMP '{d} 00:00:00';"
+    "month({c}) = 2 AND {c} < {v}"
+)
+_MOMENT = listed(
+    "year({c}) {o} {y}; CAST({c} AS DATE) {o} {d}; !to_date({c}) = {d};"
+    "!date_trunc('{u}', {c}) = date_trunc('{u}', TIMESTAMP {v}); !date_trunc('{u}', {c}) {o} TIMESTAMP {v};"
+    "!{c} {o} TIMESTAMP {v}; !{c} {o} TIMESTAMP_NTZ {v}; !{c} {o} {v}; {c} {o} {d};"
+    "!{c} + INTERVAL '1' DAY {o} TIMESTAMP {v}; !hour({c}) = 5; !CAST({c} AS STRING) < {v}"
+)
 
 
 class Conditions:
@@ -162,25 +195,12 @@ class Conditions:
             "kept": (self._kept,),
         }.get(column.kind.family, ())
 
+    def _drawn(self, templates: tuple[str, ...], alike: bool = True, **parts: Text) -> Text:
+        template = self._random.choice(templates)
+        return form(template.removeprefix("!"), alike=alike and not template.startswith("!"), **parts)
+
     def _whole(self, column: Column, c: Text) -> Text:
-        v = self.literal(column)
-        number = both(self._value(column))
-        return self._random.choice(
-            (
-                form("{c} > 3000000000", c=c),
-                form("{c} <= {v}.5", c=c, v=number),
-                form("{c} = CAST({v} AS DOUBLE)", c=c, v=v),
-                form("CAST({c} AS DOUBLE) < CAST({v} AS DOUBLE)", c=c, v=v),
-                form("CAST({c} AS DECIMAL(20,0)) = {v}", c=c, v=v),
-                form("CAST({c} AS DECIMAL(20,0)) + 5 > {v}", c=c, v=v),
-                form("CAST({c} AS DECIMAL(20,0)) - {v} BETWEEN 0 AND 9", c=c, v=v),
-                form("CAST({c} AS STRING) = CAST({v} AS STRING)", alike=False, c=c, v=v),
-                form("try_add({c}, 1) = {v}", alike=False, c=c, v=v),
-                form("{c} % 7 = 3 AND {c} > {v}", c=c, v=v),
-                form("{c} = '{v}'", alike=False, c=c, v=number),
-                form("abs(CAST({c} AS DECIMAL(20,0))) < 1000", c=c),
-            )
-        )
+        return self._drawn(_WHOLE, c=c, v=self.literal(column), n=both(self._value(column)))
 
     def _decimal(self, column: Column, c: Text) -> Text:
         alike = column.kind.sql in ("DECIMAL(9,2)", "DECIMAL(18,4)")
@@ -192,19 +212,7 @@ class Conditions:
         )
 
     def _fraction(self, column: Column, c: Text) -> Text:
-        v = self.literal(column)
-        return self._random.choice(
-            (
-                form("isnan({c})", alike=False, c=c),
-                form("{c} > 12", c=c),
-                form("{c} = 0", c=c),
-                form("{c} < 100.25", c=c),
-                form("CAST({c} AS DOUBLE) <= CAST({v} AS DOUBLE)", c=c, v=v),
-                form("CAST({c} AS FLOAT) = CAST({v} AS FLOAT)", alike=False, c=c, v=v),
-                form("{c} * 2 > {v}", alike=False, c=c, v=v),
-                form("round({c}) = round({v})", alike=False, c=c, v=v),
-            )
-        )
+        return self._drawn(_FRACTION, c=c, v=self.literal(column))
 
     def _like(self, column: Column, c: Text) -> Text:
         r = self._random
@@ -216,93 +224,30 @@ class Conditions:
         if escaped != prefix or r.random() < 0.2:
             pattern = quoted(escaped + r.choice(("%", "", "_%")))
             return form("{c} LIKE {p} ESCAPE '#'", alike=alike, c=c, p=both(pattern))
-        template = r.choice(
-            (
-                "{c} LIKE {start}",
-                "{c} LIKE {start}",
-                "{c} NOT LIKE {start}",
-                "startswith({c}, {prefix})",
-                "{c} LIKE {more}",
-                "{c} LIKE {end}",
-                "{c} LIKE {prefix}",
-            )
-        )
         parts = {"start": f"{prefix}%", "more": f"{prefix}_%", "end": f"%{prefix}", "prefix": prefix}
-        return form(template, alike=alike, c=c, **{k: both(quoted(v)) for k, v in parts.items()})
+        return self._drawn(_LIKE, alike, c=c, **{k: both(quoted(v)) for k, v in parts.items()})
 
     def _text(self, column: Column, c: Text) -> Text:
-        r = self._random
         value = self._value(column)
-        n = r.choice((1, 2, 3, 5))
-        start, v = both(quoted(value[:n])), both(quoted(value))
-        return r.choice(
-            (
-                form(f"left({{c}}, {n}) = {{s}}", c=c, s=start),
-                form(f"left({{c}}, {n}) <= {{s}}", c=c, s=start),
-                form(f"substring({{c}}, 1, {n}) IN ({{s}}, 'zz')", c=c, s=start),
-                form(f"substring({{c}}, 2, {n}) = {{s}}", c=c, s=start),
-                form("length({c}) > 5", c=c),
-                form("upper({c}) = upper({v})", alike=False, c=c, v=v),
-                form("{c} || 'x' = {v} || 'x'", c=c, v=v),
-                form("trim({c}) = {v}", alike=False, c=c, v=v),
-                form("{c} ILIKE {v}", alike=False, c=c, v=v),
-                form("{c} > ''", c=c),
-                form("{c} LIKE ANY ({s}, {v})", alike=False, c=c, s=both(quoted(value[:n] + "%")), v=v),
-                form("{c} NOT LIKE ALL ({s}, {v})", alike=False, c=c, s=both(quoted(value[:n] + "%")), v=v),
-                form("{c} = {v} COLLATE UTF8_LCASE", alike=False, c=c, v=v),
-            )
-        )
+        n = self._random.choice((1, 2, 3, 5))
+        start, pattern, whole = (both(quoted(text)) for text in (value[:n], value[:n] + "%", value))
+        return self._drawn(_TEXT, c=c, n=both(str(n)), s=start, p=pattern, v=whole)
 
     def _date(self, column: Column, c: Text) -> Text:
         r = self._random
         day = self._value(column)
-        year, v = both(day[:4].lstrip("0")), both(f"DATE '{day}'")
-        operator = r.choice(("=", "=", "<=", ">", "<>"))
-        return r.choice(
-            (
-                form(f"year({{c}}) {operator} {{y}}", c=c, y=year),
-                form("year({c}) IN ({y}, 1950)", c=c, y=year),
-                form(
-                    f"trunc({{c}}, '{r.choice(('YEAR', 'MM', 'QUARTER', 'WEEK'))}') {operator} {{v}}",
-                    alike=False,
-                    c=c,
-                    v=v,
-                ),
-                form("trunc({c}, 'MM') = trunc({v}, 'MM')", alike=False, c=c, v=v),
-                form(f"date_add({{c}}, 3) {operator} {{v}}", alike=False, c=c, v=v),
-                form("{c} > '2000-01-01'", c=c),
-                form(f"CAST({{c}} AS STRING) {operator} '{day}'", alike=False, c=c),
-                form(f"{{c}} {operator} TIMESTAMP '{day} 12:00:00'", alike=False, c=c),
-                form(f"{{c}} {operator} TIMESTAMP_NTZ '{day} 12:00:00'", alike=False, c=c),
-                form(f"CAST({{c}} AS TIMESTAMP) {operator} TIMESTAMP '{day} 00:00:00'", alike=False, c=c),
-                form("month({c}) = 2 AND {c} < {v}", c=c, v=v),
-            )
-        )
+        year, literal = both(day[:4].lstrip("0")), both(f"DATE '{day}'")
+        operator = both(r.choice(("=", "=", "<=", ">", "<>")))
+        unit = both(r.choice(("YEAR", "MM", "QUARTER", "WEEK")))
+        return self._drawn(_DATE, c=c, d=both(day), y=year, v=literal, o=operator, u=unit)
 
     def _moment(self, column: Column, c: Text) -> Text:
         r = self._random
         value = self._value(column)
-        alike = column.kind.family == "ntz"
-        year, day = both(value[:4].lstrip("0")), both(f"DATE '{value[:10]}'")
-        operator = r.choice(("=", "=", "<=", ">", "<>"))
-        unit = r.choice(("YEAR", "MONTH", "DAY", "HOUR", "WEEK", "MILLISECOND"))
-        local = both(f"'{value}'")
-        return r.choice(
-            (
-                form(f"year({{c}}) {operator} {{y}}", alike=alike, c=c, y=year),
-                form(f"CAST({{c}} AS DATE) {operator} {{d}}", alike=alike, c=c, d=day),
-                form("to_date({c}) = {d}", alike=False, c=c, d=day),
-                form(f"date_trunc('{unit}', {{c}}) = date_trunc('{unit}', TIMESTAMP {{v}})", alike=False, c=c, v=local),
-                form(f"date_trunc('{unit}', {{c}}) {operator} TIMESTAMP {{v}}", alike=False, c=c, v=local),
-                form(f"{{c}} {operator} TIMESTAMP {{v}}", alike=False, c=c, v=local),
-                form(f"{{c}} {operator} TIMESTAMP_NTZ {{v}}", alike=False, c=c, v=local),
-                form(f"{{c}} {operator} {{v}}", alike=False, c=c, v=local),
-                form(f"{{c}} {operator} {{d}}", alike=alike, c=c, d=day),
-                form(f"{{c}} + INTERVAL '1' DAY {operator} TIMESTAMP {{v}}", alike=False, c=c, v=local),
-                form("hour({c}) = 5", alike=False, c=c),
-                form("CAST({c} AS STRING) < {v}", alike=False, c=c, v=local),
-            )
-        )
+        year, day, local = both(value[:4].lstrip("0")), both(f"DATE '{value[:10]}'"), both(f"'{value}'")
+        operator = both(r.choice(("=", "=", "<=", ">", "<>")))
+        unit = both(r.choice(("YEAR", "MONTH", "DAY", "HOUR", "WEEK", "MILLISECOND")))
+        return self._drawn(_MOMENT, column.kind.family == "ntz", c=c, y=year, d=day, v=local, o=operator, u=unit)
 
     def _truth(self, column: Column, c: Text) -> Text:
         words = ("{c}", "NOT {c}", "{c} = true", "{c} <=> false", "{c} > false", "{c} IS TRUE", "{c} IS NOT TRUE")

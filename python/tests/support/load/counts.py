@@ -12,6 +12,7 @@ from pyarrow import dataset
 
 from load import rows
 from load.events import RIGHT, WRONG, Events
+from load.loops import Loop
 from load.questions import everything
 from load.rows import Numbers
 from load.tables import LoadTable
@@ -37,7 +38,7 @@ def by_duckdb(table: LoadTable) -> Numbers:
 COUNTERS: dict[str, Callable[[LoadTable], Numbers]] = {"pyarrow": by_pyarrow, "DuckDB": by_duckdb}
 
 
-class Counting:
+class Counting(Loop):
     """Counts one table after the other. The answer must be exact, unless files were exchanged meanwhile."""
 
     def __init__(self, tables: Sequence[LoadTable], rng: Random, events: Events) -> None:
@@ -45,9 +46,6 @@ class Counting:
 
     def pause(self) -> float:
         return self._rng.uniform(0.2, 1.0)
-
-    def rest(self) -> None:
-        """Close nothing: nothing is open."""
 
     def step(self) -> None:
         table = self._rng.choice(self._tables)
@@ -93,7 +91,7 @@ def _off(ids: Numbers, complete: frozenset[int], begun: frozenset[int]) -> tuple
     return lost, len(ids) - len(unique), len(np.setdiff1d(unique, rows.ids_of(begun | complete)))
 
 
-class Appending:
+class Appending(Loop):
     """Appends one batch after the other, each as a file that is complete when it gets its name."""
 
     def __init__(self, tables: Sequence[LoadTable], rng: Random, events: Events) -> None:
@@ -102,9 +100,6 @@ class Appending:
 
     def pause(self) -> float:
         return self._rng.uniform(0.3, 1.5)
-
-    def rest(self) -> None:
-        """Close nothing: nothing is open."""
 
     def step(self) -> None:
         table = self._rng.choice(self._tables)

@@ -19,7 +19,8 @@ class Loop(Protocol):
         """The seconds until the next time."""
 
     def rest(self) -> None:
-        """Release all that is held between two steps."""
+        """Release all that is held between two steps. Most loops hold nothing."""
+        return
 
 
 class Loops:

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from load.events import RIGHT, Events
 from load.failures import of_statement
+from load.loops import Loop
 from load.rows import PARTITIONS
 from load.tables import BY_INSERT, LoadTable
 
@@ -26,7 +27,7 @@ WEIGHTS = {
 }
 
 
-class Maintenance:
+class Maintenance(Loop):
     """Runs one statement after the other, each on one of several tables.
 
     Two Spark jobs that append to one folder at the same time delete each other's files, so only one loop `inserts`.
@@ -48,9 +49,6 @@ class Maintenance:
 
     def pause(self) -> float:
         return self._rng.uniform(0, self._longest)
-
-    def rest(self) -> None:
-        """Close nothing: nothing is open."""
 
     def step(self) -> None:
         kind = self._rng.choices(self._kinds, weights=[WEIGHTS[kind] for kind in self._kinds])[0]
