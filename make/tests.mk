@@ -36,7 +36,7 @@ test-all: test test-rest check test-older fetched $(addprefix test-,$(OLDER)) \
 		$(addprefix $(STAMPS)/fetched-,iceberg store yarn parquet)
 	$(call jvm_tests,$(call tags,-n,TestAll))
 	export EXHAUSTIVE=1 && $(call jvm_tests,-w org.sparkzorder.commit)
-	export FUZZ_FILES=100000 && $(call jvm_tests,-q FuzzSuite)
+	export FUZZ_FILES=100000 && $(call jvm_tests,-q RecordFuzzSuite -q IndexFileSuite)
 	$(BIN)/python -m pytest python/tests -m test_all
 	QUERIES=2000 $(BIN)/python -m pytest python/tests/queries/test_differential.py -m test_all
 

@@ -3,14 +3,11 @@ package org.sparkzorder
 import java.nio.file.Files
 import java.util.regex.{Matcher, Pattern}
 
-import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.conf.{Setting, TableProperties, ZOrderConf}
-import org.sparkzorder.optimize.options.{OptimizeOption, OptimizeOptions, OptionTable, OptionType}
-import org.sparkzorder.parser.StatementParser
-import org.sparkzorder.statement.{OptimizeStatement, Predicate}
+import org.sparkzorder.optimize.options.{OptimizeOption, OptionTable, OptionType}
 
 /**
  * Compares the tables of the reference pages, and Python's list of options, with those in the code. With
@@ -86,18 +83,6 @@ class ReferencePagesSuite extends AnyFunSuite {
       assert(conf.getConfString(setting.key) == setting.example)
     }
     assert(ZOrderConf.retentionMillis(TableProperties.historyRetention.example).isDefined)
-  }
-
-  test("the example of OPTIMIZE on the page of options is a statement that we take") {
-    def unquote(literal: String) = literal.stripPrefix("'").stripSuffix("'")
-    val page = Files.readString(root.resolve("docs/reference/options.md"))
-    val example = "(?s)```sql\n(.+?);\n```".r.findFirstMatchIn(page).get.group(1)
-    StatementParser.parse(example, unquote, (text, _) => new Predicate(text, Literal(text))) match {
-      case s: OptimizeStatement =>
-        val options = OptimizeOptions.parse(s.options, "parquet", folderBytes = Nil)
-        assert(options.numFiles.contains(8) && options.compression.contains("zstd"))
-      case other => fail(s"$other")
-    }
   }
 
   test("each description is made of whole sentences of at most 30 words") {

@@ -1,38 +1,66 @@
 package org.sparkzorder.command
 
+import java.io.IOException
 import java.net.URI
 
-import org.apache.hadoop.fs.{Path, RawLocalFileSystem}
+import org.apache.hadoop.fs._
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.util.Progressable
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.{InRest, LocalSpark}
+import org.sparkzorder.commit.OperationMetrics
 
 /** The local disk below another scheme. It refuses paths of others, as each file system does. */
 final class OtherDisk extends RawLocalFileSystem {
   override def getScheme: String = "other"
   override def getUri: URI = URI.create("other:///")
 
+  private def reached[A](call: => A): A = {
+    OtherDisk.count()
+    call
+  }
+
+  override def open(f: Path, bufferSize: Int): FSDataInputStream = reached(super.open(f, bufferSize))
+  override def create(
+      f: Path,
+      permission: FsPermission,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream = reached(super.create(f, permission, overwrite, bufferSize, replication, blockSize, progress))
+  override def rename(src: Path, dst: Path): Boolean = reached(super.rename(src, dst))
   override def delete(f: Path, recursive: Boolean): Boolean = {
-    val isDeleted = super.delete(f, recursive)
+    val isDeleted = reached(super.delete(f, recursive))
     OtherDisk.deleted(f)
     isDeleted
   }
+  override def mkdirs(f: Path): Boolean = reached(super.mkdirs(f))
+  override def setTimes(f: Path, mtime: Long, atime: Long): Unit = reached(super.setTimes(f, mtime, atime))
 }
 
 object OtherDisk {
 
-  /** The setting that makes a session know it. */
-  val setting: (String, String) = "spark.hadoop.fs.other.impl" -> classOf[OtherDisk].getName
-
   /** Is told of each delete. */
   @volatile var deleted: Path => Unit = _ => ()
+
+  /** How many calls still succeed before the disk becomes unreachable; negative for all. */
+  @volatile var left = -1
+
+  def count(): Unit = synchronized {
+    if (left == 0) throw new IOException("the file system is away")
+    if (left > 0) left -= 1
+  }
 }
 
-/** A table has one of its partitions on another file system, or another session renames or drops it. */
+/** A table's file system goes away, or is another one for a partition; another session renames or drops the table. */
 class OtherDiskSuite extends AnyFunSuite with LocalSpark {
-  override protected def settings: Map[String, String] = super.settings + OtherDisk.setting
+  override protected def settings: Map[String, String] =
+    super.settings + ("spark.hadoop.fs.other.impl" -> classOf[OtherDisk].getName)
 
   private def condition(statement: String): String =
     try {
@@ -122,4 +150,28 @@ class OtherDiskSuite extends AnyFunSuite with LocalSpark {
       assert(rows(one).take(2) == Seq(400, 400))
       after(catalog.dropTable("default", one, ignoreIfNotExists = false, purge = false))(optimize)
     }
+
+  test("if the file system goes away during a statement, no lock stays alive, and the next statement works", InRest) {
+    val target = s"parquet.`other:$dir/t`"
+    spark.range(0, 400, 1, 4).selectExpr("id", "id % 7 AS a").write.parquet(s"$dir/t")
+    val statements = Seq(
+      s"OPTIMIZE $target FULL ZORDER BY (a) OPTIONS ('num-files' = '2')",
+      s"CREATE OR REPLACE SKIPPING INDEX ON $target",
+      s"RESTORE $target TO VERSION AS OF 0",
+      s"VACUUM $target RETAIN 0 HOURS"
+    )
+    statements.foreach { statement =>
+      var failed = 0
+      for (calls <- Seq(0, 2, 5, 13, 34)) {
+        OtherDisk.left = calls
+        try spark.sql(statement).collect()
+        catch { case _: Exception => failed += 1 }
+        finally OtherDisk.left = -1
+        assert(OperationMetrics.locksHeld == 0, s"$statement, away after $calls calls")
+      }
+      assert(failed > 1, statement)
+      spark.sql(statement).collect()
+      assert(spark.sql(s"SELECT count(DISTINCT id), count(*) FROM $target").head().toSeq == Seq(400L, 400L))
+    }
+  }
 }

@@ -1,11 +1,13 @@
 package org.sparkzorder.commit
 
+import scala.util.Random
+
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
 import org.sparkzorder.commit.catalog.LocationHistory
-import org.sparkzorder.commit.log.TableState
+import org.sparkzorder.commit.log.{History, TableState}
 
 /** Moves a table to new folders, in memory. Any call fails, takes effect and fails, or is the last, beside rivals. */
 class CatalogCommitSuite extends AnyFunSuite {
@@ -328,9 +330,9 @@ class CatalogCommitSuite extends AnyFunSuite {
       assert(isUnclear(table) && table.plainRows == table.allRows)
     }
 
-  /** Another program writes the rows of two files of a folder to a new one, and deletes the two. */
-  private def compact(table: MemoryCatalogTable, folder: Path): Unit = {
-    val old = table.dataIn(folder).take(2)
+  /** Another program writes the rows of some files of a folder to a new one, and deletes these files. */
+  private def compact(table: MemoryCatalogTable, folder: Path, files: Int = 2): Unit = {
+    val old = table.dataIn(folder).take(files)
     table.append(folder, "compacted", table.fs.rows(old).toSet)
     old.foreach(table.fs.nodes.remove)
   }
@@ -403,10 +405,7 @@ class CatalogCommitSuite extends AnyFunSuite {
   test("files of a folder that was given up that another program compacts are not doubled") {
     for (age <- Ages) {
       val (table, move) = givenUp(age)
-      val folder = move.to
-      val old = table.dataIn(folder).head
-      table.append(folder, "compacted", table.fs.file(old).get.rows)
-      table.fs.nodes.remove(old)
+      compact(table, move.to, files = 1)
       assert(isUnclear(table) && table.plainRows == table.allRows)
     }
   }
@@ -435,5 +434,80 @@ class CatalogCommitSuite extends AnyFunSuite {
     table.fs.below("/t/_zorder").filter(_.endsWith(".undone")).foreach(table.fs.nodes.remove)
     table.restore(id = "op-3", to = 0)
     assert(table.locations == table.first && table.plainRows == table.allRows)
+  }
+
+  private val Histories = if (Explored.all) 100000 else 1000
+
+  for { partition <- Seq(Whole, One); dies <- Seq(false, true) }
+    test(s"random statements, appends to any folder, locations that go back, may die: $dies, of $partition", InRest) {
+      var (looks, refused) = (0, 0)
+      for (seed <- 1 to Histories) withClue(s"seed $seed: ") {
+        val history = new RandomHistory(partition, dies, new Random(seed))
+        (1 to 16).foreach(_ => if (history.step()) looks += 1 else refused += 1)
+      }
+      info(s"$looks looks at whole tables, $refused at tables whose location was set back")
+      assert(looks > 4 * refused)
+    }
+
+  /** A table that moves to new folders, between appends to any folder and locations that go back. */
+  private final class RandomHistory(partition: CatalogPartition, dies: Boolean, random: Random) {
+    private val table = new MemoryCatalogTable(Seq(partition))
+    // VACUUM removes folders that the table has left a day ago.
+    table.age = if (random.nextBoolean()) 0L else 48L * 3600 * 1000
+    private var expected = table.allRows
+    private var folders = Vector(table.locations(partition))
+    private val ids = Iterator.from(1)
+    private var trace = Vector.empty[String]
+
+    /** One more step, and a statement that brings all to its end. False when it was refused. */
+    def step(): Boolean = {
+      val id = s"op-${ids.next()}"
+      val ops =
+        if (dies && random.nextInt(3) == 0)
+          table.faulty(1 + random.nextInt(150), if (random.nextBoolean()) DieBefore else DieAfter)
+        else table.ops
+      def anyFolder() = folders(random.nextInt(folders.size))
+      val failed: Option[Throwable] = random.nextInt(10) match {
+        case 0 | 1 | 2 => did("OPTIMIZE", id)(table.optimize(ops, id, keeps = random.nextBoolean()))
+        case 3 | 4     =>
+          val newest = History.read(table.folder(table.ops)).headOption.fold(0L)(_.record.version)
+          val to = random.nextLong(newest + 1)
+          did(s"RESTORE $to", id)(table.restore(ops, id, to))
+        case 5 => did("VACUUM", id)(table.vacuum(ops, id))
+        case 6 =>
+          val to = anyFolder()
+          did(s"SET LOCATION $to", id) { table.locations(partition) = to }
+        case _ =>
+          val (folder, row) = (anyFolder(), 9000 + ids.next())
+          expected = (expected :+ row).sorted
+          did(s"append $row to $folder", id)(table.append(folder, s"late-$row", Set(row)))
+      }
+      folders = (folders :+ table.locations(partition)).distinct
+      val before = table.plainRows
+      val refused = next()
+      def clue = trace.mkString("\n")
+      // A refused RESTORE, and a statement on a location that was set back, change nothing.
+      def isLegal(e: Throwable) = e.isInstanceOf[NotRestorableException] || e.isInstanceOf[Died] || isSetBack(e)
+      assert(failed.forall(isLegal), clue)
+      assert(refused.forall(isSetBack), clue)
+      if (refused.isDefined) {
+        assert(table.plainRows == before, clue)
+        // A person puts it right.
+        did("SET LOCATION forward", id)(table.setForward(partition))
+        next()
+      }
+      assert(table.plainRows == expected, s"${table.plainRows} in place of $expected after\n$clue")
+      refused.isEmpty
+    }
+
+    private def isSetBack(failure: Throwable): Boolean = failure.isInstanceOf[Refused]
+    private def next(id: String = s"next-${ids.next()}"): Option[Throwable] = did("next", id)(table.next(id))
+
+    private def did(what: String, id: String)(work: => Any): Option[Throwable] = {
+      trace :+= what
+      val failed = table.attempt(id)(work)
+      failed.foreach(e => trace :+= s"  $e")
+      failed
+    }
   }
 }

@@ -26,12 +26,11 @@ class CrashSuite extends AnyFunSuite with Explorer {
     run = (table, ops, id) => {
       table.historySettings = HistorySettings(maxOperations = 2, whole = 2)
       table.vacuum(ops, id)
-    },
-    checkDone = table => {
-      vacuum.checkDone(table)
-      assert(table.history.map(_.record.version) == Seq(6L, 5L))
     }
-  )
+  ).checking { table =>
+    vacuum.checkDone(table)
+    assert(table.history.map(_.record.version) == Seq(6L, 5L))
+  }
 
   /** For each statement some tables, by their folders and the number of files that each has at first. */
   private val scenes: Seq[Seq[Scene]] = Seq(
@@ -163,8 +162,8 @@ class CrashSuite extends AnyFunSuite with Explorer {
       for (k <- 1 to scene.calls; later <- 1 + k % some to 60 by some) {
         val table = scene.table()
         watch(table)
-        val ops = table.ops
-        scene.run(table, new FailThenDie(ops, k, k + later))
+        val ops = new MemoryOps(table.fs, k, Fault.ThrowBefore, { case n if n >= k + later => throw new Died })
+        scene.run(table, ops)
         explored(s"call $k, death $later calls later (${ops.trace.lastOption}): ") {
           table.liveness.running.clear()
           recovers(scene, table)

@@ -2,14 +2,13 @@ package org.sparkzorder.commit
 
 import java.util.concurrent.atomic.AtomicLong
 
-import org.scalatest.{Args, Assertions, BeforeAndAfterAll, Outcome, Status, TestSuite}
+import org.scalatest.{Args, Assertions, BeforeAndAfterAll, Status, TestSuite}
 
 import org.sparkzorder.Mutation
 
-/** Counts the states that the suites of this JVM have explored, and those in which a promise was broken. */
+/** Counts the states that the suites of this JVM have explored. */
 object Explored {
-  private val states = new AtomicLong
-  private val violations = new AtomicLong
+  private[commit] val states = new AtomicLong
 
   /** Whether to explore all states, as `make test-all` does, or as many as `make test` has time for. */
   val all: Boolean = sys.env.contains("EXHAUSTIVE")
@@ -21,54 +20,28 @@ object Explored {
   def some[A](n: Int, from: Int, of: Seq[A]): Seq[A] =
     of.zipWithIndex.collect { case (a, i) if (i + from) % every(n) == 0 => a }
 
-  def summary(states: Long, violations: Long): String = f"states explored: $states%,d, violations: $violations%,d"
-
-  private[commit] def count(explored: Long, violated: Long): Unit = {
-    states.addAndGet(explored)
-    violations.addAndGet(violated)
-    ()
-  }
-
-  sys.addShutdownHook(println(s"All suites of crashes and races: ${summary(states.get, violations.get)}"))
+  sys.addShutdownHook(println(f"All suites of crashes and races: states explored: ${states.get}%,d"))
 }
 
 /** A suite that counts the states it explores and prints their number in the end. */
 trait Explores extends TestSuite with BeforeAndAfterAll {
   private var states = 0L
-  private var violations = 0L
-
-  private def count(explored: Long, violated: Long): Unit = {
-    states += explored
-    violations += violated
-    Explored.count(explored, violated)
-  }
 
   /** One state: the code that produces it, and its checks. */
   protected def explore[A](state: => A): A = {
-    var violated = 1L
-    try {
-      val result = state
-      violated = 0L
-      result
-    } finally count(1L, violated)
+    states += 1
+    Explored.states.incrementAndGet()
+    state
   }
 
   /** One state, with a clue. */
   protected def explored[A](clue: String)(state: => A): A = explore(withClue(clue)(state))
 
-  // A failure outside of `explore` counts as a violation as well.
-  override protected def withFixture(test: NoArgTest): Outcome = {
-    val before = violations
-    val outcome = super.withFixture(test)
-    if (outcome.isFailed && violations == before) count(0L, 1L)
-    outcome
-  }
-
   // Each state logs what was recovered. Hundreds of thousands of such lines take minutes to print.
   override def run(testName: Option[String], args: Args): Status = Mutation.silently(super.run(testName, args))
 
   override protected def afterAll(): Unit = {
-    println(s"$suiteName: ${Explored.summary(states, violations)}")
+    println(f"$suiteName: states explored: $states%,d")
     super.afterAll()
   }
 }

@@ -3,22 +3,21 @@ package org.sparkzorder.commit
 import java.io.{IOException, InterruptedIOException}
 import java.nio.charset.StandardCharsets.UTF_8
 
+import scala.collection.mutable
+
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.commit.lock.Locking
-import org.sparkzorder.commit.log.{History, HistorySettings, Reappeared, RecordCache, RecordJson, TableState}
+import org.sparkzorder.commit.log._
 import org.sparkzorder.commit.upkeep.Trash
 
 /** VACUUM deletes old records. No part of the history is lost before its time, and little is read. */
-class HistorySuite extends AnyFunSuite {
+class HistorySuite extends AnyFunSuite with Explorer {
   private val small = HistorySettings(maxOperations = 1, whole = 1)
   private val day = 24L * 3600 * 1000
-
   private def names(t: SmallTable): Seq[String] = t.fs.children("/t/_zorder").map(FileNames.name)
-
   private def versions(t: SmallTable): Seq[Long] = t.history.map(_.record.version)
-
   private def retired(t: SmallTable): Seq[String] = t.fs.below("/t").filter(_.endsWith(".retired"))
 
   private def optimized(operations: Int, settings: HistorySettings = small): SmallTable = {
@@ -32,9 +31,6 @@ class HistorySuite extends AnyFunSuite {
 
   private def testOf(operations: Int, settings: HistorySettings = small)(name: String)(body: SmallTable => Any): Unit =
     test(name)(body(optimized(operations, settings)))
-
-  private def refused(t: SmallTable, to: Long): NotRestorableException =
-    intercept[NotRestorableException](t.restore(to = to, id = "op-99"))
 
   test("VACUUM forgets operations that are too many or too old, but not the newest") {
     val (month, long) = (HistorySettings(whole = 1), HistorySettings(retentionMillis = 40 * day, whole = 1))
@@ -98,9 +94,8 @@ class HistorySuite extends AnyFunSuite {
       val parameters = if (layout.forall(_ == "part")) Map("predicate" -> "day = 1") else Map.empty[String, String]
       val record = t.history.last.record
         .copy(version = version, operationId = s"op-$version", layout = layout, parameters = parameters)
-      val bytes =
-        RecordJson.write(if (moves.isEmpty) record
-        else record.copy(locationChanges = moves, way = CommitProtocol.Catalog))
+      val moved = if (moves.isEmpty) record else record.copy(locationChanges = moves, way = CommitProtocol.Catalog)
+      val bytes = RecordJson.write(moved)
       t.fs.nodes(s"/t/_zorder/_v000000000$version-1ms.json") = File(bytes.length.toLong, t.fs.clock, Set.empty, bytes)
     }
     put(2, Some("old"), move("mem:/t/a", "1"), move("mem:/t/b", "2"))
@@ -113,12 +108,8 @@ class HistorySuite extends AnyFunSuite {
     assert(versions(t) == Seq(7L, 4L, 3L, 2L))
   }
 
-  testOf(6)("at no moment does the history lack what is not forgotten, or restore from half a trash") { t =>
-    t.fs.changed = () => {
-      assert((3 to 6).map(n => (6L to 7L - n by -1L)).contains(versions(t)))
-      val committed = t.history.filter(_.state == "committed").map(_.record.version)
-      committed.foreach(version => assert(retired(t).exists(_.contains(f"/_v$version%010d-")), version))
-    }
+  testOf(6)("at no moment does the history lack what is not forgotten") { t =>
+    t.fs.changed = () => assert((3 to 6).map(n => (6L to 7L - n by -1L)).contains(versions(t)))
     t.vacuum(t.ops, "op-91", _.version <= 3)
     assert(t.history.map(_.state) == Seq.fill(3)("committed"))
   }
@@ -139,21 +130,10 @@ class HistorySuite extends AnyFunSuite {
     assert(reading.trace.count(_.startsWith("read")) == 16)
   }
 
-  testOf(6, HistorySettings())("RESTORE does not go to the version before a vacuumed one") { t =>
-    t.vacuum(t.ops, "op-90", _.version == 3)
-    assert(refused(t, 2).obstacle == RestoreObstacle.Gone)
-    val before = t.files
-    t.restore(to = 3, id = "op-7")
-    assert(t.files.forall(_.contains("new-op-3")))
-    t.restore(to = 6, id = "op-8")
-    assert(t.files == before && t.fs.visibleRows == t.allRows)
-  }
-
   testOf(6, small.copy(maxOperations = 2))("RESTORE does not go back over an operation that is forgotten") { t =>
     t.vacuum(t.ops, "op-90", _.version <= 5)
     assert(versions(t) == Seq(6L, 5L))
-    val e = refused(t, 2)
-    assert(e.obstacle == RestoreObstacle.Forgotten && e.paths == Seq("version 4", "version 3"))
+    assert(t.refused(2) == (RestoreObstacle.Forgotten -> Seq("version 4", "version 3")))
     t.restore(to = 5, id = "op-7")
     assert(t.fs.visibleRows == t.allRows)
   }
@@ -232,13 +212,8 @@ class HistorySuite extends AnyFunSuite {
 
   test("an operation that was undone is in the history with its reason") {
     val t = new SmallTable(Seq(""))
-    val rival = new MemoryOps(
-      t.fs,
-      other = {
-        case _ if t.fs.file("/t/part-3.parquet").exists(_.length == 100L) && t.isPublishing =>
-          t.fs.put("/t/part-3.parquet", Set(900), 5L)
-      }
-    )
+    def isReady = t.fs.file("/t/part-3.parquet").exists(_.length == 100L) && t.isPublishing
+    val rival = new MemoryOps(t.fs, other = { case _ if isReady => t.fs.put("/t/part-3.parquet", Set(900), 5L) })
     assert(t.attempt(rival).exists(_.isInstanceOf[CommitConflictException]))
     t.optimize(id = "op-2")
     val Seq(undone) = History.undone(t.folder): @unchecked
@@ -251,15 +226,18 @@ class HistorySuite extends AnyFunSuite {
     assert(History.undone(t.folder).isEmpty && !names(t).exists(_.endsWith(".outcome")))
   }
 
-  test("the history says that another process finished an operation") {
+  test("the history says that another process finished an operation, and how long files were being exchanged") {
     var finished = 0
     for (k <- 1 to 200) {
       val t = new SmallTable(Seq("p=1"), 2)
       t.attempt(t.faulty(k, Fault.DieAfter))
       if (t.isPublishing) {
+        t.fs.clock += 5000
         assert(t.recover().isEmpty)
-        val outcome = (t.history ++ History.undone(t.folder)).head.outcome
-        assert(outcome.exists(o => o.reason.contains("died") && o.by.exists(_.contains("RECOVER"))))
+        val entry = t.history.head
+        assert(entry.outcome.exists(o => o.reason.contains("died") && o.by.exists(_.contains("RECOVER"))))
+        // The clock in memory goes on by a millisecond with each call.
+        assert(entry.publishMillis.exists(m => m >= 5000 && m < 5000 + 150))
         finished += 1
         if (finished == 1) {
           t.historySettings = small
@@ -277,10 +255,9 @@ class HistorySuite extends AnyFunSuite {
   test("VACUUM finds the trash of a moved partition, and leaves trash that no record names") {
     val t = new SmallTable(Scene.Two)
     t.optimize()
-    val copied = t.fs.below("/t/p=1").map(p => p.replace("/t/p=1/", "/t/p=9/") -> t.fs.nodes(p))
+    t.fs.copy("/t/p=1", "/aside", keepsTimes = true)
     t.vacuum(id = "op-3")
-    t.fs.nodes("/t/p=9") = Dir
-    t.fs.nodes ++= copied
+    t.fs.move("/aside", "/t/p=9")
     val foreign = "/t/p=9/_zorder/trash/_v0000000001-elsewhere/x.parquet.retired"
     t.fs.put(foreign, Set(1), 5L)
     assert(retired(t).count(_.startsWith("/t/p=9/")) == 4)
@@ -315,5 +292,79 @@ class HistorySuite extends AnyFunSuite {
       put(n, files)
       assert(cache.size == 1 && cache.get(meta(n)).isDefined)
     }
+  }
+
+  // Others overwrite one of two folders while an operation runs. The statement fails if that folder was not exchanged,
+  // and the history counts the files of the other one alone.
+  private def count(entry: HistoryEntry): Map[String, String] =
+    entry.record.metrics.filter { case (name, _) => Set("numRemovedFiles", "numAddedFiles", "rowHash")(name) }
+
+  private def conflicts(end: Option[Throwable]): Option[Seq[String]] =
+    end.collect { case e: CommitConflictException => e.paths }
+
+  /** In how many folders the operation has exchanged files. */
+  private def judge(end: Option[Throwable], history: Seq[HistoryEntry]): Int =
+    history.find(_.record.operationId == "op-1").fold(0) { entry =>
+      val isPart = entry.record.folders.size == 1
+      val part = Counted.files(removed = 3, added = 2)
+      assert(count(entry) == (if (isPart) part else Counted.metrics(entry.record.inputs, entry.record.outputs)))
+      if (isPart) assert(conflicts(end).exists(_.exists(_.contains("p=1"))), s"ended with $end")
+      entry.record.folders.size
+    }
+
+  private def checked(states: Iterable[Int]): Unit = assert(Seq(1, 2).forall(states.toSet), states)
+
+  test("one of two folders is overwritten in place, where the note of the outcome names the folder") {
+    for (isWhole <- Seq(true, false)) {
+      val states = mutable.Buffer.empty[Int]
+      val notes = mutable.Buffer.empty[Option[String]]
+      meeting(new Scene(Statement.optimize, Scene.Two)) { table =>
+        // With its hidden folder, or its visible files alone.
+        val gone = if (isWhole) table.fs.below("/t/p=1") else table.fs.visible.filter(_.startsWith("/t/p=1/"))
+        gone.foreach(table.fs.nodes.remove)
+        table.fs.put("/t/p=1/other.parquet", Set(900), 10L)
+      } { (table, end) =>
+        states += judge(end, table.history)
+        notes ++= table.history.filter(_.record.folders.size == 1).map(_.outcome.map(_.reason))
+      }
+      checked(states)
+      val said = "the folder was overwritten or deleted while files were being exchanged: p=1"
+      if (isWhole) assert(notes.contains(Some(said)) && notes.forall(_.exists(_.contains("p=1"))), notes)
+    }
+  }
+
+  test("one of two folders is overwritten on an object store") {
+    val whole = new StoreTable(Scene.Two)
+    val client = whole.client
+    assert(whole.optimize(client, "op-1"))
+    checked((1 to client.calls).map { k =>
+      val table = new StoreTable(Scene.Two)
+      val beside = table.beside(k) {
+        table.shared.remove(table.shared.below("/t/p=1"))
+        table.shared.put("/t/p=1/other.parquet", Set(900), 10L)
+      }
+      val isDone = table.optimize(beside, "op-1")
+      val end = Option.unless(isDone)(new CommitConflictException(Seq("p=1"), "not done"))
+      withClue(s"before request $k: ")(judge(end, History.read(table.folder())))
+    })
+  }
+
+  test("one of two folders of a catalog's table is overwritten, where a file of each folder is copied") {
+    val partitions = Seq("1", "2").map(v => CatalogPartition(Seq("p" -> v)))
+    val states = Iterator.from(1).map { k =>
+      val table = new MemoryCatalogTable(partitions)
+      val at = table.locations(partitions.head)
+      val ops = table.beside(k)(table.overwrite(at, "other", Set(900)))
+      val end = table.attempt("op-1")(table.optimize(ops, "op-1", keeps = true))
+      val history = History.read(table.folder(table.ops))
+      history.find(_.record.operationId == "op-1").foreach { entry =>
+        if (entry.record.locationChanges.size == 1) {
+          assert(count(entry) == Counted.files(removed = 2, added = 2), s"before call $k")
+          assert(conflicts(end).isDefined, s"before call $k: $end")
+        } else assert(count(entry).contains("rowHash"), s"before call $k")
+      }
+      (ops.calls >= k, history.headOption.fold(0)(_.record.locationChanges.size))
+    }.takeWhile(_._1).map(_._2).toVector
+    checked(states)
   }
 }

@@ -8,6 +8,7 @@ import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
+import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.commit.lock.{LockSettings, Locking}
 import org.sparkzorder.commit.machine.{FolderCommitter, Operation}
@@ -15,7 +16,7 @@ import org.sparkzorder.commit.side.IndexFiles
 import org.sparkzorder.commit.storage.HadoopFileOps
 
 /** Tables on the local disk, whose data files are texts: a word is a row. */
-trait LocalTables {
+abstract class LocalTables extends AnyFunSuite {
   protected val fs: LocalFileSystem = FileSystem.getLocal(new Configuration())
   protected val ops = new HadoopFileOps(fs)
 
@@ -26,6 +27,8 @@ trait LocalTables {
       Using.resource(Files.walk(dir))(_.sorted(Comparator.reverseOrder[LocalPath]()).forEach(f => Files.delete(f)))
   }
 
+  protected def onDisk(name: String)(body: LocalPath => Unit): Unit = test(name)(withRoot(body))
+
   protected def path(file: LocalPath): Path = new Path(file.toUri)
 
   protected def put(file: LocalPath, text: String): Unit = {
@@ -35,9 +38,7 @@ trait LocalTables {
   }
 
   protected def text(file: LocalPath): String = Files.readString(file)
-
   protected def all(dir: LocalPath): Seq[LocalPath] = Using.resource(Files.walk(dir))(_.iterator.asScala.toList).sorted
-
   protected def meta(file: LocalPath): FileMeta = ops.status(path(file)).get
 
   /** The data files that a plain reader sees. */

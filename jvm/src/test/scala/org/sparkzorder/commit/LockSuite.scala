@@ -1,7 +1,7 @@
 package org.sparkzorder.commit
 
 import java.nio.charset.StandardCharsets.UTF_8
-import java.util.concurrent.{CountDownLatch, CyclicBarrier, TimeUnit}
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.hadoop.fs.Path
@@ -12,7 +12,6 @@ import org.sparkzorder.commit.lock.{LockSettings, LockState, Locking, ProcessSta
 class LockSuite extends AnyFunSuite {
   private val other = owner("here", "other")
   private val whole = new String(Owner.write(other), UTF_8)
-
   private def owner(host: String, id: String) = Owner(ProcessId(host, "boot", "ns", 7L, "start"), id, "OPTIMIZE")
 
   /** A table with a lock file that says this. */
@@ -51,21 +50,17 @@ class LockSuite extends AnyFunSuite {
     assert(side(t).isEmpty)
   }
 
-  test("an owner on another host is dead when his heartbeat is old by the file system's clock") {
-    val t = locked(new String(Owner.write(owner("there", "other")), UTF_8))
-    t.fs.clock += 59000
-    assert(refused(t).isDefined)
-    t.fs.clock += 2001
-    assert(state(t).isInstanceOf[LockState.Dead])
-    assert(refused(t).isEmpty)
-  }
-
-  test("a lock file that cannot be read is respected until its heartbeat is old") {
-    for (garbage <- Seq("{}", "{\"pid\": 1e99}", "{\"host\": 5}")) {
-      val t = locked(garbage)
-      assert(state(t) == LockState.Live(None))
-      assert(refused(t).exists(_.owner.isEmpty))
-      t.fs.clock += 60001
+  test("an owner on another host, and a lock file that cannot be read, are respected until the heartbeat is old") {
+    val there = owner("there", "other")
+    val unreadable = Seq("{}", "{\"pid\": 1e99}", "{\"host\": 5}").map(_ -> Option.empty[Owner])
+    for ((text, named) <- unreadable :+ (new String(Owner.write(there), UTF_8) -> Some(there))) {
+      val t = locked(text)
+      assert(state(t) == LockState.Live(named))
+      // By the file system's clock.
+      t.fs.clock += 59000
+      assert(refused(t).exists(_.owner == named))
+      t.fs.clock += 2001
+      assert(state(t).isInstanceOf[LockState.Dead])
       assert(refused(t).isEmpty)
     }
   }
@@ -107,25 +102,17 @@ class LockSuite extends AnyFunSuite {
     val folder = TableFolder(t.root, t.ops)
     val settings =
       t.settings.copy(liveness = SystemLiveness, attempts = 1000, retryMillis = 1L, sleep = Thread.sleep(_))
-    val (inside, most, done) = (new AtomicInteger, new AtomicInteger, new AtomicInteger)
-    val start = new CyclicBarrier(4)
-    val threads = (1 to 4).map { i =>
-      new Thread(() => {
-        start.await(10, TimeUnit.SECONDS)
-        for (n <- 1 to 5) {
-          val lock = Locking.acquire(folder, s"op-$i-$n", settings)
-          most.accumulateAndGet(inside.incrementAndGet(), (a, b) => math.max(a, b))
-          Thread.sleep(1)
-          inside.decrementAndGet()
-          lock.release()
-          done.incrementAndGet()
-        }
-      })
+    val (inside, most) = (new AtomicInteger, new AtomicInteger)
+    WorkerThreads.each(1 to 4, threads = 4) { i =>
+      for (n <- 1 to 5) {
+        val lock = Locking.acquire(folder, s"op-$i-$n", settings)
+        most.accumulateAndGet(inside.incrementAndGet(), (a, b) => math.max(a, b))
+        Thread.sleep(1)
+        inside.decrementAndGet()
+        lock.release()
+      }
     }
-    threads.foreach(_.start())
-    threads.foreach(_.join(60000))
     assert(most.get == 1)
-    assert(done.get == 20)
     assert(side(t).isEmpty)
   }
 

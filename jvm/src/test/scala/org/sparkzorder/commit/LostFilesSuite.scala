@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
 
-/** Somebody deletes many files at once while files are exchanged: the visible ones, or those in the trash. */
+/** Somebody deletes many files at once, or copies a folder, while files are exchanged. */
 class LostFilesSuite extends AnyFunSuite with Explorer {
   private val inputs = 6
   private val outputs = 7
@@ -16,8 +16,6 @@ class LostFilesSuite extends AnyFunSuite with Explorer {
   private def published(t: SmallTable): Int = t.files.count(isNew)
   private def isTwice(t: SmallTable): Boolean = published(t) == outputs && t.files.size == outputs + inputs
   private def trash(t: SmallTable): Seq[String] = t.fs.below("/t/_zorder/trash").filter(t.fs.file(_).isDefined)
-
-  private def remove(t: SmallTable, files: Seq[String]): Unit = files.foreach(f => t.fs.nodes.remove(s"/t/$f"))
 
   /** Tables whose owner died while it published, one for each call. Returns how many of them were to be checked. */
   private def dead(isChecked: SmallTable => Boolean = _ => true)(check: SmallTable => Any): Int = {
@@ -31,8 +29,7 @@ class LostFilesSuite extends AnyFunSuite with Explorer {
     checked
   }
 
-  private def recovers(t: SmallTable, rows: Seq[Int]): Unit =
-    assert(t.recover().isEmpty && t.fs.visibleRows == rows)
+  private def recovers(t: SmallTable, rows: Seq[Int]): Unit = assert(t.recover().isEmpty && t.fs.visibleRows == rows)
 
   private def isTorn(end: Option[Throwable]): Boolean = end.flatMap(SmallTable.tornFolder).isDefined
 
@@ -46,19 +43,19 @@ class LostFilesSuite extends AnyFunSuite with Explorer {
 
   test("a restored backup that has all new files and none of the old ones is refused, and keeps its rows") {
     val t = diedAt(".staged")
-    remove(t, t.files.filterNot(isNew))
+    t.remove(t.files.filterNot(isNew))
     for (_ <- 0 to 1) assert(isTorn(t.recover()) && t.fs.visibleRows == t.allRows)
     t.fs.put("/t/other.parquet", Set(900), 5L)
     assert(t.recover().isDefined)
     // A person decides: without the new files it is a table that was overwritten.
-    remove(t, t.files.filter(isNew))
+    t.remove(t.files.filter(isNew))
     recovers(t, Seq(900))
   }
 
   test("a person who saw rows twice deletes an old file: nothing else goes, and he may keep the new ones") {
     var torn = 0
     dead(isTwice) { t =>
-      remove(t, t.files.find(!isNew(_)).toSeq)
+      t.remove(t.files.find(!isNew(_)).toSeq)
       val end = t.recover()
       assert(t.fs.visibleRows.toSet == t.allRows.toSet)
       if (end.isDefined) {
@@ -75,7 +72,7 @@ class LostFilesSuite extends AnyFunSuite with Explorer {
     def isDecided(t: SmallTable) = t.fs.below("/t").exists(_.endsWith(".exchanged"))
     dead(t => isDecided(t) && !t.files.forall(isNew)) { t =>
       val file = t.files.find(!isNew(_)).get
-      remove(t, Seq(file))
+      t.remove(Seq(file))
       assert(t.recover().isEmpty)
       // If all other old files are there and no new one is, the old ones are the rows.
       for (entry <- t.history.headOption if entry.record.operationId == "op-1" && t.files.exists(isNew)) {
@@ -99,7 +96,7 @@ class LostFilesSuite extends AnyFunSuite with Explorer {
       var gone = Set.empty[Int]
       def delete(): Unit = t.files.find(f => isTwice(t) && !isNew(f)).foreach { f =>
         gone = t.rowsOf(f)
-        remove(t, Seq(f))
+        t.remove(Seq(f))
       }
       scene.run(t, t.beside(k, k + later, Fault.DieBefore)(delete()))
       if (gone.nonEmpty && t.isPublishing) withClue(s"deleted before call $k, died $later later: ") {
@@ -117,20 +114,39 @@ class LostFilesSuite extends AnyFunSuite with Explorer {
     val checked = dead(published(_) == 0) { t =>
       val file = t.files.head
       val gone = t.rowsOf(file)
-      remove(t, Seq(file))
+      t.remove(Seq(file))
       t.fs.changed = () => assert(!t.fs.visibleRows.exists(gone), "deleted rows are back")
       recovers(t, t.allRows.filterNot(gone))
     }
     assert(checked > 0)
   }
 
-  test("an old file that was replaced after a death takes its new files back") {
+  test("after a death, an old file that was replaced takes its new files back, and an emptied table stays empty") {
     val checked = dead(t => published(t) > 0 && t.files.count(!isNew(_)) == inputs) { t =>
       val file = t.files.find(!isNew(_)).get
       t.fs.put(s"/t/$file", t.rowsOf(file) + 900, 101L)
       recovers(t, (t.allRows :+ 900).sorted)
     }
-    assert(checked > outputs)
+    val emptied = dead() { t =>
+      t.remove(t.files)
+      recovers(t, Nil)
+    }
+    assert(checked > outputs && emptied > inputs + outputs)
+  }
+
+  test("a folder that somebody empties while outputs are published stays empty, although he has written nothing yet") {
+    var (emptied, seen) = (0, 0)
+    meeting(scene) { t =>
+      seen = published(t)
+      t.remove(t.files)
+    } { (t, _) =>
+      if (seen > 1) {
+        emptied += 1
+        t.liveness.running.clear()
+        recovers(t, Nil)
+      }
+    }
+    assert(emptied > 2 * outputs)
   }
 
   test("a new file that a program rewrote after a death is a new file, whatever its length") {
@@ -146,18 +162,10 @@ class LostFilesSuite extends AnyFunSuite with Explorer {
     }
   }
 
-  test("a table that somebody empties after its owner has died stays empty") {
-    val explored = dead() { t =>
-      t.fs.visible.foreach(t.fs.nodes.remove)
-      recovers(t, Nil)
-    }
-    assert(explored > inputs + outputs)
-  }
-
   test("a restored backup that has all old files and lacks new ones keeps its rows, whatever was decided") {
     val old = scene.table().fs.nodes.filter(_._2.isInstanceOf[File])
     for (lost <- Seq(1, outputs)) dead(published(_) == outputs) { t =>
-      remove(t, t.files.filter(isNew).take(lost))
+      t.remove(t.files.filter(isNew).take(lost))
       trash(t).foreach(t.fs.nodes.remove)
       t.fs.nodes ++= old
       assert(t.viewedRows() == t.allRows)
@@ -183,7 +191,7 @@ class LostFilesSuite extends AnyFunSuite with Explorer {
     }
     t.fs.mkdirs("/t/copy")
     val copy = new SmallTable(Seq(""), inputs, at = "/t/copy", inside = Some(t))
-    remove(t, lost.map(start => s"copy/${copy.files.find(_.startsWith(start)).get}"))
+    t.remove(lost.map(start => s"copy/${copy.files.find(_.startsWith(start)).get}"))
     copy
   }
 
@@ -217,18 +225,81 @@ class LostFilesSuite extends AnyFunSuite with Explorer {
       }
     }
 
-  test("a folder that somebody empties while outputs are published stays empty, although he has written nothing yet") {
-    var (explored, seen) = (0, 0)
-    meeting(scene) { t =>
-      seen = published(t)
-      t.fs.visible.foreach(t.fs.nodes.remove)
-    } { (t, _) =>
-      if (seen > 1) {
-        explored += 1
-        t.liveness.running.clear()
-        recovers(t, Nil)
+  private def marks(table: SmallTable): Seq[String] =
+    table.fs.children("/t/p=3/_zorder").filter(_.contains("/_exchange-"))
+
+  /**
+   * Tables with a copy of p=1, with all that is hidden in it, made while its owner exchanged files, which has ended.
+   * Nothing settles the copy, so it keeps the rows of that moment and a marker.
+   */
+  private def withCopy(statement: Statement, keepsTimes: Boolean)(check: SmallTable => Any): Unit =
+    meeting(new Scene(statement, Scene.Two))(_.fs.copy("/t/p=1", "/t/p=3", keepsTimes)) { (table, end) =>
+      assert(end.isEmpty)
+      check(table)
+    }
+
+  private def sides(table: SmallTable): (Seq[String], Seq[String]) =
+    table.files.filter(_.startsWith("p=3/")).partition(_.contains("part-"))
+
+  private val operations = Seq(Statement.optimize -> true, Statement.optimize -> false, Statement.restore -> true)
+
+  for ((statement, keepsTimes) <- operations)
+    test(s"a copy during ${statement.name} is taken if it has one side and none of the other, times: $keepsTimes") {
+      var (taken, refused) = (0, 0)
+      withCopy(statement, keepsTimes) { table =>
+        val (before, hasMark) = (table.fs.visibleRows, marks(table).nonEmpty)
+        val (old, come) = sides(table)
+        val isClear = old.size == 3 && come.isEmpty || old.isEmpty && come.size == 2
+        val end = table.attempt("op-2")(table.optimize(id = "op-2", only = Seq("p=2", "p=3")))
+        if (statement == Statement.optimize) assert(end.isEmpty == isClear)
+        end match {
+          case None =>
+            if (hasMark) taken += 1
+            assert(marks(table).isEmpty)
+          case Some(e: StrayMarkException) =>
+            refused += 1
+            assert(hasMark && e.marks.map(_.toUri.getPath) == marks(table))
+            // Other folders are free.
+            table.optimize(id = "op-3", only = Seq("p=2"))
+          case Some(e) => throw e
+        }
+        assert(table.fs.visibleRows == before)
+      }
+      val least = if (statement == Statement.optimize) 3 else 1
+      assert(taken >= least && refused >= least)
+    }
+
+  test("a marker is known as long as the history knows its files") {
+    var checked = 0
+    withCopy(Statement.optimize, keepsTimes = true) { table =>
+      if (marks(table).nonEmpty && sides(table)._2.isEmpty) {
+        checked += 1
+        table.fs.children("/t/_zorder").filter(_.endsWith(".json")).foreach(table.fs.nodes.remove)
+        val end = table.attempt("op-2")(table.optimize(id = "op-2", only = Seq("p=3")))
+        assert(end.exists(_.isInstanceOf[StrayMarkException]), end)
+        // A person has looked at the files.
+        marks(table).foreach(table.fs.nodes.remove)
+        table.optimize(id = "op-3", only = Seq("p=3"))
       }
     }
-    assert(explored > 2 * outputs)
+    assert(checked > 0)
+  }
+
+  test("a folder is settled to its end beside a copy of it, while another folder is renamed") {
+    var checked = 0
+    failing(new Scene(Statement.optimize, Scene.Two), Seq(Fault.DieBefore)) { (table, _) =>
+      if (table.isPublishing) {
+        table.fs.copy("/t/p=1", "/t/p=3", keepsTimes = true)
+        table.fs.move("/t/p=2", "/t/p=5")
+        if (table.recover().isEmpty) {
+          checked += 1
+          assert(table.fs.below("/t").filter(_.contains("/_exchange-")).isEmpty)
+          val before = table.fs.visibleRows
+          table.optimize(id = "op-2", only = Seq("p=1", "p=3", "p=5"))
+          assert(table.fs.visibleRows == before)
+        }
+      }
+    }
+    assert(checked > 2)
   }
 }

@@ -9,40 +9,33 @@ import org.sparkzorder.commit.log.{History, Reappeared, RecordJson, TableState}
 
 /** RESTORE of a table of which somebody has deleted files that an OPTIMIZE wrote. */
 @TestRest
-class LostRestoreSuite extends AnyFunSuite with Explores {
+class LostRestoreSuite extends AnyFunSuite with Explorer {
   import MemoryCatalogTable.{optimized, Shapes}
   import RestoreObstacle._
-
-  private val dirs = Scene.Two
 
   /** Which of the four new files are deleted. */
   private val losses = Map(
     "one file" -> Seq("p=1/new-op-91-1.parquet"),
     "all files of a folder" -> Seq("p=1/new-op-91-1.parquet", "p=1/new-op-91-2.parquet"),
     "files of each folder" -> Seq("p=1/new-op-91-2.parquet", "p=2/new-op-91-1.parquet"),
-    "all files" -> dirs.flatMap(d => Seq(s"$d/new-op-91-1.parquet", s"$d/new-op-91-2.parquet"))
+    "all files" -> Scene.Two.flatMap(d => Seq(s"$d/new-op-91-1.parquet", s"$d/new-op-91-2.parquet"))
   )
 
-  private def lost(names: Seq[String]): SmallTable = {
-    val t = new SmallTable(dirs)
-    t.optimize(id = "op-91")
-    names.foreach(n => assert(t.fs.nodes.remove(s"/t/$n").isDefined, t.files))
-    t
+  /** RESTORE of a table that lost these files of its OPTIMIZE. */
+  private def scene(names: Seq[String]): Scene = {
+    def prepare(t: SmallTable): Unit = {
+      t.optimize(id = "op-91")
+      names.foreach(n => assert(t.fs.nodes.remove(s"/t/$n").isDefined, t.files))
+    }
+    new Scene(Statement("RESTORE", prepare, (t, ops, id) => t.restore(ops, 0, id, lost = true)), Scene.Two)
   }
 
+  private def lost(names: Seq[String]): SmallTable = scene(names).table()
   private def testOfOneLost(name: String)(body: SmallTable => Any): Unit = test(name)(body(lost(losses("one file"))))
-
-  private def refused(t: SmallTable, to: Long, lost: Boolean = false): (RestoreObstacle, Seq[String]) = {
-    def everything = t.fs.below("/t").filterNot(_.contains("/_tmp-"))
-    val before = everything
-    val e = intercept[NotRestorableException](t.restore(t.ops, to, "op-r", lost))
-    assert(everything == before)
-    (e.obstacle, e.paths)
-  }
 
   for ((loss, names) <- losses) test(s"$loss: all rows come back, and the ways back and forth stay right") {
     val t = lost(names)
-    assert(refused(t, 0) == (Lost -> names.sorted))
+    assert(t.refused(0) == (Lost -> names.sorted))
     val other = "p=2/other.parquet"
     def append(): Unit = t.fs.put(s"/t/$other", Set(900), 5L)
     append()
@@ -50,7 +43,7 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
     val isBeside = names.exists(_.startsWith("p=2/"))
     if (isBeside) {
       // It may have the rows of lost files.
-      for (option <- Seq(false, true)) assert(refused(t, 0, option) == (Beside -> Seq(other)))
+      for (option <- Seq(false, true)) assert(t.refused(0, option) == (Beside -> Seq(other)))
       t.fs.nodes.remove(s"/t/$other")
     }
     t.restore(t.ops, 0, "op-92", lost = true)
@@ -59,7 +52,7 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
     val record = t.history.head.record
     assert(record.lost.map(_.path) == names.sorted && record.folders.flatMap(_.lost) == record.lost)
     // Version 1 had files that are nowhere now.
-    for (option <- Seq(false, true)) assert(refused(t, 1, option) == (Gone -> names.sorted))
+    for (option <- Seq(false, true)) assert(t.refused(1, option) == (Gone -> names.sorted))
     t.restore(t.ops, 0, "op-93", lost = true)
     assert(t.history.size == 2, "nothing was to do")
     // From here on, the lost files are in no way.
@@ -78,13 +71,13 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
   testOfOneLost("a file that was changed is refused, beside one that is gone, with the option and without") { t =>
     t.fs.put("/t/p=2/new-op-91-1.parquet", Set(900), 50L)
     val both = Seq("p=1/new-op-91-1.parquet", "p=2/new-op-91-1.parquet")
-    for (option <- Seq(false, true)) assert(refused(t, 0, option) == (Changed -> both))
+    for (option <- Seq(false, true)) assert(t.refused(0, option) == (Changed -> both))
   }
 
   testOfOneLost("the option is not named where the trash lacks files as well") { t =>
     t.fs.nodes.remove("/t/p=2/_zorder/trash/_v0000000001-op-91/part-2.parquet.retired")
-    assert(refused(t, 0) == (Changed -> losses("one file")))
-    assert(refused(t, 0, lost = true) == (Gone -> Seq("p=2/part-2.parquet")))
+    assert(t.refused(0) == (Changed -> losses("one file")))
+    assert(t.refused(0, lost = true) == (Gone -> Seq("p=2/part-2.parquet")))
   }
 
   test("with nothing lost the option changes nothing") {
@@ -150,8 +143,8 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
   }
 
   /** A table before the RESTORE, and the rows that are there. */
-  private def watched(names: Seq[String]): (SmallTable, Seq[Int]) = {
-    val t = lost(names)
+  private def watched(scene: Scene): (SmallTable, Seq[Int]) = {
+    val t = scene.table()
     val before = t.fs.visibleRows
     t.fs.changed = () => {
       assert(before.diff(t.fs.visibleRows).isEmpty, "a plain reader lacks rows")
@@ -169,7 +162,7 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
     }
 
   private def checkEnd(t: SmallTable, before: Seq[Int]): Unit = {
-    for (dir <- dirs) {
+    for (dir <- Scene.Two) {
       def of(all: Seq[Int]) = all.filter(_ < 30 == (dir == "p=1"))
       assert(Seq(before, t.allRows).exists(of(_) == t.rowsIn(dir)))
     }
@@ -183,28 +176,19 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
     assert(t.fs.visibleRows == t.allRows && t.litter.isEmpty)
   }
 
-  private def restore(t: SmallTable, ops: FileOps): Option[Throwable] =
-    t.attempt("op-1")(t.restore(ops, 0, "op-1", lost = true))
-
-  private def calls(names: Seq[String]): Int = {
-    val (t, _) = watched(names)
-    val counted = t.ops
-    assert(restore(t, counted).isEmpty && t.fs.visibleRows == t.allRows)
-    counted.calls
-  }
-
   private val faults = Seq(Fault.DieBefore, Fault.DieAfter, Fault.ThrowBefore, Fault.ThrowAfter, Fault.DiskFull)
 
   for ((loss, names) <- losses) test(s"$loss: it dies or fails at any call, and so does the recovery") {
+    val restores = scene(names)
     // At call 0 nothing happens.
     for {
       (fault, i) <- faults.zipWithIndex
-      k <- Explored.some(8, i, 1 to calls(names))
+      k <- Explored.some(8, i, 1 to restores.calls)
       j <- Seq(0) ++ Explored.some(50, k, 1 to 100)
     } explore {
-      val (t, before) = watched(names)
+      val (t, before) = watched(restores)
       val first = t.faulty(k, fault)
-      restore(t, first)
+      restores.run(t, first)
       val second = t.faulty(j, if ((j + k) % 2 == 0) Fault.DieBefore else Fault.DieAfter)
       t.recover(second)
       t.liveness.running.clear()
@@ -217,19 +201,19 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
 
   test("a lost file that is put back while the RESTORE runs costs no row, and doubles none before the decision") {
     for (name <- Seq("one file", "all files of a folder"); dies <- Seq(false, true)) {
+      val restores = scene(losses(name))
       var late = 0
-      for (k <- 1 to calls(losses(name))) explore {
-        val t = new SmallTable(dirs)
-        t.optimize(id = "op-91")
+      for (k <- 1 to restores.calls) explore {
+        val t = lost(Nil)
         val file = s"/t/${losses(name).head}"
         val (node, back) = (t.fs.nodes(file), t.fs.rows(Seq(file)))
-        losses(name).foreach(n => t.fs.nodes.remove(s"/t/$n"))
+        t.remove(losses(name))
         var isOpen = false
         val rival = t.beside(k, if (dies) k + 1 else 0, Fault.DieBefore) {
           isOpen = !t.fs.below("/t/p=1").exists(_.endsWith(".exchanged")) && t.history.size == 1
           t.fs.nodes(file) = node
         }
-        val end = restore(t, rival)
+        val end = restores.run(t, rival)
         t.liveness.running.clear()
         assert(t.recover().isEmpty)
         withClue(s"put back before call $k ${rival.trace.lift(k - 1)}, ended with $end: ") {
@@ -247,7 +231,7 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
 
   test("on an object store: it dies or fails at any request, and so does the recovery") {
     def prepared(names: Seq[String]): (StoreTable, Seq[Int]) = {
-      val t = new StoreTable(dirs)
+      val t = new StoreTable(Scene.Two)
       assert(t.optimize(id = "a"))
       t.shared.remove(names.map(n => s"/t/$n"))
       val before = t.rows
@@ -263,7 +247,7 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
       val counted = whole.client
       assert(whole.restoreLost(counted, "b", 0) && whole.rows == whole.allRows)
       assert(History.read(whole.folder()).head.record.lost.map(_.path) == names)
-      for (k <- 1 to counted.calls; fault <- StoreFault.all; j <- Seq(0) ++ Explored.some(15, k, 1 to 30)) explore {
+      for (k <- 1 to counted.calls; fault <- Fault.ofStores; j <- Seq(0) ++ Explored.some(15, k, 1 to 30)) explore {
         val (t, before) = prepared(names)
         val first = t.faulty(k, fault)
         dying(t.restoreLost(first, "b", 0): Unit)
@@ -287,14 +271,11 @@ class LostRestoreSuite extends AnyFunSuite with Explores {
     t.shared.remove(Seq(name))
     var done = false
     def isReady = t.shared.below("/t").exists(_.endsWith(".publishing"))
-    val client = new MemoryClient(
-      t.shared,
-      other = {
-        case _ if isReady && !done =>
-          done = true
-          t.shared.copy("/elsewhere", name)
-      }
-    )
+    def putBack(): Unit = {
+      done = true
+      t.shared.copy("/elsewhere", name)
+    }
+    val client = new MemoryClient(t.shared, other = { case _ if isReady && !done => putBack() })
     assert(!t.restoreLost(client, "b", 0) && done)
     assert(t.rows == t.allRows && t.shared.uploads.isEmpty)
   }

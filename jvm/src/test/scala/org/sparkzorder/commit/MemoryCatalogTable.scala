@@ -1,13 +1,11 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
-
 import scala.collection.mutable
 
 import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit.catalog._
-import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
+import org.sparkzorder.commit.lock.{Lock, Locking}
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.commit.machine.{Operation, Recovery}
 import org.sparkzorder.commit.upkeep.Restore
@@ -16,9 +14,6 @@ import org.sparkzorder.commit.upkeep.Restore
 final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends MemoryTable {
   val fs = new MemoryFs
   val home = new Path("mem:/t")
-  val liveness = new FakeLiveness
-  val settings: LockSettings =
-    LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => (), lookMillis = 0L)
 
   /** How long ago operations are to seem, in milliseconds. */
   var age = 0L
@@ -47,7 +42,6 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends Me
   }
 
   def land(m: LocationUpdate): Unit = if (locations.get(m.partition).contains(m.from)) locations(m.partition) = m.to
-
   private def relative(partition: CatalogPartition): String = if (partition.isTable) "" else partition.toString
 
   for { (partition, s) <- partitions.zipWithIndex; i <- 1 to 3 } {
@@ -61,7 +55,6 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends Me
 
   /** With rows that others have appended. */
   def allRowsAnd(more: Int*): Seq[Int] = (allRows ++ more).sorted
-
   def folder(ops: FileOps): TableFolder = TableFolder(home, ops, threads = 1)
 
   def dataIn(folder: Path): Seq[String] =
@@ -78,7 +71,6 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends Me
 
   /** What a person does then. */
   def setForward(partition: CatalogPartition): Unit = setBack.foreach(b => locations(partition) = new Path(b._1.head))
-
   private def rowsOf(m: FileMeta): Option[Long] = fs.file(m.path.toUri.getPath).map(_.rows.size.toLong)
 
   private def locked[A](ops: MemoryOps, id: String)(work: (TableFolder, Lock, Catalog) => A): A = {
@@ -158,19 +150,6 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends Me
     CatalogVacuum.run(here, lock, CatalogVacuum.expired(here, view, _ => true, now), view.history, now)
   }
 
-  /** Runs a statement that may die or fail. Returns the exception with which it ended. */
-  def attempt(id: String)(statement: => Any): Option[Throwable] =
-    try {
-      statement
-      None
-    } catch {
-      case e: Died =>
-        liveness.running -= id
-        Some(e)
-      case e @ (_: IOException | _: CommitException | _: InterruptedException | _: MemoryCatalogTable.Refused) =>
-        Some(e)
-    }
-
   /** A statement that brings all to its end. */
   def next(id: String = "next"): Unit = locked(ops, id)((_, _, _) => ())
 
@@ -189,7 +168,6 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) extends Me
 
 object MemoryCatalogTable {
   private def part(value: String) = CatalogPartition(Seq("p" -> value))
-
   val One: CatalogPartition = part("1")
   val Two: CatalogPartition = part("2")
   val Other: CatalogPartition = part("9")

@@ -7,7 +7,7 @@ import scala.collection.{immutable, mutable}
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.lock.{Liveness, ProcessState}
+import org.sparkzorder.commit.lock.{Liveness, LockSettings, ProcessState}
 
 /** The process died. None of our handlers may catch this. */
 final class Died extends Error("the process died")
@@ -33,7 +33,6 @@ final class MemoryFs {
 
   /** The state before each call. */
   private val past = mutable.Buffer.empty[immutable.TreeMap[String, Node]]
-
   def remember(): Unit = if (remembers) past += immutable.TreeMap.from(nodes)
 
   /** The state so many calls ago. */
@@ -50,11 +49,8 @@ final class MemoryFs {
   }
 
   def tick(): Unit = { clock += 1; if (clock % 1000 == 0) clock += 1 }
-
   def below(dir: String): Seq[String] = nodes.rangeFrom(dir + "/").keysIterator.takeWhile(_.startsWith(dir + "/")).toSeq
-
   def children(dir: String): Seq[String] = below(dir).filter(_.indexOf('/', dir.length + 1) < 0)
-
   def parent(path: String): String = path.substring(0, path.lastIndexOf('/'))
 
   def mkdirs(path: String): Unit =
@@ -107,13 +103,15 @@ final class MemoryFs {
     }.toSeq
 
   def rows(paths: Seq[String]): Seq[Int] = paths.flatMap(p => file(p).get.rows).sorted
-
   def visibleRows: Seq[Int] = rows(visible)
 }
 
 /** A table in memory, and calls to its file system by processes to which something happens. */
 trait MemoryTable {
   def fs: MemoryFs
+  val liveness: FakeLiveness = new FakeLiveness
+  lazy val settings: LockSettings =
+    LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => (), lookMillis = 0L)
 
   def ops: MemoryOps = new MemoryOps(fs)
 
@@ -123,6 +121,21 @@ trait MemoryTable {
   /** Somebody else acts right before call `k`, and something may go wrong at another one. */
   def beside(k: Int, at: Int = 0, fault: Fault = Fault.DieAfter)(act: => Any): MemoryOps =
     new MemoryOps(fs, at, fault, { case `k` => act; () })
+
+  /** Runs a statement that may die, fail, or be refused. Returns the exception with which it ended. */
+  def attempt(id: String)(statement: => Any): Option[Throwable] = ended(liveness.running -= id)(statement)
+
+  protected def ended(died: => Any)(work: => Any): Option[Throwable] =
+    try {
+      work
+      None
+    } catch {
+      case e: Died =>
+        died
+        Some(e)
+      case e @ (_: IOException | _: CommitException | _: InterruptedException | _: MemoryCatalogTable.Refused) =>
+        Some(e)
+    }
 }
 
 /** What goes wrong at one call. */
@@ -148,6 +161,9 @@ object Fault {
 
   /** From this call on nothing can be reached. */
   case object Away extends Fault
+
+  /** What may go wrong at a request to a store. */
+  val ofStores: Seq[Fault] = Seq(DieBefore, DieAfter, DieSending, ThrowBefore, ThrowAfter, Refuses, Away)
 }
 
 /**
@@ -163,9 +179,7 @@ abstract class Calls(at: Int, fault: Fault, other: PartialFunction[Int, Unit]) {
 
   /** A call that is still on its way after the process has died. */
   var onItsWay: Option[() => Unit] = None
-
   protected def begins(): Unit = ()
-
   protected def happens(is: Fault): Boolean = calls == at && fault == is
 
   /** @param half what is done when the call is half done */
@@ -245,7 +259,6 @@ class MemoryOps(
   }
 
   private def key(path: Path): String = path.toUri.getPath
-
   private def meta(path: String): FileMeta = meta(path, fs.nodes(path))
 
   private def meta(path: String, node: Node): FileMeta = node match {
@@ -369,14 +382,13 @@ final class FakeLiveness(var hosts: Set[String] = Set("here")) extends Liveness 
   override def deregister(operationId: String): Unit = running -= operationId
 }
 
-/** Fails at one call, and dies at a later one. */
-final class FailThenDie(ops: FileOps, failAt: Int, dieAt: Int) extends FileOps {
+/** Dies before a call, and makes none after it. */
+final class Dying(ops: FileOps, at: Int) extends FileOps {
   private var calls = 0
 
   private def call[A](effect: => A): A = {
     calls += 1
-    if (calls >= dieAt) throw new Died
-    if (calls == failAt) throw new IOException(s"call $failAt fails")
+    if (calls >= at) throw new Died
     effect
   }
 

@@ -57,7 +57,6 @@ final class MemoryStore {
 
   /** Paths of the data files that a plain reader sees. */
   def visible: Seq[String] = below("/t").filter(k => !k.contains("/_"))
-
   def rows(keys: Seq[String]): Seq[Int] = keys.flatMap(k => objects(k).rows).sorted
 }
 
@@ -71,9 +70,7 @@ class MemoryClient(
     with ObjectStore {
 
   private def request[A](effect: => A): A = counted("request")(effect)
-
   private def key(path: Path): String = path.toUri.getPath
-
   private def objectOf(path: Path): Option[StoredObject] = shared.objects.get(key(path))
   private def objectOf(path: Path, etag: String): Option[StoredObject] = objectOf(path).filter(_.etag == etag)
 
@@ -89,9 +86,7 @@ class MemoryClient(
   }
 
   override def below(dir: Path): Seq[Path] = request(shared.below(key(dir)).map(k => new Path(s"mem:$k")))
-
   override def objectAt(path: Path): Option[FileMeta] = request(objectOf(path).map(meta(key(path), _)))
-
   override def isFolder(path: Path): Boolean = request(shared.below(key(path)).nonEmpty)
 
   override def get(path: Path, limit: Long): Option[StoredBytes] =
@@ -132,12 +127,4 @@ class MemoryClient(
 
   /** A task writes a file and leaves its upload open. */
   def start(path: Path, rows: Set[Int], length: Long): OpenUpload = request(shared.start(key(path), rows, length))
-}
-
-/** What may go wrong at a request. */
-object StoreFault {
-  val DieBefore: Fault = Fault.DieBefore
-
-  val all: Seq[Fault] = Seq(DieBefore, Fault.DieAfter, Fault.DieSending) ++
-    Seq(Fault.ThrowBefore, Fault.ThrowAfter, Fault.Refuses, Fault.Away)
 }

@@ -16,9 +16,7 @@ import org.sparkzorder.commit.upkeep.RestorePlan
 class NamesSuite extends AnyFunSuite {
 
   private val random = new Random(7)
-
   private def some[T](of: Seq[T]): T = of(random.nextInt(of.size))
-
   private val endings = Seq(".snappy.parquet", ".parquet", ".zstd.parquet", ".orc", ".zlib.orc")
 
   private def ours(): String = WrittenNames.of(
@@ -138,19 +136,7 @@ class NamesSuite extends AnyFunSuite {
     }
   }
 
-  test("a file that has a shorter name in the trash comes back by its whole name, and counts as the same file") {
-    val folder = TableFolder(new Path("mem:/t"), new MemoryOps(new MemoryFs))
-    val name = "p=1/" + "x" * 255
-    val optimize = Record(1, "op-1", "OPTIMIZE", 1, "me", Map(), Map(), Seq(InputFile(name, 1, 1, 0)), Nil)
-    val Seq(back) = RestorePlan.of(folder, Seq(optimize)).outputs: @unchecked
-    assert(back.path == name && back.pathBefore == name)
-    assert(back.source.exists(s => s.length < name.length + 40 && s.endsWith(".retired")))
-    assert(Record.fault(optimize.copy(operation = "RESTORE", inputs = Nil, outputs = Seq(back))).isEmpty)
-    assert(back.copy(path = "p=1/other").pathBefore != "p=1/other")
-  }
-
   private val files = Set("part-00000-c000.snappy.parquet", "1.parquet", "data", "a=1")
-
   private def owner(entry: String): Option[String] = TiedNames.ownerOf(entry, files)
 
   test("a hidden entry with the whole name of a data file is tied to it") {

@@ -12,7 +12,6 @@ class NestedSuite extends AnyFunSuite with Explores {
     val outer = new SmallTable(Scene.Two)
     val inner = new SmallTable(Seq(""), at = "/t/p=1", inside = Some(outer))
     val (own, other) = if (isOuter) (outer, inner) else (inner, outer)
-
     def paths: Set[String] = outer.fs.nodes.keySet.toSet
     def assertRows(): Unit = assert(outer.fs.visibleRows == outer.allRows)
 
@@ -26,11 +25,8 @@ class NestedSuite extends AnyFunSuite with Explores {
         val both = new Both(isOuter)
         statement.run(both.own, both.own.ops, "op-1")
         val before = both.paths
-        val refused = both.other.attempt(both.other.ops, "op-2")
-        assert(refused.exists {
-          case e: NestedTableException => e.outer == both.outer.root && e.inner == both.inner.root
-          case _                       => false
-        })
+        val Some(refused: NestedTableException) = both.other.attempt(both.other.ops, "op-2"): @unchecked
+        assert(refused.outer == both.outer.root && refused.inner == both.inner.root)
         assert(both.paths == before && both.own.liveness.running.isEmpty)
         new Uninstall(both.own.folder, both.own.settings).run()
         assert(both.other.attempt(both.other.ops, "op-3").isEmpty)

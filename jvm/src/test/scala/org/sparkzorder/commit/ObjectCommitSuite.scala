@@ -14,7 +14,6 @@ import org.sparkzorder.commit.storage.ObjectFileOps
 /** The commit on object stores: every request fails, or is the last one, with others beside it. */
 @TestRest
 class ObjectCommitSuite extends AnyFunSuite with Explores {
-  private val folders = Scene.Folders
   private val both = Seq(true, false)
 
   /** After each change, no row is missing for a plain reader, and each is there once for ours. */
@@ -71,7 +70,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
   private def meeting[A](ways: Int => Seq[A], keepsRetired: Seq[Boolean] = Seq(true))(
       act: (StoreTable, Boolean, Int, A) => Any
   ): Unit =
-    for (dirs <- folders; keeps <- keepsRetired; at <- 1 to requests(dirs, keeps); way <- ways(at))
+    for (dirs <- Scene.Folders; keeps <- keepsRetired; at <- 1 to requests(dirs, keeps); way <- ways(at))
       explored(s"folders $dirs, keeps $keeps, at request $at, $way: ")(act(new StoreTable(dirs), keeps, at, way))
 
   /** Tables whose owner has died at each request. */
@@ -95,9 +94,9 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
 
   test("every request fails, and a recovery follows that fails as well") {
     def ways(at: Int) = for {
-      fault <- StoreFault.all
+      fault <- Fault.ofStores
       atInRecovery <- Seq(0) ++ Explored.some(12, at, 1 to 30)
-      inRecovery <- if (atInRecovery == 0) Seq(Fault.DieBefore) else StoreFault.all
+      inRecovery <- if (atInRecovery == 0) Seq(Fault.DieBefore) else Fault.ofStores
     } yield (fault, atInRecovery, inRecovery)
     meeting(ways, both) { case (table, keeps, at, (fault, atInRecovery, inRecovery)) =>
       watch(table)
@@ -117,12 +116,14 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     }
   }
 
-  test("the next query ends what a dead owner has begun") {
+  test("the next query ends what a dead owner has begun, and keeps the copies of what was published") {
     dead() { table =>
+      val isPublished = table.shared.below("/t/_zorder").exists(_.matches(".*/_v\\d+\\.json"))
       val settled = Recovery.settled(table.folder(), 0L)
       assert(settled.around.isEmpty)
       assert(!isPublishing(table))
       assert(table.rows == table.allRows)
+      if (isPublished) assert(retired(table) == 3 * table.dirs.size)
     }
   }
 
@@ -174,42 +175,29 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
    *
    * @param unclear rows that may be there or not, since nobody can tell what came first
    */
-  private final class Rival(
-      name: String,
-      val act: StoreTable => Unit,
-      val rows: StoreTable => Seq[Int] = _.allRows,
-      val unclear: Set[Int] = Set.empty
-  ) {
-    override def toString: String = name
-  }
+  private case class Rival(name: String, rows: StoreTable => Seq[Int] = _.allRows, unclear: Set[Int] = Set.empty)(
+      val act: StoreTable => Unit
+  )
 
   private def key(table: StoreTable, name: String) = if (table.dirs == Seq("")) s"/t/$name" else s"/t/p=1/$name"
 
   private val appends =
-    new Rival("appends", t => t.shared.put(key(t, "part-new.parquet"), Set(1000), 7), t => t.allRows :+ 1000)
-  private val overwritesFolder = new Rival(
-    "overwrites a folder",
-    t => {
-      t.shared.remove(t.shared.below(key(t, "x").stripSuffix("/x")))
-      appends.act(t)
-    },
-    t => t.allRows.filter(_ >= 100) :+ 1000
-  )
+    Rival("appends", t => t.allRows :+ 1000)(t => t.shared.put(key(t, "part-new.parquet"), Set(1000), 7))
+  private val overwritesFolder = Rival("overwrites a folder", t => t.allRows.filter(_ >= 100) :+ 1000) { t =>
+    t.shared.remove(t.shared.below(key(t, "x").stripSuffix("/x")))
+    appends.act(t)
+  }
   private val deletesInput =
-    new Rival("deletes an input", t => t.shared.remove(Seq(key(t, "part-1.parquet"))), unclear = Set(10, 11))
-  private val replacesInput = new Rival(
-    "replaces an input",
-    t => {
-      val file = key(t, "part-1.parquet")
-      if (t.shared.objects.contains(file)) t.shared.put(file, Set(10), 33)
-    },
-    unclear = Set(10, 11)
-  )
-  private val vanishes = new Rival("lets uploads vanish", _.shared.uploads.clear())
+    Rival("deletes an input", unclear = Set(10, 11))(t => t.shared.remove(Seq(key(t, "part-1.parquet"))))
+  private val replacesInput = Rival("replaces an input", unclear = Set(10, 11)) { t =>
+    val file = key(t, "part-1.parquet")
+    if (t.shared.objects.contains(file)) t.shared.put(file, Set(10), 33)
+  }
+  private val vanishes = Rival("lets uploads vanish")(_.shared.uploads.clear())
 
   test("others append, overwrite, delete and replace at every request, and the owner lives, fails or dies") {
     for {
-      dirs <- folders
+      dirs <- Scene.Folders
       keeps <- both
       rival <- Seq(appends, overwritesFolder, deletesInput, replacesInput, vanishes)
       at <- 1 to requests(dirs, keeps)
@@ -217,10 +205,9 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
       after <- if (fault.isEmpty) Seq(0) else Explored.some(2, at, 0 to 12)
       // Nothing is left of an overwritten table that tells a recovery of what was just completed.
       if !(rival == overwritesFolder && dirs == Seq("") && fault.contains(Fault.DieAfter))
-    } explored(s"folders $dirs, keeps $keeps, $rival before $at, $fault $after requests later: ") {
+    } explored(s"folders $dirs, keeps $keeps, ${rival.name} before $at, $fault $after requests later: ") {
       val table = new StoreTable(dirs)
-      val owner =
-        table.beside(at, fault.fold(0)(_ => at + after), fault.getOrElse(Fault.DieBefore))(rival.act(table))
+      val owner = table.beside(at, fault.fold(0)(_ => at + after), fault.getOrElse(Fault.DieBefore))(rival.act(table))
       var isDone = false
       dying { isDone = table.optimize(owner, "a") }
       // Its uploads may have become files after the folder was overwritten, and then it died. Nothing tells that from a
@@ -400,7 +387,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
         assert(table.rows == (table.allRows :+ 900).sorted)
       }
     }
-    assert(checked > folders.size && lengths > 0)
+    assert(checked > Scene.Folders.size && lengths > 0)
   }
 
   test("who deletes all new files before the old ones are gone has the old ones, or copies of them in the trash") {
@@ -460,14 +447,6 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
           assert(table.shared.rows(table.read(views)) == table.allRows)
       table.optimize(twice(table, at, at + later) { views = table.views() }(read()), "a")
       read()
-    }
-  }
-
-  test("an operation that was published but not cleaned up keeps its copies") {
-    dead() { table =>
-      val isPublished = table.shared.below("/t/_zorder").exists(_.matches(".*/_v\\d+\\.json"))
-      table.recover()
-      if (isPublished) assert(retired(table) == 3 * table.dirs.size)
     }
   }
 }

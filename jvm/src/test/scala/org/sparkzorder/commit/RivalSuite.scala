@@ -19,20 +19,14 @@ class RivalSuite extends AnyFunSuite with Explorer {
 
     /** Whether the rival replaced a file that RESTORE had brought back. */
     var replaced = false
-
     def without(gone: Set[Int]): Seq[Int] = rows.filterNot(gone)
-
     def rowsOfFolder(dir: String): Seq[Int] = inputs.filter(FileNames.parent(_) == dir).flatMap(rowsOf).sorted
-
-    def visibleIn(dir: String): Seq[String] = fs.visible.filter(p => FileNames.parent(p.stripPrefix("/t/")) == dir)
-
-    def deleteVisible(dirs: Seq[String]): Unit = dirs.flatMap(visibleIn).foreach(fs.nodes.remove)
-
+    def deleteVisible(dirs: Seq[String]): Unit = dirs.flatMap(table.visibleIn).foreach(fs.nodes.remove)
     def pathIn(dir: String, name: String): String = s"/t/$dir/$name".replace("//", "/")
 
     /** Deletes the files of an earlier listing of a folder, and writes a new one. */
     def overwrite(dir: String, listed: Seq[String]): Seq[Seq[Int]] = {
-      val before = visibleIn(dir)
+      val before = table.visibleIn(dir)
       val gone = before.filter(listed.contains)
       val left = fs.rows(before.diff(gone))
       val retired =
@@ -58,7 +52,6 @@ class RivalSuite extends AnyFunSuite with Explorer {
   private case class Rival(name: String, takes: Option[String] = None)(val act: Prepared => Seq[Seq[Int]])
 
   private val fresh = Set(900, 901)
-
   private def and(rows: Seq[Int]): Seq[Int] = (rows ++ fresh).sorted
 
   private val append = Rival("append") { table =>
@@ -86,7 +79,7 @@ class RivalSuite extends AnyFunSuite with Explorer {
 
   private val emptied = Rival("delete of all visible files of a folder") { table =>
     val dir = table.table.dirs.head
-    val seen = table.fs.rows(table.visibleIn(dir)).toSet
+    val seen = table.fs.rows(table.table.visibleIn(dir)).toSet
     table.deleteVisible(Seq(dir))
     // All rows of the folder, or those of the files that were visible at that moment.
     Seq(table.rows.diff(table.rowsOfFolder(dir)), table.without(seen))
@@ -110,7 +103,8 @@ class RivalSuite extends AnyFunSuite with Explorer {
 
   private def delete(input: Int): Rival = Rival(s"delete of input $input") { table =>
     val name = table.inputs(input)
-    val isDoubled = table.visibleIn(FileNames.parent(name)).exists(p => !table.inputs.contains(p.stripPrefix("/t/")))
+    val beside = table.table.visibleIn(FileNames.parent(name)).map(_.stripPrefix("/t/"))
+    val isDoubled = beside.exists(!table.inputs.contains(_))
     val seen = table.fs.nodes.remove(s"/t/$name").isDefined
     val rest = if (seen) table.without(table.rowsOf(name)) else table.rows
     // Its rows may be in the new files as well.
@@ -147,8 +141,7 @@ class RivalSuite extends AnyFunSuite with Explorer {
     Seq(table.rows)
   }
 
-  private val common =
-    Seq(append, overwrite("all", _ => ""), overwrite("one folder", _.table.dirs.last), second)
+  private val common = Seq(append, overwrite("all", _ => ""), overwrite("one folder", _.table.dirs.last), second)
 
   private val scenarios: Seq[(Scene, Rival)] = for {
     dirs <- Scene.Folders
@@ -266,13 +259,11 @@ class RivalSuite extends AnyFunSuite with Explorer {
         val dir = scene.dirs.last
         var listed: Seq[String] = Nil
         var legal: Seq[Seq[Int]] = Nil
-        val ops = new MemoryOps(
-          table.fs,
-          other = {
-            case `k` => listed = table.visibleIn(dir)
-            case `m` => legal = table.overwrite(dir, listed)
-          }
-        )
+        val acts: PartialFunction[Int, Unit] = {
+          case `k` => listed = table.table.visibleIn(dir)
+          case `m` => legal = table.overwrite(dir, listed)
+        }
+        val ops = new MemoryOps(table.fs, other = acts)
         val end = scene.run(table.table, ops)
         def clue = s"listed before $k ${ops.trace(k - 1)}, overwrites before $m ${ops.trace(m - 1)}, ended with $end: "
         if (legal.nonEmpty) explored(clue)(assertSettles(table, legal))

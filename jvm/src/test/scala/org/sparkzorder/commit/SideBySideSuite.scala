@@ -57,9 +57,13 @@ class SideBySideSuite extends AnyFunSuite with Explorer {
     state(scene, table, ops, clue)((_, _) => judge(table, legal))
   }
 
+  /** A plain reader misses no row at any moment. */
+  private def watch(table: SmallTable): Unit =
+    table.fs.changed = () => assert(table.allRows.toSet.subsetOf(table.fs.visibleRows.toSet))
+
   for (fault <- Seq(Fault.DieBefore, Fault.DieAfter, Fault.ThrowBefore, Fault.ThrowAfter))
     test(s"$fault at any call") {
-      for (_ <- 1 to rounds) failing(scene, Seq(fault)) { (table, _) =>
+      for (_ <- 1 to rounds) failing(scene, Seq(fault), watch) { (table, _) =>
         if (table.isPublishing) assert(table.viewedRows() == table.allRows)
         checkEnd(table)
       }

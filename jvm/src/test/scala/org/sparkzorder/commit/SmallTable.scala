@@ -3,8 +3,9 @@ package org.sparkzorder.commit
 import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
+import org.scalatest.Assertions._
 
-import org.sparkzorder.commit.lock.{Lock, LockSettings, Locking}
+import org.sparkzorder.commit.lock.{Lock, Locking}
 import org.sparkzorder.commit.log.{History, HistoryEntry, HistorySettings}
 import org.sparkzorder.commit.machine.{FolderCommitter, Operation, Recovery, ScanView}
 import org.sparkzorder.commit.side.{IndexFiles, NestedTables}
@@ -25,9 +26,7 @@ final class SmallTable(
 ) extends MemoryTable {
   val fs: MemoryFs = inside.fold(new MemoryFs)(_.fs)
   val root = new Path(s"mem:$at")
-  val liveness: FakeLiveness = inside.fold(new FakeLiveness)(_.liveness)
-  val settings: LockSettings =
-    LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => (), lookMillis = 0L)
+  override val liveness: FakeLiveness = inside.fold(new FakeLiveness)(_.liveness)
 
   /** What VACUUM keeps of the history. */
   var historySettings: HistorySettings = HistorySettings()
@@ -37,10 +36,7 @@ final class SmallTable(
 
   def folder: TableFolder = TableFolder(root, ops, threads = 1)
   private def folderOf(ops: FileOps): TableFolder = TableFolder(root, ops, fs.threads)
-
-  private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
-
-  private val first: Seq[String] = for (dir <- dirs; i <- 1 to filesEach) yield named(dir, s"part-$i.parquet")
+  private val first: Seq[String] = for (dir <- dirs; i <- 1 to filesEach) yield FileNames.in(dir, s"part-$i.parquet")
   if (inside.isEmpty) first.zipWithIndex.foreach { case (name, i) =>
     fs.put(s"$at/$name", Set(10 * i, 10 * i + 1, 10 * i + 2, 10 * i + 3), 100L)
   }
@@ -48,8 +44,15 @@ final class SmallTable(
 
   /** Names of the data files, relative to the root. */
   def files: Seq[String] = fs.visible.filter(_.startsWith(s"$at/")).map(_.stripPrefix(s"$at/"))
-
   def rowsOf(name: String): Set[Int] = fs.file(s"$at/$name").get.rows
+
+  /** Somebody writes files anew, with the same rows and length, so that they are other files. */
+  def touch(files: Seq[String]): Unit = files.foreach { n =>
+    val file = fs.file(s"$at/$n").get
+    fs.put(s"$at/$n", file.rows, file.length)
+  }
+
+  def remove(files: Seq[String]): Unit = files.foreach(n => fs.nodes.remove(s"$at/$n"))
 
   /** Each data file with its length and time. */
   def snapshot: Map[String, (Long, Long)] =
@@ -84,7 +87,7 @@ final class SmallTable(
       // If a row is there twice, both are read and written.
       val rows = in.flatMap(rowsOf(_).toSeq)
       val from = if (namesAreUnique) 10 * dirs.indexOf(dir) else 0
-      (0 until made).map(i => named(dir, s"new-$id-${from + i + 1}.parquet") -> rows.filter(_ % made == i))
+      (0 until made).map(i => FileNames.in(dir, s"new-$id-${from + i + 1}.parquet") -> rows.filter(_ % made == i))
     }.toMap
     locked(ops, id) { (folder, lock) =>
       val committer = new FolderCommitter(folder, lock, settings.sleep)
@@ -126,6 +129,15 @@ final class SmallTable(
       }
     }
 
+  /** RESTORE is refused, and touches nothing. Returns why, and the files that are named. */
+  def refused(to: Long, lost: Boolean = false): (RestoreObstacle, Seq[String]) = {
+    def everything = fs.below(at).filterNot(_.contains("/_tmp-"))
+    val before = everything
+    val e = intercept[NotRestorableException](restore(to = to, id = "op-r", lost = lost))
+    assert(everything == before && e.version == to)
+    (e.obstacle, e.paths)
+  }
+
   /** CREATE or REFRESH SKIPPING INDEX. */
   def index(ops: FileOps = ops, id: String = "op-1"): Unit =
     locked(ops, id)((folder, lock) => IndexFiles.write(folder, lock, statistics()))
@@ -154,29 +166,14 @@ final class SmallTable(
       Trash.vacuum(folder, lock, Trash.expired(folder, isOld, settings = historySettings, now = fs.clock))
     )
 
-  /** Runs a statement that may die, fail, or be refused. Returns the exception with which it ended. */
-  def attempt(id: String)(statement: => Unit): Option[Throwable] = ended(liveness.running -= id)(statement)
-
   def attempt(ops: FileOps, id: String = "op-1"): Option[Throwable] = attempt(id)(optimize(ops, id))
 
   /** Recovers as the next query does. */
   def recover(ops: FileOps = ops, keep: Option[Keep] = None): Option[Throwable] =
     ended(liveness.running.clear())(Recovery.recover(folderOf(ops), settings, keep))
 
-  private def ended(died: => Any)(work: => Any): Option[Throwable] =
-    try {
-      work
-      None
-    } catch {
-      case e: Died =>
-        died
-        Some(e)
-      case e @ (_: IOException | _: CommitException) => Some(e)
-    }
-
   /** Lets so much time pass that an unreadable lock counts as dead. */
   def outwait(): Unit = fs.clock += settings.timeoutMillis + 2001L
-
   def history: Seq[HistoryEntry] = History.read(folder)
 
   /**
@@ -189,13 +186,19 @@ final class SmallTable(
     val end = recover()
     end.flatMap(SmallTable.tornFolder).fold(end) { folder =>
       check()
-      fs.visible.filter(_.startsWith(s"$at/${named(folder, "new-op-1")}")).foreach(fs.nodes.remove)
+      fs.visible.filter(_.startsWith(s"$at/${FileNames.in(folder, "new-op-1")}")).foreach(fs.nodes.remove)
       recover()
     }
   }
 
   /** Takes the lock and recovers, as the next statement does. */
   def nextStatement(): Unit = locked(ops, "next")((_, _) => ())
+
+  /** The rows that a query sees which reads around an operation in this way. */
+  def rowsAround(around: Option[ReadAround]): Seq[Int] = around.fold(fs.visibleRows) { way =>
+    val kept = fs.visible.filterNot(p => way.leaveOut.contains(p.stripPrefix(s"$at/")))
+    fs.rows(kept ++ way.add.map(_.meta.path.toUri.getPath))
+  }
 
   /** The rows that a query with the extension sees while it reads around. It changes nothing. */
   def viewedRows(): Seq[Int] = {
@@ -208,21 +211,16 @@ final class SmallTable(
         try Some(ScanView.of(here, here.ops.list(here.side)))
         catch { case _: FileNotFoundException => None }
       }
-      looks.flatten.next().fold(fs.visibleRows) { around =>
-        val kept = fs.visible.filterNot(p => around.leaveOut.contains(p.stripPrefix(s"$at/")))
-        fs.rows(kept ++ around.add.map(_.meta.path.toUri.getPath))
-      }
+      rowsAround(looks.flatten.next())
     } finally fs.changed = hook
   }
 
   /** Paths of the visible files of one folder. */
   def visibleIn(dir: String): Seq[String] = fs.visible.filter(p => FileNames.parent(p.stripPrefix(s"$at/")) == dir)
-
   def rowsIn(dir: String): Seq[Int] = fs.rows(visibleIn(dir))
 
   /** The rows of all files, visible or not. */
   def rowsAnywhere: Set[Int] = fs.below(at).flatMap(fs.file(_)).flatMap(_.rows).toSet
-
   def isPublishing: Boolean = fs.children(s"$at/_zorder").exists(_.endsWith(".publishing"))
 
   /** Files and folders beside the data that must not be left. */

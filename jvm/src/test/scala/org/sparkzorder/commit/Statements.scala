@@ -16,24 +16,20 @@ final case class Statement(
     checkDone: SmallTable => Unit = _ => ()
 ) {
 
+  /** The statement with a check of the table after it. */
+  def checking(check: SmallTable => Unit): Statement = copy(checkDone = check)
+
   /** The statement on a table of two folders, and on one without partitions. */
   def onBoth: Seq[Scene] = Scene.Folders.map(new Scene(this, _))
 }
 
 /** All that run over the exchange of files or the lock. */
 object Statement {
-  val optimize: Statement = Statement(
-    "OPTIMIZE",
-    _ => (),
-    (table, ops, id) => table.optimize(ops, id),
-    checkDone = table => assert(table.files.forall(_.contains("new-")))
-  )
+  val optimize: Statement = Statement("OPTIMIZE", _ => (), (table, ops, id) => table.optimize(ops, id))
+    .checking(table => assert(table.files.forall(_.contains("new-"))))
 
-  val restore: Statement = Statement(
-    "RESTORE",
-    twice,
-    (table, ops, id) => table.restore(ops, 0, id),
-    checkDone = table => {
+  val restore: Statement =
+    Statement("RESTORE", twice, (table, ops, id) => table.restore(ops, 0, id)).checking { table =>
       assert(table.files.forall(_.contains("part-")))
       val before = table.snapshot
       table.restore(to = 2, id = "op-93")
@@ -41,48 +37,30 @@ object Statement {
       table.restore(to = 0, id = "op-94")
       assert(table.snapshot == before)
     }
-  )
 
-  val vacuum: Statement = Statement(
-    "VACUUM",
-    twice,
-    (table, ops, id) => table.vacuum(ops, id),
-    keepsTrash = false,
-    table => {
+  val vacuum: Statement =
+    Statement("VACUUM", twice, (table, ops, id) => table.vacuum(ops, id), keepsTrash = false).checking { table =>
       assert(!table.fs.below("/t").exists(_.endsWith(".retired")))
       assert(table.history.map(_.state) == Seq("vacuumed", "vacuumed"))
       assertThrows[NotRestorableException](table.restore(to = 1))
     }
-  )
 
-  val createIndex: Statement = Statement(
-    "CREATE SKIPPING INDEX",
-    _ => (),
-    (table, ops, id) => table.index(ops, id),
-    checkDone = table => assert(table.indexed.map(_.file).sorted == table.files.sorted)
-  )
+  val createIndex: Statement = Statement("CREATE SKIPPING INDEX", _ => (), (table, ops, id) => table.index(ops, id))
+    .checking(table => assert(table.indexed.map(_.file).sorted == table.files.sorted))
 
   // After an OPTIMIZE whose files the index does not have yet.
-  val refreshIndex: Statement = createIndex.copy(
-    name = "REFRESH SKIPPING INDEX",
-    prepare = twice,
-    keepsTrash = false,
-    checkDone = table => {
+  val refreshIndex: Statement =
+    createIndex.copy("REFRESH SKIPPING INDEX", prepare = twice, keepsTrash = false).checking { table =>
       createIndex.checkDone(table)
       assert(table.indexes.size <= 3)
     }
-  )
 
-  val dropIndex: Statement = Statement(
-    "DROP SKIPPING INDEX",
-    twice,
-    (table, ops, id) => table.dropIndex(ops, id),
-    keepsTrash = false,
-    table => {
-      assert(table.indexes.isEmpty)
-      assert(table.history.map(_.state).distinct == Seq("committed"))
-    }
-  )
+  val dropIndex: Statement =
+    Statement("DROP SKIPPING INDEX", twice, (table, ops, id) => table.dropIndex(ops, id), keepsTrash = false)
+      .checking { table =>
+        assert(table.indexes.isEmpty)
+        assert(table.history.map(_.state).distinct == Seq("committed"))
+      }
 
   val all: Seq[Statement] = Seq(optimize, restore, vacuum, createIndex, refreshIndex, dropIndex)
 

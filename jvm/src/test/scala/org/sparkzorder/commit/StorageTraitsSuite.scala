@@ -14,9 +14,9 @@ import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy
 import org.apache.hadoop.security.AccessControlException
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.commit.storage.HadoopFileOps
+import org.sparkzorder.commit.storage.{HadoopFileOps, ObjectFileOps, StoreProbe}
 
-/** The traits of files in HDFS, with a file system that has them too and records all calls. */
+/** Traits of files in HDFS, with a file system that has them too, and the conditions of writes to object stores. */
 class StorageTraitsSuite extends AnyFunSuite {
 
   /** Files by name, with a folder whose storage policy is HOT. */
@@ -88,6 +88,48 @@ class StorageTraitsSuite extends AnyFunSuite {
     val files = Seq("in", "out").map(n => Files.writeString(dir.resolve(n), n)).map(f => new Path(f.toUri))
     new HadoopFileOps(FileSystem.getLocal(new Configuration())).adoptRights(files.drop(1), files.take(1))
     assert(Files.readString(dir.resolve("out")) == "out")
+  }
+
+  /** A client that got no answer sends the request of this number again. */
+  private class Repeating(shared: MemoryStore, number: Int) extends MemoryClient(shared) {
+    private var writes = 0
+
+    private def twice(write: => Option[String]): Option[String] = {
+      writes += 1
+      if (writes == number) write
+      write
+    }
+    override def putIfAbsent(path: Path, bytes: Array[Byte]): Option[String] = twice(super.putIfAbsent(path, bytes))
+    override def putIfMatch(path: Path, bytes: Array[Byte], etag: String): Option[String] =
+      twice(super.putIfMatch(path, bytes, etag))
+  }
+
+  /** A store that can be switched to ignore a condition. */
+  private class Deaf extends MemoryClient(new MemoryStore) {
+    var ignores = true
+    override def putIfAbsent(path: Path, bytes: Array[Byte]): Option[String] =
+      if (ignores) Some(shared.put(path.toUri.getPath, bytes)) else super.putIfAbsent(path, bytes)
+  }
+
+  private def lacks(client: MemoryClient): Option[String] =
+    StoreProbe.lacks(TableFolder(new Path("mem:/t"), new ObjectFileOps(client), threads = 1))
+
+  test("a write whose answer was lost is not taken for a store that lacks conditions") {
+    for (number <- 0 to 4) {
+      val shared = new MemoryStore
+      assert(lacks(new Repeating(shared, number)).isEmpty, s"write $number is sent twice")
+      assert(shared.objects.isEmpty)
+    }
+  }
+
+  test("a store that ignores conditions is asked again, and one that keeps them is not") {
+    val deaf = new Deaf
+    assert(lacks(deaf).exists(_.contains("If-None-Match")))
+    deaf.ignores = false
+    assert(lacks(deaf).isEmpty)
+    val before = deaf.calls
+    assert(lacks(deaf).isEmpty)
+    assert(deaf.calls == before)
   }
 }
 

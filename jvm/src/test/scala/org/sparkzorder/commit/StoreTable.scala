@@ -15,17 +15,14 @@ final class StoreTable(val dirs: Seq[String]) {
   val shared = new MemoryStore
   val root = new Path("mem:/t")
 
-  private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
-
   for { (dir, d) <- dirs.zipWithIndex; i <- 1 to 3 } {
     val first = 100 * d + 10 * i
-    shared.put(s"/t/${named(dir, s"part-$i.parquet")}", Set(first, first + 1), 100L)
+    shared.put(s"/t/${FileNames.in(dir, s"part-$i.parquet")}", Set(first, first + 1), 100L)
   }
 
   /** The rows that a plain reader sees. */
   def rows: Seq[Int] = shared.rows(shared.visible)
   val allRows: Seq[Int] = rows
-
   def client: MemoryClient = new MemoryClient(shared)
 
   /** Something goes wrong at one request. */
@@ -76,14 +73,14 @@ final class StoreTable(val dirs: Seq[String]) {
   }
 
   private def recordOf(client: MemoryClient, id: String, listed: Seq[(String, Seq[FileMeta])]): Record = {
-    val inputs = for { (dir, metas) <- listed; m <- metas } yield {
-      InputFile(named(dir, m.name), m.length, m.modificationTime, rowsOf(named(dir, m.name)).size.toLong, m.etag)
+    val inputs = for { (dir, metas) <- listed; m <- metas; name = FileNames.in(dir, m.name) } yield {
+      InputFile(name, m.length, m.modificationTime, rowsOf(name).size.toLong, m.etag)
     }
     val outputs = listed.flatMap { case (dir, metas) =>
-      val rows = metas.flatMap(m => rowsOf(named(dir, m.name))).sorted
+      val rows = metas.flatMap(m => rowsOf(FileNames.in(dir, m.name))).sorted
       val (a, b) = rows.splitAt(rows.size / 2)
       Seq(a, b).zipWithIndex.map { case (part, i) =>
-        val name = named(dir, s"part-$id-$i.parquet")
+        val name = FileNames.in(dir, s"part-$id-$i.parquet")
         val upload = client.start(new Path(root, name), part.toSet, 50L + i)
         OutputFile(name, 50L + i, 0L, part.size.toLong, upload = Some(upload))
       }

@@ -36,12 +36,13 @@ class WorkloadFilesSuite extends AnyFunSuite {
     def sizes: Seq[Long] = names.flatMap(fs.file).map(_.length)
   }
 
+  private def testOf(name: String)(body: Table => Any): Unit = test(name)(body(new Table))
+
   private def failing(work: => Any): Unit =
     try work
     catch { case _: IOException | _: Died => () }
 
-  test("a process has one file, which it replaces") {
-    val t = new Table
+  testOf("a process has one file, which it replaces") { t =>
     val mine = id()
     val first = t.write("one", mine)
     assert(t.contents == Seq("one"))
@@ -52,8 +53,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
     assert(second.exists(_.number == 2))
   }
 
-  test("nothing is recorded where there is no index, and no side folder is made") {
-    val t = new Table
+  testOf("nothing is recorded where there is no index, and no side folder is made") { t =>
     t.fs.nodes.remove("/t/_zorder/_index-0000000001.zidx")
     assert(t.write("x").isEmpty)
     t.fs.deleteAll("/t/_zorder")
@@ -89,8 +89,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
       assert(Iterator.from(1).takeWhile(failedAt(_, fault)).size > 4)
   }
 
-  test("files are few: the oldest are taken over, by one process each") {
-    val t = new Table
+  testOf("files are few: the oldest are taken over, by one process each") { t =>
     (1 to 40).foreach(i => t.file(s"_${id()}-000001.json", s"$i"))
     assert(WorkloadFiles.takeOldest(t.folder)(text) == (1 to 40 - WorkloadFiles.MaxFiles + 1).map(_.toString))
     assert(WorkloadFiles.takeOldest(t.folder)(text).isEmpty)
@@ -98,8 +97,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
     assert(t.names.size == WorkloadFiles.MaxFiles)
   }
 
-  test("other names, files that are too large, and files that cannot be parsed are ignored") {
-    val t = new Table
+  testOf("other names, files that are too large, and files that cannot be parsed are ignored") { t =>
     t.file(s"_${id()}-000001.json", "good")
     t.file(s"_${id()}-000001.json", full(WorkloadFiles.MaxBytes + 1))
     Seq("x.json", s"_${id()}-1.parquet", s"_${id()}-.json", s"_${id()}-9999999999999999.json").foreach(t.file(_, "bad"))
@@ -108,8 +106,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
     assert(WorkloadFiles.read(t.folder)(b => if (b.length == 4) throw new IOException("no") else 1).isEmpty)
   }
 
-  test("all of them together stay below a megabyte") {
-    val t = new Table
+  testOf("all of them together stay below a megabyte") { t =>
     (1 to 32).foreach(_ => t.file(s"_${id()}-000001.json", full(60000)))
     t.file(s"_${id()}-000001.json", full(2 << 20))
     WorkloadFiles.prune(t.folder, 0)

@@ -1,10 +1,27 @@
 package org.sparkzorder.index
 
+import java.io.ByteArrayOutputStream
+import java.lang.management.ManagementFactory
+import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.BitSet
+
+import scala.jdk.CollectionConverters._
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.{InRest, Mutation, PropertySuite}
+import org.sparkzorder.membership.{MembershipHash, MembershipKind}
+import org.sparkzorder.predicate._
 import org.sparkzorder.stats._
 
+/**
+ * Index files as they were written, and files that are damaged by chance or on purpose. Each of
+ * these is refused with our exception, or it is read and can be used without an error. A file with
+ * a wrong checksum never says anything else than the original.
+ */
 class IndexFileSuite extends PropertySuite(300) {
   private val a = ColumnKey(Seq("a"), LongType)
   private val s = ColumnKey(Seq("s", "x.y"), StringType)
@@ -13,6 +30,9 @@ class IndexFileSuite extends PropertySuite(300) {
     FileId("a.parquet", 10, 1000) -> FileStats(3, bounded),
     FileId("b.parquet", 20, 2000) -> FileStats(0, Map(a -> ColumnStats(null, null, 0, 0)))
   )
+
+  private val limit = 1L << 20
+  private val jvm = ManagementFactory.getThreadMXBean.asInstanceOf[com.sun.management.ThreadMXBean]
 
   private def opened(contents: IndexContents): IndexSnapshot = Indexes.open(Indexes.written(contents))
 
@@ -71,8 +91,12 @@ class IndexFileSuite extends PropertySuite(300) {
     for (json <- Seq(udt, inside, field)) assert(TypeTexts.dataType(json).isEmpty, json)
     def quoted(text: String) = "\"type\":" + new com.fasterxml.jackson.databind.ObjectMapper().writeValueAsString(text)
     val bytes = Indexes.written(IndexContents(small))
-    val hostile = Indexes.withFooter(bytes, _.replace(quoted(TypeTexts.of(LongType)), quoted(field)))
-    assert(Indexes.open(hostile).columns == Seq(s))
+    // If this Spark does not know a type, only the columns of this type are missing.
+    val unknown = TypeTexts.of(StringType).replace("string", "quaternion")
+    for ((known, other, left) <- Seq((LongType, field, s), (StringType, unknown, a))) {
+      val read = Indexes.open(Indexes.withFooter(bytes, _.replace(quoted(TypeTexts.of(known)), quoted(other))))
+      assert(read.columns == Seq(left) && read.column(left.path, left.dataType).isDefined)
+    }
     assert(LoadedClass.instances == before)
   }
 
@@ -130,19 +154,87 @@ class IndexFileSuite extends PropertySuite(300) {
     check(bytes :+ 0.toByte)
   }
 
-  test("random footers with a right checksum throw no other exception than ours") {
-    val values = "0 -1 1 2147483647 4294967296 9223372036854775807 99999999999999999999 1.5 null [] \"a\"".split(' ')
-    val bytes = Indexes.written(IndexContents(small, Map("k" -> "v")))
-    forAll { (seed: Long) =>
-      val random = new scala.util.Random(seed)
-      def change(json: String): String = {
-        val numbers = "\\d+".r.findAllMatchIn(json).toIndexedSeq
-        val m = numbers(random.nextInt(numbers.length))
-        json.substring(0, m.start) + values(random.nextInt(values.length)) + json.substring(m.end)
+  /** An index as it was written, with its contents. */
+  private final class Original(seed: Long) {
+    private val values = new RandomValues(seed)
+    private val statistics = Indexes.random(values, 1 + values.random.nextInt(12))
+    val bytes: Array[Byte] = Indexes.written(IndexContents(statistics, Map("columns" -> """[["a"]]""")))
+    val said: Map[FileId, Any] = Indexes.all(statistics)
+    val parts: Indexes.Parts = Indexes.parts(bytes)
+    val columns: IndexedSeq[String] = Indexes.placesOf(bytes).fieldNames.asScala.toIndexedSeq
+  }
+
+  private val originals = (1L to 40L).map(new Original(_))
+
+  /** Does everything that queries and statements do with an index. */
+  private def use(snapshot: IndexSnapshot, random: Random): Unit = {
+    snapshot.columns.foreach { key =>
+      val column = Column(key.path, key.dataType)
+      val value: Value = OrderedValue.encoding(key.dataType) match {
+        case Some(Encoding.Bytes) => new BytesValue(Array(random.nextInt().toByte))
+        case _                    => LongValue(random.nextLong())
       }
-      try Indexes.all(Indexes.open(Indexes.withFooter(bytes, change)))
-      catch { case _: IndexFormatException => }
+      def compared = Comparison(column, Operator.all(random.nextInt(Operator.all.length)), value)
+      val p =
+        if (OrderedValue.encoding(key.dataType).isEmpty) IsNull(column)
+        else Or(And(Not(IsNull(column)), compared), Not(In.of(column, Seq(value), hasNull = random.nextBoolean())))
+      Evaluation.keep(p, snapshot)
     }
+    (0 until snapshot.files).foreach { i =>
+      val id = snapshot.fileId(i)
+      snapshot.ordinalOf(id.path, id.length, id.modificationTime)
+      snapshot.fileStats(i).columns.foreach { case (key, c) =>
+        if (c.hasBounds) Seq(c.min, c.max).foreach(OrderedValue.display(key.dataType, _))
+      }
+    }
+    if (random.nextInt(20) == 0) Indexes.open(Indexes.written(IndexContents.merge(snapshot, _ => true, Nil)))
+  }
+
+  test("mutated index files are refused or can be used") {
+    val random = new Random(20261121)
+    val mutation = new Mutation(random)
+    val total = Mutation.files(0.6)
+    // Warms up, so that what is allocated only once does not count for a file.
+    originals.foreach(o => use(Indexes.open(o.bytes, limit), random))
+    var refused, read = 0
+    val instances = LoadedClass.instances
+    Mutation.silently((0 until total).foreach { n =>
+      val o = originals(random.nextInt(originals.length))
+      val (kind, bytes) = random.nextInt(4) match {
+        case 0 => "bytes" -> mutation.ofBytes(o.bytes)
+        case 1 => "footer" -> o.parts.copy(json = mutation.ofJson(o.parts.json)).bytes
+        case 2 => "footer's bytes" -> o.parts.copy(json = mutation.ofBytes(o.parts.json)).bytes
+        case _ => "column" -> Indexes.withColumn(o.bytes, mutation.pick(o.columns), mutation.ofBytes)
+      }
+      withClue(s"file $n, $kind: ") {
+        val before = jvm.getCurrentThreadAllocatedBytes
+        try {
+          val snapshot = Indexes.open(bytes, limit)
+          // A damaged column is missing, but no file is.
+          if (kind == "bytes") assert(Indexes.all(snapshot).keySet == o.said.keySet)
+          use(snapshot, random)
+          read += 1
+        } catch { case _: IndexFormatException => refused += 1 }
+        val allocated = jvm.getCurrentThreadAllocatedBytes - before
+        assert(allocated < 64 * (bytes.length + limit), "memory taken without bound")
+      }
+    })
+    assert(refused > total / 4 && read > total / 20)
+    assert(LoadedClass.instances == instances, "a class was loaded that a file names")
+  }
+
+  test("a column that claims to have far more bytes than it may have in memory is not read") {
+    val o = originals.head
+    val json = new String(o.parts.json, UTF_8)
+      .replaceFirst("\"rows\":\\[(\\d+),\\d+", "\"rows\":[$1," + (20 << 20)).getBytes(UTF_8)
+    val bytes = o.parts.copy(columns = new Array[Byte](32 << 20), json = json).bytes
+    val source = new Indexes.BytesSource(bytes) {
+      override def read(offset: Long, length: Int): Array[Byte] = {
+        assert(length < (1 << 20), s"$length bytes are read")
+        super.read(offset, length)
+      }
+    }
+    assert(intercept[IndexFormatException](IndexFile.open(source, limit)).getMessage.contains("outside of the file"))
   }
 
   test("sizes above the limit are refused before memory is allocated") {
@@ -159,12 +251,15 @@ class IndexFileSuite extends PropertySuite(300) {
     val many = Seq.tabulate(100000)(i => FileId("f" + i, 1, 1) -> FileStats(1, Map.empty))
     val big = Indexes.written(IndexContents(many))
     assert(intercept[IndexFormatException](Indexes.open(big, 1000000)).getMessage.contains("more than the 1000000"))
+    // A small column that is large in memory is refused before it is decompressed.
+    val packed = Indexes.withColumn(bytes, "path", _ => new Array[Byte](10 << 20))
+    assert(intercept[IndexFormatException](Indexes.open(packed, limit)).getMessage.contains("more than the 1048576"))
   }
 
-  test("if this Spark does not know a type, only the columns of this type are missing") {
-    val bytes = Indexes.written(IndexContents(small))
-    val read = Indexes.open(Indexes.withFooter(bytes, _.replace("\\\"string\\\"", "\\\"quaternion\\\"")))
-    assert(read.columns == Seq(a) && read.column(Seq("a"), LongType).isDefined)
+  test("paths that are chosen for their hash do not stop a query") {
+    val same = Seq.tabulate(5000)(n => FileId("p", n.toLong, 1L) -> FileStats(1, Map.empty))
+    val e = intercept[IndexFormatException](Indexes.open(Indexes.written(IndexContents(same))))
+    assert(e.getMessage.contains("one hash"))
   }
 
   test("if another index replaces the file of a snapshot, the two are not mixed") {
@@ -214,9 +309,7 @@ class IndexFileSuite extends PropertySuite(300) {
     assert(origins(merged) == Map(id(1) -> "{a}", copy -> "{b}", id(4) -> "{b}", id(6) -> "{c}"))
     assert(origins(opened(IndexContents(numbered(1 to 9), origins = merged.origins(numbered(1 to 4).map(_._1))))) ==
       Map(id(1) -> "{a}", id(4) -> "{b}"))
-  }
-
-  test("an index without origins has no block of them") {
+    // An index without origins has no block of them.
     val bytes = Indexes.written(IndexContents(numbered(1 to 3)))
     assert(origins(Indexes.open(bytes)).isEmpty && !Indexes.placesOf(bytes).has(FileOrigins.Columns.head))
   }
@@ -231,21 +324,130 @@ class IndexFileSuite extends PropertySuite(300) {
   test("damaged bytes of origins are refused or read, and nothing else happens") {
     val origins = IndexedSeq(Some("{a}"), None, Some("{b}"), Some("{a}"))
     val bytes = Indexes.having(4)(FileOrigins.write(_, origins))
-    val mutation = new Mutation(new scala.util.Random(20261126))
+    val mutation = new Mutation(new Random(20261126))
     var refused = 0
     Mutation.silently(for (n <- 1 to 2500; name <- FileOrigins.Columns) withClue(s"bytes $n: ") {
       val read = Indexes.open(Indexes.withColumn(bytes, name, mutation.ofBytes))
       if ((0 until 4).forall(read.originOf(_).isEmpty)) refused += 1
     })
     assert(refused > 1000)
+    // A block with a wrong checksum takes nothing else with it.
+    val place = Indexes.placesOf(bytes).get(FileOrigins.Columns.head).get(0).asInt
+    val garbled = Indexes.open(bytes.updated(place + 1, (bytes(place + 1) ^ 1).toByte))
+    assert(garbled.files == 4 && (0 until 4).forall(garbled.originOf(_).isEmpty))
   }
 
-  test("an index whose origins cannot be read still has its statistics") {
-    val bytes = Indexes.written(IndexContents(numbered(1 to 4), origins = Map(id(1) -> "{a}")))
-    val offset = Indexes.placesOf(bytes).get(FileOrigins.Columns.head).get(0).asInt
-    bytes(offset + 1) = (bytes(offset + 1) ^ 1).toByte
-    val read = Indexes.open(bytes)
-    assert(origins(read).isEmpty && read.files == 4)
+  private val schemaOfValues = StructType.fromDDL("k bigint, n int")
+  private val k = ColumnKey(Seq("k"), LongType)
+  private val n = ColumnKey(Seq("n"), IntegerType)
+  private val anyFile = { val bits = new BitSet; bits.set(0, 1000); bits }
+
+  private def withValues(name: String, values: Seq[Long]): (FileId, FileStats) = {
+    val collector = new StatsCollector(schemaOfValues, IndexedColumns(Seq(k, n), Map(k -> MembershipKind.Values)))
+    values.foreach(v => collector.add(InternalRow(v, v.toInt)))
+    FileId(name, 1L, 1L) -> collector.result()
+  }
+
+  private def has(index: IndexSnapshot, name: String, value: Long): Option[Boolean] = {
+    val ordinal = index.ordinalOf(name, 1L, 1L)
+    val members = index.members(k.path, k.dataType).flatMap(_.reader(anyFile)(ordinal))
+    members.map(_.mayHave(value, MembershipHash.of(value)))
+  }
+
+  private val valued = Seq.tabulate(40)(i => withValues(s"f$i", Seq(i.toLong, 100L + i, 1000L * i)))
+
+  test("values come back for each file, and a column without values has none") {
+    val index = opened(IndexContents(valued))
+    assert(index.memberColumns == Seq(k) && index.members(n.path, n.dataType).isEmpty)
+    valued.indices.foreach { i =>
+      assert(Seq(i.toLong, 100L + i, 1000L * i).forall(v => has(index, s"f$i", v).contains(true)))
+      assert(has(index, s"f$i", 7777L).contains(false))
+    }
+  }
+
+  test("blocks that are wanted soon are read with others, and each is read once") {
+    val source = new Indexes.BytesSource(Indexes.written(IndexContents(valued)))
+    val index = IndexFile.open(source, 64L << 20)
+    val wanted = new BitSet
+    (0 until 40 by 2).foreach(wanted.set)
+    val reader = index.members(k.path, k.dataType).get.reader(wanted)
+    source.reads = 0
+    (0 until 40 by 2).foreach(i => assert(reader(i).exists(_.mayHave(i.toLong, MembershipHash.of(i.toLong)))))
+    assert(source.reads == 1)
+    (0 until 40 by 2).foreach(i => assert(reader(i).isDefined))
+    assert(source.reads == 1)
+    // A change of the index reads them at once, too.
+    val contents = IndexContents.merge(IndexFile.open(source, 64L << 20), _.path != "f3", Nil)
+    source.reads = 0
+    Indexes.written(contents)
+    assert(source.reads < 10)
+  }
+
+  test("a merge copies the values of files that stay, and takes those of added ones") {
+    val old = opened(IndexContents(valued))
+    val added = withValues("new", Seq(5L))
+    val merged = opened(IndexContents.merge(old, _.path != "f3", Seq(added)))
+    assert(has(merged, "f2", 102L).contains(true) && has(merged, "f2", 103L).contains(false))
+    assert(has(merged, "new", 5L).contains(true) && has(merged, "new", 6L).contains(false))
+    val without = opened(IndexContents.merge(old, _ => true, Seq(added), keepMembers = _ => false))
+    assert(without.memberColumns.isEmpty && without.column(k.path, k.dataType).isDefined)
+    val excluded = opened(IndexContents.merge(old, _ => true, Nil, keepColumn = _ != k))
+    assert(excluded.memberColumns.isEmpty && excluded.column(k.path, k.dataType).isEmpty)
+  }
+
+  test("a file without bounds of the column has no values either") {
+    val some = valued.zipWithIndex.map {
+      case ((id, s), 4) => id -> s.copy(columns = s.columns.updated(k, ColumnStats(null, null, 0L, 0L)))
+      case ((id, s), 5) => id -> s.copy(columns = s.columns - k)
+      case (other, _)   => other
+    }
+    val index = opened(IndexContents(some))
+    assert(has(index, "f4", 4L).isEmpty && has(index, "f5", 5L).isEmpty && has(index, "f6", 6L).contains(true))
+    val none = opened(IndexContents(valued.map { case (id, s) => id -> s.copy(columns = s.columns - k) }))
+    assert(none.memberColumns.isEmpty)
+  }
+
+  test("values stop where the index would get too large") {
+    val out = new ByteArrayOutputStream
+    IndexFile.write(out, IndexContents(valued), mostBytes = 1000)
+    val index = Indexes.open(out.toByteArray)
+    val known = valued.indices.count(i => has(index, s"f$i", i.toLong).isDefined)
+    assert(known > 0 && known < 40)
+    assert(index.column(k.path, k.dataType).isDefined)
+  }
+
+  test("damage is taken for missing values, and never for other ones", InRest) {
+    val bytes = Indexes.written(IndexContents(valued))
+    val random = new Random(1)
+    var missing = 0
+    (1 to 3000).foreach { _ =>
+      val damaged = bytes.clone()
+      val at = 8 + random.nextInt(damaged.length - 40)
+      (at until at + 1 + random.nextInt(8)).foreach(i => damaged(i) = random.nextInt().toByte)
+      try {
+        val index = Indexes.open(damaged)
+        valued.indices.foreach { i =>
+          if (index.ordinalOf(s"f$i", 1L, 1L) >= 0) {
+            val found = has(index, s"f$i", i.toLong)
+            assert(!found.contains(false))
+            if (found.isEmpty) missing += 1
+          }
+        }
+      } catch { case _: IndexFormatException => () }
+    }
+    assert(missing > 1000)
+  }
+
+  test("places outside of the file are refused, whatever the checksums say") {
+    val bytes = Indexes.written(IndexContents(valued))
+    Seq("k_values_from", "k_values_until").foreach { name =>
+      Seq(Long.MaxValue - 5, Long.MinValue, -2L, bytes.length + 1L).foreach { place =>
+        def patched(raw: Array[Byte]) =
+          ByteBuffer.wrap(raw).order(ByteOrder.LITTLE_ENDIAN).putLong(raw.length - 8, place).array
+        val read = Indexes.open(Indexes.withColumn(bytes, name, patched))
+        assert(has(read, "f39", 39L).isEmpty && read.column(k.path, k.dataType).isDefined)
+      }
+    }
   }
 }
 

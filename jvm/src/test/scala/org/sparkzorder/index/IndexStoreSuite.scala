@@ -60,10 +60,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
 
   test("the index with the highest number counts, and other files are ignored") {
     assert(store.newest(listing).isEmpty)
-    Seq(9L, 10L, 2L).foreach { n =>
-      val status = write(contents(n), n)
-      assert(status.getPath.getName == f"_index-$n%010d.zidx" && status.getLen > 0)
-    }
+    Seq(9L, 10L, 2L).foreach(n => write(contents(n), n))
     Seq("_index-0000000099.zidx.tmp", "_index-99.zidx", "index-0000000099.zidx", "_v0000000003.json")
       .foreach(name => spoil(new Path(root, s"_zorder/$name")))
     fs.mkdirs(new Path(root, "_zorder/_index-0000000098.zidx"))

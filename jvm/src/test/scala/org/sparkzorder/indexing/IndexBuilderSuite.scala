@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.footer.{DataFormat, FooterFixture, NotDataFileException, Samples}
+import org.sparkzorder.footer.{DataFormat, FooterFixture, Samples}
 import org.sparkzorder.index.{IndexContents, IndexFile, Indexes}
 import org.sparkzorder.layout.FileBounds
 import org.sparkzorder.stats._
@@ -83,16 +83,6 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     assert(made.map(_._1) == Seq(files(0), files(3)).map(id))
     assert(reasons.keySet == Set(files(1), files(2), growing).map(_.getPath.getName))
     assert(made.forall(_._2.columns(key(schema, "n")).nanCount == 10))
-  }
-
-  test("a file that is not a data file is an error") {
-    val dir = folder.resolve("words")
-    spark.range(0, 40, 1, 2).write.parquet(dir.toString)
-    val files = dataFiles(dir.toString)
-    val schema = StructType.fromDDL("id bigint")
-    val words = statusOf(Files.writeString(dir.resolve("words.parquet"), "these are words"))
-    val e = intercept[NotDataFileException](built(files :+ words, schema))
-    assert(e.path == words.getPath.toString && e.reason == "it is not a readable Parquet file")
   }
 
   test("a file appended to after the listing is left out") {

@@ -2,11 +2,13 @@ package org.sparkzorder.layout
 
 import java.util.SplittableRandom
 
+import scala.util.Random
+
 import org.scalacheck.Gen
 
 import org.sparkzorder.{InRest, PropertySuite}
 
-/** The three ways to cut a curve into files. */
+/** The ways to cut a curve into files, the number of files of a unit, and how many rows or wide ones a file has. */
 class CutsSuite extends PropertySuite(200) {
   private type Keys = IndexedSeq[(Long, Long)]
   private val bits = 20
@@ -22,18 +24,23 @@ class CutsSuite extends PropertySuite(200) {
     (0 until cuts.slots).map(slots.get(_).fold(0)(_.size))
   }
 
-  private val key = Gen.zip(Gen.choose(0L, 6L), Gen.choose(0L, 9L))
-  private val sample = Gen.choose(0, 200).flatMap(Gen.listOfN(_, key)).map(_.sorted.toIndexedSeq)
+  private val key = Gen.zip(Gen.choose(0L, 40L), Gen.choose(0L, 9L))
+  private val sample = for {
+    most <- Gen.oneOf(6L, 40L)
+    rows <- Gen.choose(0, 400)
+    keys <- Gen.listOfN(rows, Gen.zip(Gen.choose(0L, most), Gen.choose(0L, 9L)))
+  } yield keys.sorted.toIndexedSeq
 
-  test("equal: as many files as asked for or as distinct keys, none empty, and slots begin at the cuts") {
+  test("equal and aligned: cuts are a partition, no file is empty, and slots begin at the cuts and follow the keys") {
     forAll(sample, Gen.choose(1, 80), key, key, minSuccessful(2000)) { (keys, n, a, b) =>
-      val cuts = Cuts.equal(keys, n)
-      assert(cuts.slots == math.max(1, math.min(n, keys.distinct.length)))
-      assert(cuts.keys == cuts.keys.distinct.sorted)
-      if (keys.nonEmpty) assert(keys.map { case (z, t) => cuts.slot(z, t) }.toSet == (0 until cuts.slots).toSet)
-      val (low, high) = if (Ordering[(Long, Long)].lteq(a, b)) (a, b) else (b, a)
-      assert(cuts.slot(low._1, low._2) <= cuts.slot(high._1, high._2))
-      assert(cuts.slot(a._1, a._2) == cuts.keys.count(Ordering[(Long, Long)].lteq(_, a)))
+      assert(Cuts.equal(keys, n).slots == math.max(1, math.min(n, keys.distinct.length)))
+      for (cuts <- Seq(Cuts.equal(keys, n), AlignedCuts.of(keys, n))) {
+        assert(cuts.keys == cuts.keys.distinct.sorted)
+        if (keys.nonEmpty) assert(keys.map { case (z, t) => cuts.slot(z, t) }.toSet == (0 until cuts.slots).toSet)
+        val (low, high) = if (Ordering[(Long, Long)].lteq(a, b)) (a, b) else (b, a)
+        assert(cuts.slot(low._1, low._2) <= cuts.slot(high._1, high._2))
+        assert(cuts.slot(a._1, a._2) == cuts.keys.count(Ordering[(Long, Long)].lteq(_, a)))
+      }
     }
   }
 
@@ -47,30 +54,18 @@ class CutsSuite extends PropertySuite(200) {
     }
   }
 
-  test("equal: all rows equal except their ties, all rows equal, and no rows") {
+  test("equal and aligned: all rows equal except their ties, all rows equal, and no rows") {
     val equal = (0 until 1000).map(i => (7L, i.toLong))
-    assert(sizes(equal, Cuts.equal(equal, 10)) == Seq.fill(10)(100))
-    assert(Cuts.equal(IndexedSeq.fill(1000)((7L, 7L)), 10).slots == 1)
-    assert(Cuts.equal(IndexedSeq.empty, 10).slots == 1)
+    for (of <- Seq[(Keys, Int) => Cuts](Cuts.equal(_, _), AlignedCuts.of(_, _))) {
+      assert(sizes(equal, of(equal, 10)) == Seq.fill(10)(100))
+      for (keys <- Seq(IndexedSeq.fill(1000)((7L, 7L)), IndexedSeq.empty)) assert(of(keys, 10).slots == 1)
+      assertThrows[IllegalArgumentException](of(equal, 0))
+    }
   }
 
   test("equal: cuts at given keys must increase") {
     assert(Cuts.at(Seq((1L, 5L), (2L, 0L))).slots == 3)
     assertThrows[IllegalArgumentException](Cuts.at(Seq((1L, 5L), (1L, 5L))))
-    assertThrows[IllegalArgumentException](Cuts.equal(IndexedSeq((1L, 1L)), 0))
-  }
-
-  private val few = Gen.choose(0, 400).flatMap(Gen.listOfN(_, Gen.zip(Gen.choose(0L, 40L), Gen.choose(0L, 9L))))
-    .map(_.sorted.toIndexedSeq)
-
-  test("aligned: cuts are a partition, no file is empty, slots follow the keys") {
-    forAll(few, Gen.choose(1, 60)) { (keys, n) =>
-      val cuts = AlignedCuts.of(keys, n)
-      assert(cuts.keys == cuts.keys.distinct.sorted)
-      val slots = keys.map { case (z, t) => cuts.slot(z, t) }
-      assert(slots == slots.sorted)
-      if (keys.nonEmpty) assert(slots.toSet == (0 until cuts.slots).toSet)
-    }
   }
 
   test("aligned: the number of files is within a quarter of the number asked for, whatever that is") {
@@ -131,14 +126,6 @@ class CutsSuite extends PropertySuite(200) {
     assert(sizes(keys, cuts).forall(s => s >= 320 && s <= 480))
   }
 
-  test("aligned: all rows equal except their ties, all rows equal, and no rows") {
-    val equal = (0 until 1000).map(i => (7L, i.toLong))
-    assert(sizes(equal, AlignedCuts.of(equal, 10)) == Seq.fill(10)(100))
-    assert(AlignedCuts.of(IndexedSeq.fill(1000)((7L, 7L)), 10).slots == 1)
-    assert(AlignedCuts.of(IndexedSeq.empty, 10).slots == 1)
-    assertThrows[IllegalArgumentException](AlignedCuts.of(equal, 0))
-  }
-
   test("exact: there are exactly as many parts as asked for, with a quarter to three times their share") {
     forAll(Gen.choose(1, 150), Gen.choose(0L, 1000L)) { (n, seed) =>
       val keys = uniform(100 * n, 20, seed)
@@ -172,5 +159,117 @@ class CutsSuite extends PropertySuite(200) {
       assert(cuts.slots == math.min(n, rows))
       sample.foreach { case (z, _) => assert(cuts.slot(z, Long.MinValue) == cuts.slot(z, Long.MaxValue)) }
     }
+  }
+
+  private val size = Gen.frequency(1 -> Gen.const(0L), 4 -> Gen.choose(1L, 1L << 45))
+  private val unitSizes = Gen.choose(1, 30).flatMap(Gen.listOfN(_, size))
+
+  test("by size: the nearest number of files, at least one") {
+    assert(FileCounts.bySize(Seq(0L, 49L, 149L, 150L, 1000L), 100L) == Seq(1, 1, 1, 2, 10))
+    assert(FileCounts.bySize(Seq(Long.MaxValue), Long.MaxValue) == Seq(1))
+    assertThrows[IllegalArgumentException](FileCounts.bySize(Seq(1L), 0L))
+  }
+
+  test("by number: all files are shared out, at least one to each unit, and more to larger units") {
+    forAll(unitSizes, Gen.choose(1, 5000), minSuccessful(1000)) { (bytes, n) =>
+      val counts = FileCounts.byNumber(bytes, n)
+      assert(counts.sum == math.max(n, bytes.length))
+      assert(counts.forall(_ >= 1))
+      val ordered = bytes.zip(counts).sorted
+      assert(ordered.zip(ordered.drop(1)).forall { case ((b, x), (c, y)) => b == c || x <= y })
+    }
+    assert(FileCounts.byNumber(Seq(70L, 20L, 9L, 1L), 10) == Seq(6, 2, 1, 1))
+    assert(FileCounts.byNumber(Seq(1L, 1L, 1L), 4) == Seq(2, 1, 1))
+    assert(FileCounts.byNumber(Seq(0L, 0L), 4) == Seq(2, 2))
+    assert(FileCounts.byNumber(Seq(5L), 7) == Seq(7))
+    assert(FileCounts.byNumber(Nil, 7) == Nil)
+  }
+
+  private def files(zs: Seq[Long], most: Long, coarseness: Long => Long = identity): Seq[Seq[Long]] = {
+    val limit = new RowLimit(most, coarseness)
+    zs.foldLeft(Vector.empty[Vector[Long]]) {
+      case (done :+ open, z) if !limit.beginsFile(z) => done :+ (open :+ z)
+      case (Vector(), z)                             => assert(!limit.beginsFile(z)); Vector(Vector(z))
+      case (all, z)                                  => all :+ Vector(z)
+    }
+  }
+
+  test("no file has too many rows, only the last one less than half of that, and all rows are in order") {
+    forAll(Gen.choose(1, 300), Gen.choose(0, 2000), Gen.choose(0, 20), Gen.choose(0L, 1000L)) {
+      (most, rows, bits, seed) =>
+        val random = new SplittableRandom(seed)
+        val zs = Seq.fill(rows)(random.nextLong(1L << bits)).sorted
+        val found = files(zs, most.toLong)
+        assert(found.flatten == zs)
+        assert(found.forall(_.length <= most) && found.dropRight(1).forall(_.length * 2 >= most))
+    }
+  }
+
+  test("files are whole cells, a value that fits is in one file, and equally coarse borders give full files") {
+    for (most <- Seq(64, 65, 70, 100, 127))
+      assert(files(0L until 4096L, most.toLong) == (0L until 4096L).grouped(64).toSeq, most)
+    forAll(Gen.choose(32, 300), Gen.choose(1, 18)) { (most, size) =>
+      val zs = (0L until 300L).flatMap(z => Seq.fill(math.min(size, most / 16))(z))
+      val found = files(zs, most.toLong)
+      assert(found.map(_.distinct.length).sum == 300)
+      val heavy = files(Seq.fill(most / 2 + 1)(0L) ++ Seq.fill(5 * most)(7L) ++ Seq.fill(most / 2)(8L), most.toLong)
+      assert(heavy.count(_.contains(7L)) <= 6 && heavy.exists(f => f.distinct == Seq(0L)))
+    }
+    val found = files((0L until 10000L), 160L, _ => 0L)
+    assert(found.dropRight(1).forall(_.length == 160))
+  }
+
+  /** Sampled rows at places 0, 1, 2, .., with the widths of these places. */
+  private def rows(n: Int)(width: Int => Double): IndexedSeq[((Long, Long), Double)] =
+    (0 until n).map(i => ((i.toLong, 7L), width(i)))
+
+  test("rows of equal width, and wide rows anywhere, leave cuts to count rows") {
+    assert(RowWidths.of(IndexedSeq.empty).isEmpty)
+    assert(RowWidths.of(rows(5)(_ => 10d)).isEmpty)
+    assert(RowWidths.of(rows(2000)(_ => 17d)).isEmpty)
+    // Of 500 tables, hardly any seems to have a wide place.
+    val random = new Random(64)
+    val seen = (1 to 500).count { _ =>
+      // Often a few very wide rows.
+      val (share, wide) = (math.pow(random.nextDouble(), 4), 1d + random.nextInt(1000))
+      RowWidths.of(rows(2000)(_ => if (random.nextDouble() < share) wide else 1d)).isDefined
+    }
+    info(s"$seen of 500")
+    assert(seen <= 15)
+    // Differences that files of equally many rows may have.
+    assert(RowWidths.of(rows(2000)(i => 0.8 + 0.4 * i / 2000)).isEmpty)
+  }
+
+  test("places of wide rows have their width, in mean widths") {
+    val random = new Random(65)
+    for (_ <- 1 to 200) {
+      val n = 1000 + random.nextInt(3000)
+      val (from, share, wide) = (random.nextDouble(), 0.1 + 0.4 * random.nextDouble(), 4d + random.nextInt(50))
+      def isWide(i: Int): Boolean = i >= from * n && i < (from + share) * n
+      def width(i: Int): Double = (if (isWide(i)) wide else 1d) * (0.9 + 0.2 * random.nextDouble())
+      val sample = rows(n)(width)
+      val found = RowWidths.of(sample)
+      val mean = sample.map(_._2).sum / n
+      // Not where a bin has a border of the wide place in it.
+      val inside = (0 until n).filter(i => (i - 40 to i + 40).forall(j => j < 0 || j >= n || isWide(j) == isWide(i)))
+      if (sample.count(_._2 > 2) > 100) {
+        assert(found.isDefined)
+        inside.foreach { i =>
+          val (is, should) = (found.get.of(i.toLong, 7L), (if (isWide(i)) wide else 1d) / mean)
+          assert(math.abs(is - should) <= 0.25 * should + 0.25, s"place $i of $n: $is for $should")
+        }
+        val all = (0 until n).map(i => found.get.of(i.toLong, 7L)).sum / n
+        assert(math.abs(all - 1) < 0.02, "a sample by widths is as large as one by rows")
+      }
+    }
+  }
+
+  test("a place where a few rows are wide is found") {
+    val random = new Random(66)
+    // Of a twentieth of the rows, a tenth are wide.
+    val found = (1 to 100).count { _ =>
+      RowWidths.of(rows(20000)(i => if (i > 19000 && random.nextInt(10) == 0) 300d else 3d)).isDefined
+    }
+    assert(found == 100)
   }
 }

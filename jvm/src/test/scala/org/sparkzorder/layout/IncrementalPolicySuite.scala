@@ -9,8 +9,6 @@ import org.sparkzorder.InRest
 import org.sparkzorder.stats.ColumnKey
 
 class IncrementalPolicySuite extends AnyFunSuite {
-  import IncrementalPolicySuite._
-
   private val shape = LayoutShape(LayoutSpec.ZOrder, aligned = true)
 
   /** A table of random points with its files in memory, which are cut again and again as OPTIMIZE does. */
@@ -207,15 +205,12 @@ class IncrementalPolicySuite extends AnyFunSuite {
     assert(intervals.count(_._1 >= 2048) == 1)
     assert((3 to 5).contains(intervals.count(_._1 < 2048)))
   }
-}
-
-private object IncrementalPolicySuite {
 
   /** The bytes that a round wrote and the new ones among them, the estimated ratio, and the files over the cells. */
-  final case class Round(written: Double, fresh: Double, ratio: Double, over: Int)
+  private case class Round(written: Double, fresh: Double, ratio: Double, over: Int)
 
   /** A table that consists of sizes only: new rows are spread evenly over all cells. */
-  final class Sizes(columns: Int, cells: Int) {
+  private final class Sizes(columns: Int, cells: Int) {
     private val target = 1000000L
     private var sizes = IndexedSeq.fill(cells)(target)
     private var over = IndexedSeq.empty[CurvePiece]
@@ -265,8 +260,8 @@ private object IncrementalPolicySuite {
     }
   }
 
-  final case class Row(values: Array[Long], z: Long, tie: Long)
+  private case class Row(values: Array[Long], z: Long, tie: Long)
 
   /** A file with its interval and its rows. */
-  final case class Held(low: Long, high: Long, layer: Int, rows: Seq[Row])
+  private case class Held(low: Long, high: Long, layer: Int, rows: Seq[Row])
 }

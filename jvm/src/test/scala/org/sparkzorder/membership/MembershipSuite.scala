@@ -1,5 +1,7 @@
 package org.sparkzorder.membership
 
+import java.util.concurrent.atomic.AtomicInteger
+
 import scala.util.Random
 
 import org.apache.parquet.column.values.bloomfilter.BlockSplitBloomFilter
@@ -90,16 +92,11 @@ class MembershipSuite extends AnyFunSuite {
     val values = Array.fill(50000)(random.nextLong())
     MembershipKind.all.foreach { kind =>
       val members = MembershipFormat.read(bytesOf(values.toSeq, kind))
-      val lost = (1 to 4).map { _ =>
-        val missing = new java.util.concurrent.atomic.AtomicInteger
-        val thread = new Thread(() => values.foreach(v => if (!members.has(v)) missing.incrementAndGet()))
-        thread.start()
-        (thread, missing)
-      }
-      lost.foreach { case (thread, missing) =>
-        thread.join()
-        assert(missing.get == 0)
-      }
+      val missing = new AtomicInteger
+      val threads = Seq.fill(4)(new Thread(() => values.foreach(v => if (!members.has(v)) missing.incrementAndGet())))
+      threads.foreach(_.start())
+      threads.foreach(_.join())
+      assert(missing.get == 0)
     }
   }
 
@@ -136,9 +133,7 @@ class MembershipSuite extends AnyFunSuite {
         case 0 => bytes.take(random.nextInt(bytes.length + 1))
         case 1 => bytes ++ Array.fill(1 + random.nextInt(9))(random.nextInt().toByte)
         case _ =>
-          (0 to random.nextInt(4)).foreach(_ =>
-            bytes(random.nextInt(math.min(bytes.length, 40))) = random.nextInt().toByte
-          )
+          for (_ <- 0 to random.nextInt(4)) bytes(random.nextInt(math.min(bytes.length, 40))) = random.nextInt().toByte
           bytes
       }
       try MembershipFormat.read(damaged).has(random.nextLong())

@@ -140,17 +140,11 @@ class MemorySuite extends AnyFunSuite with MemoryTables {
     val t = table(path)
     def query = t.where("upper(name) = 'N250'")
     assertReads(8, 1)(query)
-    for (
-      (key, value, files) <- Seq(
-        ("session.timeZone", "Asia/Tokyo", 8),
-        ("caseSensitive", "true", 8),
-        ("ansi.enabled", "false", 8),
-        ("parquet.filterPushdown", "false", 8),
-        ("unknown.setting", "1", 8),
-        ("shuffle.partitions", "3", 1),
-        ("adaptive.enabled", "false", 1)
-      )
-    ) withSettings(s"spark.sql.$key" -> value)(assert(filesRead(query) == files, key))
+    val others = Seq("session.timeZone" -> "Asia/Tokyo", "caseSensitive" -> "true", "ansi.enabled" -> "false") ++
+      Seq("parquet.filterPushdown" -> "false", "unknown.setting" -> "1")
+    val same = Seq("shuffle.partitions" -> "3", "adaptive.enabled" -> "false")
+    for ((group, files) <- Seq(others -> 8, same -> 1); (key, value) <- group)
+      withSettings(s"spark.sql.$key" -> value)(assert(filesRead(query) == files, key))
     withSettings("spark.sql.files.ignoreCorruptFiles" -> "true")(assert(!learns(query) && filesRead(query) == 8))
     assert(!learns(spark.read.option("ignoreMissingFiles", "true").parquet(path).where("upper(name) = 'N250'")))
   }
@@ -177,16 +171,6 @@ class MemorySuite extends AnyFunSuite with MemoryTables {
     other.conf.set("spark.zorder.memory.enabled", "false")
     assert(!learns(other.sql("SELECT * FROM global_temp.of_another")))
     spark.catalog.dropGlobalTempView("of_another")
-  }
-
-  test("zeros and times imply only themselves, since readers may miss rows by the filter that they get", InRest) {
-    val x = "if(id < 100, -0.0D, cast(id AS DOUBLE)) AS x"
-    val rows = spark.range(0, 400, 1, 4).selectExpr("id", x, "timestamp_seconds(id) AS t")
-    val t = table(saved("zeros", rows.write, "id"))
-    for (first <- Seq("x = 0.0D", "x < 1.0D", "x IN (0.0D, 500.0D)", "t < timestamp_micros(5)"))
-      t.where(first).collect()
-    for (second <- Seq("x = -0.0D", "x < 0.5D", "x <= 0.0D", "t = timestamp_micros(0)"))
-      assert(filesRead(t.where(second)) == 4, second)
   }
 
   test("ranges of strings and days imply only themselves, since ORC has another order of them", InRest) {
@@ -226,18 +210,6 @@ class MemorySuite extends AnyFunSuite with MemoryTables {
       assert(minutes.collect().length == rows)
     }
     assert(again.collect().length == rows)
-  }
-
-  test("a list with a null says nothing about one without", InRest) {
-    val path = indexedFolder()
-    for (
-      (condition, files) <- Seq(
-        "name = 'n250'" -> 8,
-        "name IN ('n250', NULL)" -> 8,
-        "name <=> 'n250'" -> 8,
-        "name = 'n250' AND k >= 0" -> 1
-      )
-    ) assert(filesRead(table(path).where(condition)) == files, condition)
   }
 
   test("equal scans are equal, however they are written, if memory knows one of them", InRest) {
@@ -313,17 +285,6 @@ class MemorySuite extends AnyFunSuite with MemoryTables {
     withSettings("spark.sql.parquet.recordLevelFilter.enabled" -> "true")(assertReads(8, 8)(t.where("id + k = 2")))
   }
 
-  test("small whole numbers imply only themselves, since they may be cut of larger ones", InRest) {
-    // Of the two files, one has 257 and 258, and the other one 7 and 8.
-    val a = "cast(if(id < 2, 257 + id, 5 + id) AS INT) AS a"
-    val path = saved("cut", spark.range(0, 4, 1, 2).selectExpr(a).write, "a")
-    withSettings("spark.sql.parquet.pushdown.inFilterThreshold" -> "0") {
-      def found(filter: String) = spark.read.schema("a TINYINT").parquet(path).where(filter).count()
-      val expected = withoutMemory(found("a IN (1, 2)"))
-      assert(found("a < 5") == 0 && found("a IN (1, 2)") == expected)
-    }
-  }
-
   test("a file of two partitions counts in each of them", InRest) {
     val path = indexedFolder()
     val columns = "id BIGINT, k BIGINT, name STRING, b INT, p STRING"
@@ -345,17 +306,6 @@ class MemorySuite extends AnyFunSuite with MemoryTables {
     assertReads(8, 1)(table(path).where("concat(name, '') = 'n250'"))
     val other = spark.read.schema("id BIGINT, name BINARY").parquet(path)
     assert(filesRead(other.where("concat(cast(name AS STRING), '') = 'n250'")) == 8)
-  }
-
-  test("values of partitions are a part of what a file is known by", InRest) {
-    val path = indexedFolder(partitionedBy = Seq("b"))
-    val columns = "id BIGINT, k BIGINT, name STRING, b INT"
-    for (location <- Seq[Int => Int](identity, identity, 7 - _)) {
-      spark.sql(s"CREATE TABLE moved ($columns) USING parquet PARTITIONED BY (b) LOCATION '$path'")
-      for (b <- 0 until 8) spark.sql(s"ALTER TABLE moved ADD PARTITION (b = $b) LOCATION '$path/b=${location(b)}'")
-      assert(spark.table("moved").where("k + b = 9 AND id % 100 < 10 AND b >= 0").collect().length == 8)
-      spark.sql("DROP TABLE moved")
-    }
   }
 
   test("parts of large files count only together", InRest) {

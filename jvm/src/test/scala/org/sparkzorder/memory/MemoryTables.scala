@@ -8,7 +8,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, DataFrameWriter, Row}
-import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan}
+import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.scalatest.Suite
 
@@ -78,9 +78,8 @@ trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite
 
   protected def files(folder: String): Seq[Path] = {
     val all = Files.walk(new File(folder).toPath)
-    try all.iterator.asScala.filter(p =>
-        Files.isRegularFile(p) && !p.getFileName.toString.matches("[._].*")
-      ).toVector.sorted
+    def isData(p: Path) = Files.isRegularFile(p) && !p.getFileName.toString.matches("[._].*")
+    try all.iterator.asScala.filter(isData).toVector.sorted
     finally all.close()
   }
 
@@ -99,10 +98,8 @@ trait MemoryTables extends LocalSpark with AdaptiveSparkPlanHelper { this: Suite
   protected def scans(query: DataFrame): Seq[FileSourceScanExec] =
     collectWithSubqueries(query.queryExecution.executedPlan) { case s: FileSourceScanExec => s }
 
-  protected def learns(query: DataFrame): Boolean = {
-    def all(plan: SparkPlan) = collectWithSubqueries(plan) { case r: LearningFilterExec => r }
-    all(query.queryExecution.executedPlan).nonEmpty
-  }
+  protected def learns(query: DataFrame): Boolean =
+    collectWithSubqueries(query.queryExecution.executedPlan) { case r: LearningFilterExec => r }.nonEmpty
 
   protected def table(folder: String, format: String = "parquet"): DataFrame = spark.read.format(format).load(folder)
 

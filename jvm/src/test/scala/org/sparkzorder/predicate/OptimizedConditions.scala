@@ -30,9 +30,4 @@ trait OptimizedConditions extends LocalSpark with PredicateHelper { this: Suite 
     if (plan.exists(_.isInstanceOf[LocalRelation])) None
     else Some(plan.collect { case f: Filter => f.condition }.flatMap(splitConjunctivePredicates))
   }
-
-  protected def predicate(schema: StructType, condition: String): StatsPredicate =
-    conjuncts(schema, condition).fold[StatsPredicate](Const.False) { parts =>
-      Filters.conjunction(parts.map(CatalystTranslator.translate(_, byName)))
-    }
 }

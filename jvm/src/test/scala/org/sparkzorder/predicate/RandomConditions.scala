@@ -48,11 +48,9 @@ final class RandomConditions(override protected val random: Random) extends Choi
       key -> (if (chance(0.2) && (key.dataType == DoubleType || key.dataType == FloatType)) nulls.copy(nanCount = -1L)
               else nulls)
     }
-    FileStats(
-      stats.rows,
-      loose.filter(_ => chance(0.9)).map { case (k, s) => k -> (if (chance(0.05)) ColumnStats.unknown else s) },
-      stats.members
-    )
+    val some = loose.filter(_ => chance(0.9))
+    val columns = some.map { case (k, s) => k -> (if (chance(0.05)) ColumnStats.unknown else s) }
+    FileStats(stats.rows, columns, stats.members)
   }
 
   private def lower(bound: Any): Any = bound match {

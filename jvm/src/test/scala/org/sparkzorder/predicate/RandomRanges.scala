@@ -96,19 +96,17 @@ final class RandomRanges(override protected val random: Random) extends Choices 
       Seq(Cast(x, StringType), Cast(x, TimestampType, zone()))
   }
 
-  private def instants(x: Expression): Seq[Expression] =
+  private def instants(x: Expression): Seq[Expression] = {
+    def calendar() = Literal(new CalendarInterval(one(Seq(0, 1)), one(Seq(0, -3)), 1000L), CalendarIntervalType)
     Seq[Expression](UnixSeconds(x), UnixMicros(x), Cast(x, LongType), Cast(x, DoubleType)) ++ Seq(
       Cast(x, DateType, zone()),
       DateFormatClass(x, text(one(Seq("yyyy-MM", "yyyy-MM-dd", "yyyyMMdd HH", "dd.MM"))), zone()),
       FromUTCTimestamp(x, text(one(RandomFunctions.zones ++ Seq("PST", "+8:00", "GMT+5:30", "nowhere")))),
       TimestampAddInterval(x, Literal(one(intervals), DayTimeIntervalType()), zone()),
-      TimestampAddInterval(
-        x,
-        Literal(new CalendarInterval(one(Seq(0, 1)), one(Seq(0, -3)), 1000L), CalendarIntervalType),
-        zone()
-      ),
+      TimestampAddInterval(x, calendar(), zone()),
       TimestampAddYMInterval(x, Literal(one(Seq(1, -5)), YearMonthIntervalType()), zone())
     )
+  }
 
   /** Intervals in microseconds. */
   private val intervals = Seq(1L, -3600000000L, 86400000000L, -40L * 86400000000L)

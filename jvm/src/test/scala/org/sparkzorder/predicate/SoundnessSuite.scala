@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
 import org.sparkzorder.membership.MembershipKind
-import org.sparkzorder.stats.{FileStats, IndexableColumns, IndexedColumns, OrderedValue, StatsCollector}
+import org.sparkzorder.stats.{FileStats, IndexableColumns, IndexedColumns, StatsCollector}
 
 /** Compares Spark's own evaluation of a condition, row by row, with the outcomes of the file's statistics. */
 class SoundnessSuite extends AnyFunSuite {
@@ -55,10 +55,7 @@ class SoundnessSuite extends AnyFunSuite {
     s"$condition as $predicate over ${file.rows.mkString("; ")}: ${file.exact}"
 
   for ((cases, tags) <- Seq(1500 -> Nil, 6000 -> Seq(InRest)))
-    test(
-      s"the outcomes of statistics include those of the rows, whatever the statistics leave out, $cases cases",
-      tags: _*
-    ) {
+    test(s"the outcomes of statistics include those of the rows, whatever they leave out, $cases cases", tags: _*) {
       var skipped = 0
       var some = 0
       checkMasks(seed = 42L, cases) { model =>
@@ -153,7 +150,6 @@ class SoundnessSuite extends AnyFunSuite {
     val either = Or(And(is(a, Operator.Equal, 3), is(b, Operator.Equal, 1)), is(a, Operator.Equal, 7))
     assert(ValueRanges.of(either) == Map(a -> ValueRange(Some(LongValue(3)), Some(LongValue(7)))))
     assert(ValueRanges.of(Not(is(a, Operator.Equal, 3))).isEmpty)
-    assert(OrderedValue.ofDouble(Double.NaN) > OrderedValue.ofDouble(Double.PositiveInfinity))
   }
 
   test("equal conditions of two plans are equal predicates") {

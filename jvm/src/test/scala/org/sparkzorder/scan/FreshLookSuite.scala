@@ -32,12 +32,11 @@ class FreshLookSuite extends AnyFunSuite {
       LeftOut(f, o, listed)
     }.toSeq).map(_.getPath).toSet
 
-  for (
-    (name, storage) <- Seq("a local disk" -> ((_: Unit) => local), "other storage" -> ((_: Unit) => new Remote(local)))
-  ) {
+  for ((name, isLocal) <- Seq("a local disk" -> true, "other storage" -> false)) {
+    def storage: FileSystem = if (isLocal) local else new Remote(local)
     test(s"on $name, what has another length or time or is gone, as with its folder, has changed, and nothing else") {
       withFiles(2100) { (_, files) =>
-        val fs = storage(())
+        val fs = storage
         assert(changed(fs, files, files.size).isEmpty)
         Files.write(on(files(3)), Array.fill[Byte](11)(0))
         Files.setLastModifiedTime(on(files(3)), FileTime.fromMillis(files(3).getModificationTime))
@@ -49,7 +48,7 @@ class FreshLookSuite extends AnyFunSuite {
       }
       withFiles(5) { (dir, files) =>
         local.delete(dir, true)
-        assert(changed(storage(()), files, files.size) == files.map(_.getPath).toSet)
+        assert(changed(storage, files, files.size) == files.map(_.getPath).toSet)
       }
     }
   }

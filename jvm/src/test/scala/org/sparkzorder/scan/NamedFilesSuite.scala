@@ -25,6 +25,13 @@ final class AskedFs extends FilterFileSystem(new AskedFs.Disk) {
 object AskedFs {
   val paths = new ConcurrentLinkedQueue[String]
 
+  /** The paths that it is asked for during some work. */
+  def looks(work: => Unit): Seq[String] = {
+    paths.clear()
+    work
+    paths.asScala.toVector.sorted
+  }
+
   final class Disk extends RawLocalFileSystem {
     override def getScheme: String = "asked"
     override def getUri: URI = URI.create("asked:///")
@@ -46,17 +53,13 @@ object NamedFilesSuite {
 }
 
 class NamedFilesSuite extends AnyFunSuite with LocalSpark {
+  import AskedFs.looks
+
   override protected def settings: Map[String, String] =
     super.settings + ("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
 
-  private def asked(work: => Unit): Seq[String] = {
-    AskedFs.paths.clear()
-    work
-    AskedFs.paths.asScala.toSeq
-  }
-
-  private def named(table: String, partition: String = ""): Seq[String] =
-    new File(dir, s"$table/$partition").listFiles.map(_.getPath).filter(_.endsWith(".parquet")).toSeq.sorted
+  private def named(table: String): Seq[String] =
+    new File(dir, table).listFiles.map(_.getPath).filter(_.endsWith(".parquet")).toSeq.sorted
       .map(f => s"asked://$f")
 
   test("of files that a query names, their folder is asked for its side folder, and not each of them") {
@@ -65,15 +68,15 @@ class NamedFilesSuite extends AnyFunSuite with LocalSpark {
     val files = named("t")
     assert(files.size == 20)
     val rows = spark.read.parquet(files: _*).where("id >= 0")
-    val sides = asked(rows.queryExecution.executedPlan).filter(_.endsWith("_zorder"))
+    val sides = looks(rows.queryExecution.executedPlan).filter(_.endsWith("_zorder"))
     // And the first file once, to find out where its table is.
     assert(sides.contains(s"$dir/t/_zorder") && sides.distinct.size <= 2 && sides.size < files.size / 2)
     assert(rows.count() == 100)
     // Its folder is a table.
     val whole = spark.read.parquet(s"asked://$dir/t").where("id < 0")
-    assert(asked(whole.queryExecution.executedPlan).exists(_.endsWith("/t/_zorder")))
+    assert(looks(whole.queryExecution.executedPlan).exists(_.endsWith("/t/_zorder")))
     val both = spark.read.parquet(files.head, s"asked://$dir/t").where("id >= 0")
-    assert(asked(both.queryExecution.executedPlan).filter(_.endsWith("_zorder")).distinct.size <= 2)
+    assert(looks(both.queryExecution.executedPlan).filter(_.endsWith("_zorder")).distinct.size <= 2)
     assert(both.count() > 100)
   }
 
@@ -151,7 +154,7 @@ class NamedFilesSuite extends AnyFunSuite with LocalSpark {
     val file = new File(dir, "n/k=1.parquet")
     assert(new File(named("n").head.stripPrefix("asked://")).renameTo(file))
     val rows = spark.read.parquet(s"asked://$file").where("id >= 0")
-    assert(!asked(rows.queryExecution.executedPlan).exists(_.contains("k=1.parquet/_zorder")))
+    assert(!looks(rows.queryExecution.executedPlan).exists(_.contains("k=1.parquet/_zorder")))
     assert(rows.count() == 10)
   }
 }

@@ -2,8 +2,6 @@ package org.sparkzorder.skipping
 
 import java.io.File
 
-import scala.jdk.CollectionConverters._
-
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.classic.SparkSession
@@ -17,6 +15,7 @@ import org.sparkzorder.scan.AskedFs
 
 /** A table without a side folder keeps Spark's own plan. The suite's own session is without the extension. */
 class PlainPlansSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPlanHelper {
+  import AskedFs.looks
 
   override protected def settings: Map[String, String] =
     Map("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
@@ -70,12 +69,6 @@ class PlainPlansSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPlan
     def all(plan: SparkPlan) = collectWithSubqueries(plan) { case node => node }
     all(query.queryExecution.executedPlan)
       .map(n => s"${n.getClass.getName} ${n.verboseString(1000)}".replaceAll("#\\d+L?|plan_id=\\d+", "#"))
-  }
-
-  private def looks(work: => Unit): Seq[String] = {
-    AskedFs.paths.clear()
-    work
-    AskedFs.paths.asScala.toVector.sorted
   }
 
   private def sideFolder(scan: FileSourceScanExec): String = {

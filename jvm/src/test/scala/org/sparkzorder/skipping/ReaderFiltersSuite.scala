@@ -104,15 +104,9 @@ class ReaderFiltersSuite extends AnyFunSuite with MemoryTables {
   )
 
   test("keys that are narrower than in some files, or of another type, have their partners", InRest) {
-    for (
-      (declared, own, value) <- Seq(
-        ("SMALLINT", "INT", "65536 + id % 100"),
-        ("TINYINT", "INT", "256 * 1000 + id % 100"),
-        ("BIGINT", "INT", "id % 100"),
-        ("DECIMAL(9, 2)", "DECIMAL(5, 2)", "id % 100"),
-        ("DOUBLE", "INT", "id % 100")
-      )
-    ) {
+    val cases = Seq(("SMALLINT", "INT", "65536 + id % 100"), ("TINYINT", "INT", "256 * 1000 + id % 100")) ++
+      Seq(("BIGINT", "INT"), ("DECIMAL(9, 2)", "DECIMAL(5, 2)"), ("DOUBLE", "INT")).map(c => (c._1, c._2, "id % 100"))
+    for ((declared, own, value) <- cases) {
       val to = s"$dir/narrow-$declared-$own".replaceAll("[(), ]", "_")
       def write(range: String, key: String, dt: String) =
         spark.sql(s"SELECT cast($key AS $dt) AS k, id FROM $range").write.mode("append").parquet(to)

@@ -4,9 +4,11 @@ import java.sql.Timestamp
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.JsonNode
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
+
+import org.sparkzorder.Repository
 
 /**
  * From the peers' fixtures, which are statistics, back to rows that have them. What a fixture leaves open, a case's own
@@ -96,5 +98,33 @@ private object RealFiles {
       require(some == 0 || some >= pool.size, s"$pool do not fit into $c")
       Seq.tabulate(some)(i => pool(i % pool.size)) ++ Seq.fill(nans)(nan.get) ++ Seq.fill[Any](nulls)(null)
     }
+  }
+}
+
+/** The test cases of other projects in `jvm/src/test/resources/oracle`. */
+private object OracleCases {
+
+  def read(name: String): JsonNode =
+    new ObjectMapper().readTree(Repository.root.resolve(s"jvm/src/test/resources/oracle/$name.json").toFile)
+
+  def texts(node: JsonNode): Seq[String] = node.elements.asScala.map(_.asText).toSeq
+
+  /** One of Iceberg's cases, over the file of one column. */
+  final class IcebergCase(c: JsonNode) {
+    private val predicate = c.get("predicate")
+    val file: String = c.get("file").asText
+
+    /** `<3 ints 5..7>` stands for `5, 6, 7`. */
+    val sql: String = raw"<\d+ ints (-?\d+)\.\.(-?\d+)>".r
+      .replaceAllIn(c.get("sql").asText, m => (m.group(1).toInt to m.group(2).toInt).mkString(", "))
+    val path: String = predicate.findValuesAsText("col").get(0).toLowerCase
+    val key: (String, String) = (file, path.takeWhile(_ != '.'))
+    val keep: Boolean = c.get("expected_keep_spark").asBoolean
+
+    /** Else Iceberg keeps a file that no row of it asks for. */
+    val tight: Boolean = c.get("tight").asBoolean
+    val literals: Seq[JsonNode] = predicate.findValues("value").asScala.toSeq ++
+      predicate.findValues("values").asScala.flatMap(_.elements.asScala)
+    val clue: String = s"${c.get("id").asText}: ${c.get("sql").asText}"
   }
 }

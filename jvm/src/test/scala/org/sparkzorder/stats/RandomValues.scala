@@ -7,7 +7,9 @@ import scala.util.Random
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
+import org.apache.spark.sql.execution.vectorized.{OffHeapColumnVector, OnHeapColumnVector, WritableColumnVector}
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 /** Makes random types, and random values of them in Catalyst's form, including many special values. */
@@ -103,4 +105,34 @@ object RandomValues {
 
   val withoutOrder: Seq[DataType] = Seq(ArrayType(IntegerType), MapType(StringType, StringType), VariantType) ++
     Seq(new StructType().add("a", IntegerType), CalendarIntervalType)
+
+  /** Makes a batch of flat columns from rows. */
+  def batchOf(rows: Seq[InternalRow], schema: StructType, onHeap: Boolean): ColumnarBatch = {
+    val size = math.max(1, rows.length)
+    val vectors: Array[WritableColumnVector] =
+      if (onHeap) OnHeapColumnVector.allocateColumns(size, schema).toArray
+      else OffHeapColumnVector.allocateColumns(size, schema).toArray
+    for { (r, i) <- rows.zipWithIndex; c <- schema.indices } put(vectors(c), i, r, c, schema(c).dataType)
+    new ColumnarBatch(vectors.toArray[ColumnVector], rows.length)
+  }
+
+  private def put(to: WritableColumnVector, i: Int, row: InternalRow, c: Int, dataType: DataType): Unit =
+    if (row.isNullAt(c)) to.putNull(i)
+    else dataType match {
+      case BooleanType                                       => to.putBoolean(i, row.getBoolean(c))
+      case ByteType                                          => to.putByte(i, row.getByte(c))
+      case ShortType                                         => to.putShort(i, row.getShort(c))
+      case IntegerType | DateType | _: YearMonthIntervalType => to.putInt(i, row.getInt(c))
+      case FloatType                                         => to.putFloat(i, row.getFloat(c))
+      case DoubleType                                        => to.putDouble(i, row.getDouble(c))
+      case StringType                                        => bytes(to, i, row.getUTF8String(c).getBytes)
+      case BinaryType                                        => bytes(to, i, row.getBinary(c))
+      case d: DecimalType => to.putDecimal(i, row.getDecimal(c, d.precision, d.scale), d.precision)
+      case _              => to.putLong(i, row.getLong(c))
+    }
+
+  private def bytes(to: WritableColumnVector, i: Int, of: Array[Byte]): Unit = {
+    to.putByteArray(i, of, 0, of.length)
+    ()
+  }
 }

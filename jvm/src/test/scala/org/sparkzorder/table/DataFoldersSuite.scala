@@ -49,9 +49,7 @@ class DataFoldersSuite extends AnyFunSuite {
     val names = (1 to 10000).map(i => Files.createDirectory(dir.resolve(s"p=$i"))).map(p => s"file:$p")
     val start = System.nanoTime()
     assert(shared(local, names: _*).isEmpty)
-    val millis = (System.nanoTime() - start) / 1000000
-    info(s"$millis ms")
-    assert(millis < 5000)
+    assert(System.nanoTime() - start < 5000000000L)
   }
 
   test("files of buckets have the names that Spark gives them, not any with digits after an underscore") {

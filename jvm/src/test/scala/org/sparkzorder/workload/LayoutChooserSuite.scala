@@ -10,6 +10,7 @@ import org.sparkzorder.layout._
 /** Compares AUTO's choices on samples of known data with the counted files that single queries touch. */
 class LayoutChooserSuite extends AnyFunSuite {
   private type Columns = IndexedSeq[ConstrainedColumn]
+  private type Queries = Seq[Seq[ObservedUse]]
   private val span = 1000000
 
   private def column(name: String, values: Array[Any]): ConstrainedColumn = {
@@ -27,19 +28,14 @@ class LayoutChooserSuite extends AnyFunSuite {
   private def between(name: String, low: Double, high: Double) =
     ObservedUse(ColumnUse(Seq(name), Form.Range), Seq(low), Seq(high))
 
-  private def sketch(queries: Seq[Seq[ObservedUse]]) = queries.foldLeft(WorkloadSketch.empty)(_.add(_))
+  private def sketch(queries: Queries) = queries.foldLeft(WorkloadSketch.empty)(_.add(_))
 
   private def choose(columns: Columns, s: WorkloadSketch, files: Int, current: Option[Trial] = None) =
     LayoutChooser.choose(new LayoutEstimate(columns, s, files, aligned = true, 0d), columns, 8, current)
 
-  /** The share of the files that queries touch, counted query by query. The estimate should be near to it. */
-  private def counted(
-      columns: Columns,
-      trial: Trial,
-      room: IndexedSeq[ValueDistribution],
-      queries: Seq[Seq[ObservedUse]],
-      files: Int
-  ): Double = {
+  /** The share of 100 files that queries touch, counted query by query. The estimate should be near to it. */
+  private def counted(columns: Columns, trial: Trial, room: IndexedSeq[ValueDistribution], queries: Queries): Double = {
+    val files = 100
     val shape = LayoutShape(trial.curve, aligned = true)
     val keys = trial.columns.map { case (c, _) => columns.indexWhere(_ eq c) }
     val distributions = keys.map(room).toIndexedSeq
@@ -88,7 +84,7 @@ class LayoutChooserSuite extends AnyFunSuite {
       val trial = Trial(curve, Seq(columns(0) -> 2d, columns(1) -> 1d, columns(2) -> 1d))
       val trialOf = if (curve == LayoutSpec.Order) trial.copy(columns = trial.columns.map(_._1 -> 1d)) else trial
       val room = columns.map(ConstrainedColumn.mixed(_, sketch(queries), share))
-      val real = counted(columns, trialOf, room, queries, 100)
+      val real = counted(columns, trialOf, room, queries)
       assert(math.abs(estimate.touched(trialOf) - real) < 0.1 * real, (curve, share, estimate.touched(trialOf), real))
     }
   }

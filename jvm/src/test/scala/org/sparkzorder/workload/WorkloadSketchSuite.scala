@@ -1,15 +1,22 @@
 package org.sparkzorder.workload
 
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.BitSet
 
 import scala.util.Random
 
+import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-import org.sparkzorder.layout.JoinSpec
+import org.sparkzorder.layout.{FileBounds, JoinSpec}
+import org.sparkzorder.predicate._
+import org.sparkzorder.stats._
 
+/** What queries ask of columns, the ranks of the values that they ask for, and sketches of many queries. */
 class WorkloadSketchSuite extends AnyFunSuite {
+  import ColumnConstraint.{Between, Values}
+
   private def query(random: Random, columns: Int = 4): Seq[ObservedUse] =
     Seq.fill(random.nextInt(3) + 1)(random.nextInt(columns)).distinct.map { c =>
       val path = if (c % 2 == 0) Seq(s"c$c") else Seq("s", s"ü.$c")
@@ -31,6 +38,9 @@ class WorkloadSketchSuite extends AnyFunSuite {
       val s = sketch(random, random.nextInt(50))
       assert(SketchJson.read(SketchJson.write(s)) == s)
     }
+    // A column whose name is too long is left out.
+    val long = Seq(ObservedUse(ColumnUse(Seq("x" * 2000), Form.Equal), Seq(0.5), Nil))
+    assert(SketchJson.read(SketchJson.write(WorkloadSketch.empty.add(long))).isEmpty)
   }
 
   test("the sum of sketches is the sketch of all queries, in any order") {
@@ -55,11 +65,6 @@ class WorkloadSketchSuite extends AnyFunSuite {
     val read = SketchJson.read(bytes)
     assert(read.kinds.keys.exists(_.map(_.path) == Vector(Seq("often"))))
     assert(read.kinds.forall { case (kind, k) => s.kinds(kind) == k })
-  }
-
-  test("a column whose name is too long is left out") {
-    val long = Seq(ObservedUse(ColumnUse(Seq("x" * 2000), Form.Equal), Seq(0.5), Nil))
-    assert(SketchJson.read(SketchJson.write(WorkloadSketch.empty.add(long))).isEmpty)
   }
 
   test("truncated, changed or random bytes are refused, or are a sketch") {
@@ -126,5 +131,147 @@ class WorkloadSketchSuite extends AnyFunSuite {
     assert(s.without(_ == Seq("s", "key")) == WorkloadSketch.empty.add(Seq(day)))
     assert(s.without(_ == Seq("city")) == s)
     assert(s.only(_.join.isEmpty) == WorkloadSketch.empty.add(Seq(day)))
+  }
+
+  private val a = Column(Seq("a"), LongType)
+  private val b = Column(Seq("b"), LongType)
+  private val s = Column(Seq("s"), StringType)
+  private def is(c: Column, operator: Operator, v: Long): StatsPredicate = Comparison(c, operator, LongValue(v))
+  private def equal(c: Column, v: Long): StatsPredicate = is(c, Operator.Equal, v)
+  private def value(v: Long): Option[Value] = Some(LongValue(v))
+  private val unknown = Unknown(Reason(ReasonCode.Subquery, ""))
+
+  private def values(of: Long*): ColumnConstraint = Values(of.map(v => LongValue(v): Value).toSet)
+
+  test("conjunctions, alternatives of one column, lists and prefixes give constraints, and null tests give none") {
+    val p = And(And(equal(a, 1), is(b, Operator.Less, 9)), And(IsNotNull(b), is(b, Operator.GreaterOrEqual, 2)))
+    val ofP = Map(a -> values(1), b -> Between(value(2), value(9)))
+    val none = Map.empty[Column, ColumnConstraint]
+    Seq[(StatsPredicate, Map[Column, ColumnConstraint])](
+      p -> ofP,
+      And(p, unknown) -> ofP,
+      And(is(a, Operator.LessOrEqual, 3), is(a, Operator.GreaterOrEqual, 3)) -> Map(a -> values(3)),
+      And(is(a, Operator.Less, 3), is(a, Operator.Less, 7)) -> Map(a -> Between(None, value(3))),
+      Or(equal(a, 1), equal(a, 5)) -> Map(a -> values(1, 5)),
+      Or(equal(a, 1), is(a, Operator.Greater, 5)) -> Map(a -> Between(value(1), None)),
+      Or(equal(a, 1), equal(b, 5)) -> none,
+      Or(equal(a, 1), unknown) -> none,
+      Or(Const.False, equal(a, 1)) -> Map(a -> values(1)),
+      In.of(a, Seq(LongValue(2), LongValue(1)), hasNull = true) -> Map(a -> values(1, 2)),
+      And(equal(b, 1), In.of(a, Nil, hasNull = false)) -> none,
+      Not(equal(a, 1)) -> none,
+      IsNull(a) -> none
+    ).foreach { case (condition, found) => assert(ColumnConstraint.of(condition) == found, condition) }
+    assert(ColumnConstraint.of(Or(And(equal(a, 1), equal(b, 2)), equal(a, 5))).keySet == Set(a))
+    val prefix = new BytesValue("ab".getBytes(UTF_8))
+    val found = ColumnConstraint.of(StartsWith(s, prefix))
+    assert(found.keySet == Set(s))
+    val Between(low, high) = found(s): @unchecked
+    assert(low.contains(prefix) && Value.ordering.gt(high.get, new BytesValue("ab\uffff".getBytes(UTF_8))))
+    assert(Value.ordering.lt(high.get, new BytesValue("ac".getBytes(UTF_8))))
+  }
+
+  test("only ranks of values are recorded") {
+    val axis = RankAxis.of(IndexedSeq(FileBounds.Longs(0, 100) -> 10L), floating = false).get
+    def observed(p: StatsPredicate) =
+      ColumnConstraint.of(p).get(a).flatMap(ColumnConstraint.observed(ColumnUse(Seq("a"), _), _, axis))
+    def use(form: Form, starts: Seq[Double], ends: Seq[Double]) = ObservedUse(ColumnUse(Seq("a"), form), starts, ends)
+    assert(observed(equal(a, 25)).contains(use(Form.Equal, Seq(0.25), Nil)))
+    assert(observed(is(a, Operator.Greater, 50)).contains(use(Form.Range, Seq(0.5), Nil)))
+    assert(observed(is(a, Operator.Less, 50)).contains(use(Form.Range, Nil, Seq(0.5))))
+    val many = observed(In.of(a, (0L to 100L).map(LongValue(_)), hasNull = false)).get
+    assert(many.use.form == Form.In && many.starts.length <= 64 && many.starts.length >= 32)
+  }
+
+  private def assume(assumed: AssumedRanks, asked: ColumnConstraint): Option[ObservedUse] =
+    assumed.observed(ColumnUse(Seq("a"), _), asked)
+
+  test("values that no statistics rank are spread evenly") {
+    val assumed = new AssumedRanks
+    val ranks = Seq.fill(64)(assume(assumed, Values(Set(LongValue(7)))).get).map(_.starts.head)
+    assert(ranks.forall(r => r >= 0 && r < 1))
+    // Each sixteenth of the column gets its share, more or less one.
+    val counts = ranks.groupBy(r => (r * 16).toInt).map(_._2.size)
+    assert(counts.size == 16 && counts.forall(n => n >= 3 && n <= 5), counts)
+  }
+
+  test("the form of a constraint without statistics is kept") {
+    val assumed = new AssumedRanks
+    assert(assume(assumed, Values(Set(LongValue(1)))).map(_.use.form).contains(Form.Equal))
+    val in = assume(assumed, Values((1L to 100L).map(LongValue(_)).toSet)).get
+    assert(in.use.form == Form.In && in.starts.size == ColumnConstraint.MaxValues && in.ends.isEmpty)
+    val both = assume(assumed, Between(value(1), value(2))).get
+    assert(both.use.form == Form.Range && math.abs(both.ends.head - both.starts.head - 0.25) < 1e-9)
+    assert(both.starts.head >= 0 && both.ends.head <= 1)
+    def sizes(low: Option[Value], high: Option[Value]) =
+      assume(assumed, Between(low, high)).map(found => (found.starts.size, found.ends.size))
+    assert(sizes(value(1), None).contains((1, 0)) && sizes(None, value(1)).contains((0, 1)))
+    assert(sizes(None, None).isEmpty)
+  }
+
+  private def longs(files: (Long, Long, Long)*): RankAxis =
+    RankAxis.of(files.map { case (min, max, rows) => FileBounds.Longs(min, max) -> rows }.toIndexedSeq, false).get
+
+  test("the example of the comment, and files with one value only, of whose rows half count as below it") {
+    val axis = longs((0L, 100L, 10L), (50L, 150L, 10L))
+    assert(Seq(-5L, 0L, 50L, 75L, 150L, 1000L).map(v => axis.rank(v)) == Seq(0d, 0d, 0.25, 0.5, 1d, 1d))
+    val single = longs((5L, 5L, 30L), (0L, 4L, 10L), (6L, 10L, 20L))
+    assert(math.abs(single.rank(5L) - 25d / 60) < 1e-9)
+  }
+
+  test("ranks rise with the value, from 0 to 1, for numbers, floats and strings") {
+    val random = new Random(1)
+    (1 to 100).foreach { i =>
+      def value(): Any = i % 3 match {
+        case 0 => random.nextLong()
+        case 1 => OrderedValue.ofDouble(random.nextGaussian() * math.pow(10, random.nextInt(40).toDouble))
+        case _ => s"https://example.org/${random.nextInt(100000)}".getBytes(UTF_8)
+      }
+      def less(a: Any, b: Any): Boolean = (a, b) match {
+        case (x: Long, y: Long)               => x < y
+        case (x: Array[Byte], y: Array[Byte]) => OrderedValue.compare(x, y) < 0
+        case other                            => fail(other.toString)
+      }
+      val files = IndexedSeq.fill(random.nextInt(20) + 1) {
+        val pair = Seq(value(), value()).sortWith(less)
+        val bounds = (pair.head, pair.last) match {
+          case (low: Long, high: Long)               => FileBounds.Longs(low, high)
+          case (low: Array[Byte], high: Array[Byte]) => FileBounds.Bytes(low, high)
+          case other                                 => fail(other.toString)
+        }
+        (bounds: FileBounds) -> (random.nextInt(1000) + 1L)
+      }
+      val axis = RankAxis.of(files, floating = i % 3 == 1).get
+      val ranks = Seq.fill(100)(value()).sortWith(less).map(axis.rank)
+      assert(ranks.forall(r => r >= 0 && r <= 1), ranks)
+      ranks.zip(ranks.tail).foreach { case (a, b) => assert(a <= b + 1e-9) }
+    }
+  }
+
+  test("ranks of evenly spread values are their shares, whatever files they are in") {
+    val random = new Random(2)
+    val files = IndexedSeq.fill(5000) {
+      val rows = IndexedSeq.fill(20)(random.nextInt(1000000).toLong)
+      FileBounds.Longs(rows.min, rows.max) -> 20L
+    }
+    val axis = RankAxis.of(files, floating = false).get
+    (0 to 20).foreach(i => assert(math.abs(axis.rank(i * 50000L) - i / 20d) < 0.04))
+  }
+
+  test("there is no axis without bounds, or if only some files have bounds") {
+    assert(RankAxis.of(IndexedSeq(FileBounds.AllNull -> 0L, FileBounds.Unknown -> 5L), floating = false).isEmpty)
+    def axes(bounded: Int*): Option[RankAxis] = {
+      val set = new BitSet
+      bounded.foreach(set.set)
+      val known = new LongStatsColumn(Array(0, 1, 0), Array(5, 6, 0), set, Array(0, 0, 10), null)
+      val statistics = new StatsTable {
+        def files: Int = 3
+        def rows: Array[Long] = Array(10, 10, 10)
+        def column(path: Seq[String], dataType: DataType): Option[StatsColumn] = Some(known)
+      }
+      ColumnAxes.of(statistics, a)
+    }
+    assert(axes(0, 1).isDefined)
+    assert(axes(0).isEmpty)
   }
 }

@@ -1,5 +1,8 @@
 package org.sparkzorder.footer.parquet
 
+import java.nio.file.Files
+
+import scala.jdk.CollectionConverters._
 import scala.util.Random
 
 import org.apache.parquet.io.api.Binary
@@ -8,11 +11,12 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.footer.StatisticsTrust
+import org.sparkzorder.Repository
+import org.sparkzorder.footer.{Belief, CheckedVersions, StatisticsTrust, WritersTable}
 import org.sparkzorder.footer.StatisticsTrust.{Loose, Trusted, Untrusted}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats}
 
-/** What the chunks of columns say, the nulls of groups, and the types that Spark notes. */
+/** What is believed of writers, what the chunks of columns say, the nulls of groups, and the types that Spark notes. */
 class ParquetChunksSuite extends AnyFunSuite {
   private val arrow = "parquet-cpp-arrow version 20.0.0"
   private val parquetJava = "parquet-mr version 1.16.0 (build 1a2b)"
@@ -25,6 +29,25 @@ class ParquetChunksSuite extends AnyFunSuite {
     "parquet-cpp-arrow version 18.0.0-SNAPSHOT", "parquet-cpp-arrow version 99.0.0",
     "parquet-cpp-arrow version 99999999999.0.0", "fastparquet-python version 2026.9.0 (build 0)", "Parquet.Net v4.0"
   )
+
+  test("the page of writers has the same table") {
+    val rows = (WritersTable.parquet ++ WritersTable.orc).map { v =>
+      val b = v.belief
+      val flags = Seq(b.bounds, b.booleans, b.nulls, b.nullsOfFields, b.excludesNaN).map(if (_) "yes" else "no")
+      s"| `${v.name}` | ${v.first} to ${v.last} | ${flags.mkString(" | ")} |"
+    }
+    val page = Files.readAllLines(Repository.root.resolve("docs/writers.md")).asScala
+    assert(page.filter(_.startsWith("| `")).toSeq == rows)
+  }
+
+  test("versions are compared as numbers, with both ends, and a name says its version in full, or counts as unknown") {
+    val checked = CheckedVersions("w", "1.9.0", "1.10.2", Belief(nulls = true))
+    for (version <- Seq("1.9.0", "1.9.15", "1.10.0", "1.10.2")) assert(checked.include(version), version)
+    for (version <- Seq("1.8.99", "0.9.9", "1.10.3", "1.11.0", "2.0.0")) assert(!checked.include(version), version)
+    for (version <- Seq("ORC Java", "ORC Java ", "ORC Java 1.9", "ORC Java 2.3.0-SNAPSHOT", "Presto 1.9.0", "", null))
+      assert(WritersTable.ofOrc(version) == Belief(), s"$version")
+    assert(WritersTable.ofOrc("ORC Java 2.3.0").bounds)
+  }
 
   private val optional = Types.optional(PrimitiveTypeName.INT64).named("a")
   private val key = ColumnKey(Seq("a"), LongType)

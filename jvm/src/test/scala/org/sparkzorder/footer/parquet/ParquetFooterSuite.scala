@@ -1,15 +1,19 @@
 package org.sparkzorder.footer.parquet
 
+import java.nio.file.{Files, Path => JPath}
+
+import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.InRest
+import org.sparkzorder.{InRest, Repository}
 import org.sparkzorder.footer.files.{FooterReaders, Footers}
 import org.sparkzorder.footer._
-import org.sparkzorder.indexing.FileScan
-import org.sparkzorder.stats.{ColumnStats, IndexableColumns, IndexedColumns}
+import org.sparkzorder.indexing.{FileScan, IndexBuilder}
+import org.sparkzorder.stats._
 
+/** Files of Spark, and files of Arrow C++ by the Python in `.venv`. Tests of these are skipped without it. */
 class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
   private val parquet = DataFormat.Parquet
 
@@ -177,7 +181,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     assert(empty.rows == 0 && empty.codec.isEmpty)
     Seq("text" -> "this is no data file at all", "short" -> "", "magic" -> ("PAR1" + "x" * 40 + "PAR1")).foreach {
       case (name, content) =>
-        val file = java.nio.file.Files.writeString(folder.resolve(s"$name.parquet"), content)
+        val file = Files.writeString(folder.resolve(s"$name.parquet"), content)
         val e = intercept[NotDataFileException](footer(statusOf(file), parquet, StructType.fromDDL("id bigint")))
         assert(e.path.endsWith(s"$name.parquet") && e.getMessage.contains(e.path))
     }
@@ -187,7 +191,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     val dir = folder.resolve("many").toString
     spark.range(0, 600, 1, 600).write.parquet(dir)
     val files = dataFiles(dir).sortBy(_.getPath.getName)
-    val bad = java.nio.file.Files.writeString(folder.resolve("bad.parquet"), "x")
+    val bad = Files.writeString(folder.resolve("bad.parquet"), "x")
     val all = files.patch(300, Seq(statusOf(bad)), 0)
     val schema = StructType.fromDDL("id bigint")
     val read = Footers.tryAll(spark, all, parquet, schema, IndexableColumns.of(schema))
@@ -207,5 +211,86 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     val schema = StructType.fromDDL("id bigint")
     val read = Footers.tryAll(spark, listed, parquet, schema, IndexableColumns.of(schema))
     assert(read.head.left.exists(_.isGone) && read.last.isRight)
+  }
+
+  private lazy val python: Option[JPath] = Some(Repository.root.resolve(".venv/bin/python"))
+    .filter(p => Files.isExecutable(p) && run(p, "import pyarrow.parquet") == 0)
+
+  private def run(python: JPath, script: String): Int = {
+    val process = new ProcessBuilder(python.toString, "-c", script).redirectErrorStream(true)
+      .redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
+    process.waitFor()
+  }
+
+  private def write(name: String, table: String, arguments: String = ""): JPath = {
+    assume(python.isDefined, "no Python with pyarrow at .venv/bin/python")
+    val file = folder.resolve(name)
+    val script =
+      s"import pyarrow as pa, pyarrow.parquet as pq, datetime as dt\npq.write_table(pa.table($table), r'$file'$arguments)"
+    assert(run(python.get, script) == 0, script)
+    file
+  }
+
+  private def judged(file: JPath, schema: StructType): FileFooter = footer(statusOf(file), DataFormat.Parquet, schema)
+
+  test("plain types, strings and decimals, a null struct, and floats, whose bounds leave NaN out and are loose") {
+    val plain = "'a': pa.array([3, None, -5], pa.int32()), 's': ['b', 'é', None], 'b': [True, None, False], " +
+      "'d': pa.array([-1, 2, None]).cast(pa.decimal128(30, 2)), 'st': [{'x': 1}, None, {'x': None}]"
+    val file = write("nan.parquet", s"{'f': [1.0, float('nan'), 2.0], 'g': [1.0, 2.0, -0.0], $plain}")
+    val types = "f double, g double, a int, s string, b boolean, d decimal(30,2), st struct<x: bigint>"
+    val schema = StructType.fromDDL(types)
+    val f = sound(statusOf(file), DataFormat.Parquet, schema)
+    val floats = Set("f", "g").map(key(schema, _))
+    // A null struct may be missing in the count of its field.
+    assert(f.untrusted == floats + key(schema, "st", "x") && f.loose.keySet == floats && f.stats.size == 4)
+    assert(SchemaCheck.exactlyReadable(schema, Seq(f), settingsOfFooters).isRight)
+  }
+
+  test("an index uses loose bounds of floats without reading rows", InRest) {
+    val files = Seq("{'f': [1.0, float('nan'), 2.0]}", "{'f': [3.0, 4.0, 5.0]}").zipWithIndex
+      .map { case (t, i) => statusOf(write(s"loose-$i.parquet", t)) }
+    val schema = StructType.fromDDL("f double")
+    val columns = IndexableColumns.of(schema)
+    def id(s: FileStatus) = FileId(s.getPath.getName, s.getLen, s.getModificationTime)
+    var built = Seq.empty[(FileId, FileStats)]
+    assert(jobs { built = IndexBuilder.build(spark, files, DataFormat.Parquet, schema, columns, id) } == 0)
+    val found = built.map(_._2.columns(columns.head))
+    assert(found.forall(c => c.hasBounds && c.nanCount == -1 && c.nullCount == 0))
+    files.zip(found).foreach { case (file, c) =>
+      val truth = scanned(file, DataFormat.Parquet, schema).columns(columns.head)
+      val bounds = Seq(c.min -> truth.min, c.max -> truth.max)
+      assert(bounds.forall { case (is, should) => OrderedValue.order.compare(is, should) == 0 }, file.getPath)
+    }
+  }
+
+  test("clocks are trusted, and ancient dates are not if the writer does not name its calendar") {
+    val clocks = "'at': pa.array([dt.datetime(2021, 1, 1, 12)] * 2, pa.timestamp('ms')), " +
+      "'utc': pa.array([dt.datetime(2021, 1, 1, 12)] * 2, pa.timestamp('ms', 'UTC'))"
+    val file = write("ancient.parquet", s"{'day': [dt.date(1500, 1, 1), dt.date(1990, 1, 1)], $clocks}")
+    val schema = StructType.fromDDL("day date, at timestamp_ntz, utc timestamp")
+    val f = judged(file, schema)
+    val day = key(schema, "day")
+    assert(f.untrusted == Set(day) && f.stats.size == 2 && f.sessionBound(day) == SessionBound.WhenAncient)
+  }
+
+  test("unsigned integers, nanoseconds, INT96, and no statistics") {
+    val file = write(
+      "odd.parquet",
+      "{'u8': pa.array([1, 200], pa.uint8()), 'u32': pa.array([1, 4000000000], pa.uint32()), 'u64': pa.array([1, 2**63 + 1], pa.uint64())}"
+    )
+    val schema = StructType.fromDDL("u8 smallint, u32 bigint, u64 decimal(20,0)")
+    def isRefused(schema: StructType, f: FileFooter): Boolean =
+      SchemaCheck.exactlyReadable(schema, Seq(f), settingsOfFooters).isLeft
+    val f = judged(file, schema)
+    assert(f.untrusted.size == 3 && f.unreadable.map(_.column) == Seq(Seq("u64")) && isRefused(schema, f))
+    def instant(unit: String) = s"{'t': pa.array([dt.datetime(2020, 1, 1)], pa.timestamp('$unit', 'UTC'))}"
+    val (longs, instants) = (StructType.fromDDL("t bigint"), StructType.fromDDL("t timestamp"))
+    val nanos = judged(write("nanos.parquet", instant("ns")), longs)
+    assert(nanos.untrusted.size == 1 && isRefused(longs, nanos))
+    val int96 = judged(write("int96.parquet", instant("us"), ", use_deprecated_int96_timestamps=True"), instants)
+    assert(int96.timestamps.contains(TimestampKind.Int96))
+    assert(int96.sessionBound == Map(key(instants, "t") -> SessionBound.Always))
+    val none = write("none.parquet", "{'a': [1, 2, None], 's': ['x', 'y', 'z']}", ", write_statistics=False")
+    assert(judged(none, StructType.fromDDL("a bigint, s string")).untrusted.size == 2)
   }
 }

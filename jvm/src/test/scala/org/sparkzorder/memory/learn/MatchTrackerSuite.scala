@@ -21,13 +21,8 @@ class MatchTrackerSuite extends AnyFunSuite {
    */
   private def read(looks: Map[String, Seq[Option[Any]]], parts: Int = names.size): Option[Set[Int]] = {
     var reported = Option.empty[Set[Int]]
-    val left = scala.collection.mutable.Map(looks.toSeq: _*)
-    def look(file: PartitionedFile): Option[Any] = {
-      val name = file.toPath.getName
-      val now = left(name)
-      left(name) = now.tail
-      now.head
-    }
+    val left = looks.map { case (name, some) => name -> some.iterator }
+    def look(file: PartitionedFile): Option[Any] = left(file.toPath.getName).next()
     val tally = new MatchTracker(partition, look, rows => reported = Some(rows.stream.toArray.toSet))
     val input = new Iterator[AnyRef] {
       override def hasNext: Boolean = {

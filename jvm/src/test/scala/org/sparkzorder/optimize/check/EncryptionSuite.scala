@@ -14,11 +14,9 @@ import org.apache.spark.sql.Row
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.{LocalSpark, TestRest}
+import org.sparkzorder.TestRest
 import org.sparkzorder.errors.ZOrderAnalysisException
-import org.sparkzorder.footer.files.FooterReaders
-import org.sparkzorder.footer.{DataFormat, Encryption, FooterSettings}
-import org.sparkzorder.stats.IndexableColumns
+import org.sparkzorder.footer.{DataFormat, Encryption, FooterFixture}
 
 /** A key service for tests, which keeps its keys in plain sight. */
 class TestKms extends KmsClient {
@@ -29,7 +27,9 @@ class TestKms extends KmsClient {
 }
 
 @TestRest
-class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEach {
+class EncryptionSuite extends AnyFunSuite with FooterFixture with BeforeAndAfterEach {
+  override protected def settings: Map[String, String] =
+    super.settings + ("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
 
   override protected def beforeEach(): Unit =
     (keys.keySet ++ writing(false).keySet + outside._1 + "parquet.encryption.uniform.key").foreach(spark.conf.unset)
@@ -72,12 +72,8 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
     spark.sql(s"EXPLAIN SKIPPING SELECT * FROM parquet.`$path` WHERE $where").head().getAs[Long]("files_kept")
 
   private def encryptions(path: String): Seq[Encryption] = {
-    val (session, folder) = (spark.sessionState, new Path(path))
-    val (conf, settings) = (session.newHadoopConf(), FooterSettings.of(session.conf))
     val schema = spark.read.parquet(path).schema
-    val readers = FooterReaders.of(DataFormat.Parquet, conf, schema, IndexableColumns.of(schema), settings)
-    folder.getFileSystem(conf).listStatus(folder).toSeq.filter(_.getPath.getName.endsWith("parquet"))
-      .map(readers.read(_).encryption)
+    dataFiles(path).map(footer(_, DataFormat.Parquet, schema).encryption)
   }
 
   private def assertEncrypted(path: String, plainFooter: Boolean): Unit = {
@@ -86,8 +82,7 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
     assert(found.nonEmpty && found.forall(_.footer != plainFooter))
   }
 
-  private def names(path: String): Seq[String] = Files.list(JPath.of(path)).iterator.asScala.map(_.getFileName.toString)
-    .toSeq.filter(_.endsWith(".parquet")).sorted
+  private def names(path: String): Seq[String] = dataFiles(path).map(_.getPath.getName).sorted
 
   private def assertRefused(statement: String, words: String = ""): Unit = {
     val e = intercept[ZOrderAnalysisException](spark.sql(statement).collect())
@@ -95,26 +90,20 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
     assert(e.getMessage.contains(words) && !e.getMessage.contains("token"), e)
   }
 
-  test("if the footer is plain, the index has all columns but the encrypted ones") {
-    val path = write("plain_footer", keys ++ writing(plainFooter = true))
-    Seq(Map.empty[String, String], keys).foreach { known =>
+  for ((plainFooter, known) <- Seq(true -> Map.empty[String, String], true -> keys, false -> keys))
+    test(s"the index has nothing that is encrypted: plain footer $plainFooter, made with keys ${known.nonEmpty}") {
+      val path = write(s"indexed_${plainFooter}_${known.nonEmpty}", keys ++ writing(plainFooter))
       set(known)
-      spark.sql(s"CREATE OR REPLACE SKIPPING INDEX ON parquet.`$path`")
-      assert(indexed(path) == Set("id", "s.open"), known)
-      assert(kept(path, "id = 5") == 1)
+      spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
+      assert(indexed(path) == (if (plainFooter) Set("id", "s.open") else Set.empty))
+      val ofId = if (plainFooter) 1 else 3
+      assert(kept(path, "id = 5") == ofId)
+      set(keys)
+      for ((where, files) <- Seq("id = 5" -> ofId, "secret = 'token5'" -> 3, "s.deep = 5000" -> 3))
+        assert(kept(path, where) == files && rows(path, where).size == 1, where)
     }
-    assert(kept(path, "secret = 'token5'") == 3 && rows(path, "secret = 'token5'").size == 1)
-    assert(kept(path, "s.deep = 5000") == 3 && rows(path, "s.deep = 5000").size == 1)
-  }
 
-  test("if the footer is encrypted, the index has nothing of the file") {
-    val path = write("secret_footer", keys ++ writing(plainFooter = false))
-    set(keys)
-    spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
-    assert(indexed(path).isEmpty && kept(path, "id = 5") == 3 && rows(path, "id = 5").size == 1)
-  }
-
-  for (plainFooter <- Seq(true, false)) {
+  for (plainFooter <- Seq(true, false))
     test(s"encrypted columns stay encrypted, or OPTIMIZE refuses: plain footer $plainFooter") {
       val path = write(s"rewritten_$plainFooter", keys ++ writing(plainFooter))
       val before = names(path)
@@ -135,7 +124,6 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
       assert(indexed(path) == (if (plainFooter) Set("id", "s.open") else Set.empty))
       assert(rows(path, "secret = 'token5' AND id = 5").size == 1)
     }
-  }
 
   test("if plain files are encrypted when they are rewritten, the index does not show their values either") {
     val path = write("to_be_encrypted", Map.empty)
@@ -253,6 +241,6 @@ class EncryptionSuite extends AnyFunSuite with LocalSpark with BeforeAndAfterEac
     spark.sql(s"CREATE SKIPPING INDEX ON orc.`$folder`")
     assert(indexed(s"$folder", "orc") == Set("id"))
     assertRefused(optimized(s"orc.`$folder`", 2))
-    assert(Files.list(folder).iterator.asScala.count(_.toString.endsWith(".orc")) == 3)
+    assert(dataFiles(folder.toString).size == 3)
   }
 }

@@ -8,33 +8,49 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.hive.ql.exec.vector.{BytesColumnVector, LongColumnVector}
-import org.apache.orc.{CompressionKind, OrcFile, TypeDescription}
+import org.apache.orc.{CompressionKind, OrcFile, OrcProto, TypeDescription}
 import org.apache.orc.impl.RecordReaderImpl
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.example.data.simple.SimpleGroup
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.example.ExampleParquetWriter
-import org.apache.parquet.hadoop.metadata.FileMetaData
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.apache.parquet.schema.Type.Repetition
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.execution.FileSourceScanExec
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.{InRest, LocalSpark}
 
-/** Files of other writers keep their schema and their footers' entries, and Spark reads the same rows from them. */
+/**
+ * Files of other writers keep their schema and their footers' entries, and Spark reads the same rows from them. New
+ * files get Bloom filters that the writers of parquet-java and ORC make, and that Spark's own readers use.
+ */
 class PreservedFromInputsSuite extends AnyFunSuite with LocalSpark {
 
   private val conf = new Configuration
 
   private def data(folder: File): Seq[Path] = folder.listFiles.toSeq
-    .filter(f => f.isFile && !f.getName.startsWith(".")).sortBy(_.getName).map(f => new Path(f.toString))
+    .filter(f => f.isFile && f.getName.matches("[^._].*")).sortBy(_.getName).map(f => new Path(f.toString))
 
-  private def footer(file: Path): FileMetaData = {
+  private def footer(file: Path): ParquetMetadata = {
     val reader = ParquetFileReader.open(HadoopInputFile.fromPath(file, conf))
-    try reader.getFooter.getFileMetaData
+    try reader.getFooter
     finally reader.close()
+  }
+
+  /** The columns of an ORC file that have a filter in its stripes, for each stripe. */
+  private def filteredOrc(file: Path): Seq[Set[Int]] = {
+    val reader = OrcFile.createReader(file, OrcFile.readerOptions(conf))
+    val rows = reader.rows().asInstanceOf[RecordReaderImpl]
+    try reader.getStripes.asScala.toSeq.map { stripe =>
+        val streams = rows.readStripeFooter(stripe).getStreamsList.asScala
+        streams.filter(_.getKind == OrcProto.Stream.Kind.BLOOM_FILTER_UTF8).map(_.getColumn).toSet
+      }
+    finally rows.close()
   }
 
   /** Two files of forty rows together; `fill` gets the number of each row. */
@@ -72,7 +88,7 @@ class PreservedFromInputsSuite extends AnyFunSuite with LocalSpark {
     history.getAs[scala.collection.Map[String, String]]("operationMetrics").getOrElse("notKept", "")
   }
 
-  private def schemas(folder: File): Seq[MessageType] = data(folder).map(footer(_).getSchema).distinct
+  private def schemas(folder: File): Seq[MessageType] = data(folder).map(footer(_).getFileMetaData.getSchema).distinct
 
   private def keepsSchema(folder: File): Unit = {
     val before = schemas(folder)
@@ -98,7 +114,7 @@ class PreservedFromInputsSuite extends AnyFunSuite with LocalSpark {
       (0 until i % 3).foreach(n => list.addGroup("list").add("element", n))
     }
     keepsSchema(folder)
-    data(folder).map(footer(_).getKeyValueMetaData.asScala).foreach { keys =>
+    data(folder).map(footer(_).getFileMetaData.getKeyValueMetaData.asScala).foreach { keys =>
       assert(keys("parquet.avro.schema") == avro && keys("mine") == "yes" && !keys.contains("writer.model.name"))
     }
   }
@@ -224,9 +240,101 @@ class PreservedFromInputsSuite extends AnyFunSuite with LocalSpark {
       assert(reader.getMetadataValue("mine") == ByteBuffer.wrap(Array[Byte](0, -1, 65)))
       assert(!reader.hasMetadataValue("differs"))
       assert(reader.hasMetadataValue("org.apache.spark.version"))
-      val streams =
-        reader.rows().asInstanceOf[RecordReaderImpl].readStripeFooter(reader.getStripes.get(0)).getStreamsList.asScala
-      assert(streams.exists(s => s.getKind.toString.startsWith("BLOOM_FILTER") && s.getColumn == 2))
+      assert(filteredOrc(f).head.contains(2))
     }
+  }
+
+  // If a dictionary holds all values of a chunk, readers use that, and no filter is written.
+  private def withoutDictionaries(work: => Unit): Unit = withSettings("parquet.enable.dictionary" -> "false")(work)
+
+  /** 20,000 rows: `k` has few values, `u` is even and unique, and `s.v` is `u` as text. */
+  private def table(name: String, format: String): String = {
+    val folder = new File(dir, name)
+    val struct = "struct(concat('v', id) AS v, id % 2 = 0 AS b) AS s"
+    spark.range(0, 20000, 1, 4).selectExpr("id % 40 AS k", "id * 7919 % 20000 * 2 AS u", struct, "id AS `x.y`")
+      .write.format(format).save(folder.toString)
+    s"$format.`$folder`"
+  }
+
+  private def optimize(target: String, by: String, columns: String): Unit =
+    spark.sql(s"OPTIMIZE $target FULL ZORDER BY ($by) OPTIONS ('num-files' = '4', 'bloom-filter-columns' = '$columns')")
+      .collect()
+
+  /** The columns that have a filter in every row group of every Parquet file. */
+  private def filtered(name: String): Set[String] = data(new File(dir, name)).map { file =>
+    footer(file).getBlocks.asScala.flatMap(_.getColumns.asScala).groupBy(_.getPath.toDotString)
+      .collect { case (column, chunks) if chunks.forall(_.getBloomFilterOffset > 0) => column }.toSet
+  }.reduce(_ & _)
+
+  private def rowsRead(query: String, settings: (String, String)*): Long = withSettings(
+    settings :+ ("spark.sql.adaptive.enabled" -> "false"): _*
+  ) {
+    val frame = spark.sql(query)
+    frame.collect()
+    frame.queryExecution.executedPlan
+      .collect { case scan: FileSourceScanExec => scan.metrics("numOutputRows").value }.sum
+  }
+
+  test("the named columns of a Parquet table get Bloom filters, which readers use", InRest)(withoutDictionaries {
+    val target = table("named", "parquet")
+    optimize(target, "k", "u, `s`.v")
+    assert(filtered("named") == Set("u", "s.v"))
+    val lookup = s"SELECT * FROM $target WHERE u = 12345"
+    assert(rowsRead(lookup) == 0)
+    assert(rowsRead(lookup, "parquet.filter.bloom.enabled" -> "false") > 0)
+    assert(spark.sql(s"SELECT * FROM $target WHERE u = 12346").count() == 1)
+    assert(spark.sql(s"SELECT * FROM $target WHERE s.v = 'v77'").count() == 1)
+  })
+
+  test("the named columns of an ORC table get Bloom filters, which readers use", InRest) {
+    val target = table("filtered-orc", "orc")
+    optimize(target, "k", "u,s.v")
+    data(new File(dir, "filtered-orc")).foreach { file =>
+      val schema = OrcFile.createReader(file, OrcFile.readerOptions(conf)).getSchema
+      assert(filteredOrc(file).toSet == Set(Set("u", "s.v").map(schema.findSubtype(_).getId)))
+    }
+    assert(spark.sql(s"SELECT * FROM $target WHERE u = 12346").count() == 1)
+  }
+
+  test("auto chooses the keys whose values have fewer rows than there are files that may contain them", InRest) {
+    withoutDictionaries {
+      val target = table("auto", "parquet")
+      // Few files may contain a value of a sorted column, so it needs no filter.
+      val sorted = ("u", "auto", Set.empty[String])
+      Seq(("k, u", "auto", Set("u")), ("k, s.v", "AUTO", Set("s.v")), sorted, ("k, u", "none", Set.empty[String]))
+        .foreach { case (by, columns, expected) =>
+          optimize(target, by, columns)
+          assert(filtered("auto") == expected, by)
+        }
+    }
+  }
+
+  test("columns that do not exist or cannot have a filter are refused, and no file changes") {
+    val target = table("refused", "parquet")
+    val before = data(new File(dir, "refused"))
+    val refused = Seq("u, nothing" -> "ZORDER_COLUMN_NOT_FOUND", "u, U" -> "ZORDER_INVALID_COLUMN.DUPLICATE") ++
+      Seq("s.b", "`x.y`", "u,,k", "").map(_ -> "ZORDER_INVALID_OPTION.VALUE")
+    refused.foreach { case (columns, condition) =>
+      assert(intercept[SparkThrowable](optimize(target, "k", columns)).getCondition == condition, columns)
+    }
+    assert(data(new File(dir, "refused")) == before)
+  }
+
+  test("the error names what the format cannot have in a column's name") {
+    for ((format, commas) <- Seq("parquet" -> "", "orc" -> ", commas")) {
+      val folder = new File(dir, s"names-$format")
+      spark.range(10).selectExpr("id", "id AS `e.f`").write.format(format).save(folder.toString)
+      val e = intercept[SparkThrowable](optimize(s"$format.`$folder`", "id", "`e.f`")).asInstanceOf[Exception]
+      assert(e.getMessage.contains(s"columns without dots$commas and blanks at the end in their names"))
+    }
+  }
+
+  test("filters that old files have take a bounded part of a writer's memory") {
+    def most(columns: Int) =
+      BloomFilters.kept("parquet", (1 to columns).map(i => Seq(s"c$i"))).get("parquet.bloom.filter.max.bytes")
+    assert(most(0).isEmpty && most(1).isEmpty && most(32).isEmpty)
+    assert(most(33).contains((512 << 10).toString) && most(300).contains((64 << 10).toString))
+    assert(most(100000).contains("4096"))
+    assert(BloomFilters.kept("orc", Seq.fill(300)(Seq("c"))).keySet == Set("orc.bloom.filter.columns"))
   }
 }

@@ -2,12 +2,18 @@ package org.sparkzorder.optimize.options
 
 import scala.util.Random
 
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.InternalRow
+import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.sparkzorder.conf.ByteSizes
+import org.sparkzorder.optimize.Rewrite
+import org.sparkzorder.table.DataFolder
 
-class OptimizeOptionsSuite extends AnyFunSuite {
+class OptimizeOptionsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def parse(options: (String, String)*): OptimizeOptions =
     OptimizeOptions.parse(options, "parquet", folderBytes = Seq(16L << 30))
@@ -100,5 +106,72 @@ class OptimizeOptionsSuite extends AnyFunSuite {
     assert(TargetFileSize.ofTable(Nil, least = Some(mib(75)), most = None).bytes == mib(100))
     assert(TargetFileSize.ofTable(Seq(mib(1 << 20)), least = None, most = Some(mib(180))).bytes == mib(100))
     assert(TargetFileSize.ofTable(Seq(mib(1024)), least = Some(mib(4)), most = Some(mib(90))).bytes == mib(16))
+  }
+
+  private def rewrite(folder: Int, sizes: Seq[Long], outputs: Int): Rewrite = {
+    val path = new Path(s"file:/t/p=$folder")
+    val files = sizes.zipWithIndex.map { case (size, i) =>
+      new FileStatus(size, false, 1, 1, 0, new Path(path, s"f$i"))
+    }
+    Rewrite(DataFolder(path, InternalRow.empty, files), files, outputs, rest = files.take(1))
+  }
+
+  private val rewrites: Gen[Seq[Rewrite]] = for {
+    sizes <- Gen.listOf(Gen.nonEmptyListOf(Gen.choose(0L, 100L)))
+    outputs <- Gen.listOfN(sizes.size, Gen.choose(1, 20))
+  } yield sizes.zip(outputs).zipWithIndex.map { case ((s, n), i) => rewrite(i, s, n) }
+
+  private val twelve = (0 until 12).map(rewrite(_, Seq(10L, 10L), 1))
+
+  private def bytes(r: Rewrite): Long = r.files.map(_.getLen).sum
+
+  test("the parts of a folder have every file once, in order, and only single files exceed the bound") {
+    forAll(rewrites, Gen.choose(1L, 400L)) { (all, limit) =>
+      val parts = FileGroupSchedule.split(all, limit)
+      assert(parts.flatMap(_.files) == all.flatMap(_.files))
+      parts.foreach(p => assert(bytes(p) <= limit || p.files.size == 1))
+      all.foreach { r =>
+        val own = parts.filter(_.folder eq r.folder)
+        assert(own.map(_.outputFiles).sum == math.max(r.outputFiles, own.size))
+        assert(own.flatMap(_.rest) == r.rest, "what is left of a folder counts once")
+      }
+    }
+    // A folder within the bound is not split.
+    val whole = rewrite(0, Seq(40L, 60L), 3)
+    assert(FileGroupSchedule.split(Seq(whole), 100) == Seq(whole))
+    assert(FileGroupSchedule.split(Seq(whole), 99).map(_.files.size) == Seq(1, 1))
+  }
+
+  test("groups have every rewrite once, in order, and only single rewrites exceed the bound") {
+    forAll(rewrites, Gen.choose(1L, 1000L), Gen.choose(1, 10)) { (all, limit, wanted) =>
+      val groups = FileGroupSchedule.of(all, limit, wanted)
+      assert(groups.flatten == all)
+      groups.foreach(g => assert(g.map(bytes).sum <= limit || g.size == 1))
+    }
+  }
+
+  test("folders of equal size make as many groups as are wanted") {
+    def groups(of: Seq[Rewrite], limit: Long, wanted: Int) = FileGroupSchedule.of(of, limit, wanted).map(_.size)
+    assert(groups(twelve, Long.MaxValue, 1) == Seq(12) && groups(twelve, Long.MaxValue, 4) == Seq(3, 3, 3, 3))
+    assert(groups(twelve, 40, 4) == Seq.fill(4)(Seq(2, 1)).flatten)
+    val alike = (0 until 12).map(i => rewrite(i, Seq(1000L + 7 * i % 5), 1))
+    assert(groups(alike, Long.MaxValue, 4) == Seq(3, 3, 3, 3) && groups(alike, Long.MaxValue, 100) == Seq.fill(12)(1))
+  }
+
+  test("there are at most as many commits as allowed, with every group once and in order") {
+    forAll(Gen.listOf(Gen.choose(0, 9)), Gen.choose(1, 12)) { (groups, most) =>
+      val commits = FileGroupSchedule.commits(groups, most)
+      assert(commits.flatten == groups)
+      assert(commits.size <= most && commits.forall(_.nonEmpty))
+    }
+    assert(FileGroupSchedule.commits(1 to 6, 3) == Seq(Seq(1, 2), Seq(3, 4), Seq(5, 6)))
+  }
+
+  test("without partial progress there is one commit") {
+    def commits(options: FileGroupOptions) = options.commits(twelve).map(_.map(_.size))
+    assert(commits(FileGroupOptions(5, None, 1)) == Seq(Seq(12)))
+    assert(commits(FileGroupOptions(5, Some(60), 1)) == Seq(Seq(3, 3, 3, 3)))
+    assert(commits(FileGroupOptions(5, None, 3)) == Seq(Seq(4), Seq(4), Seq(4)))
+    assert(commits(FileGroupOptions(5, Some(40), 3)) == Seq.fill(3)(Seq(2, 2)))
   }
 }

@@ -165,18 +165,6 @@ class FileSelectionSuite extends AnyFunSuite {
     }
   }
 
-  test("packing into a number of files does nothing if the same statement wrote the files before") {
-    val files = folder(10, 20, 30)
-    def rewrites(where: Option[String], parameters: (String, String)*) = {
-      val history = Seq(entry(record(files.files, None, parameters: _*)))
-      selection(files, Seq("num-files" -> "2"), history, where = where).packed
-    }
-    assert(rewrites(None, "num-files" -> "2").isEmpty)
-    assert(rewrites(Some("p = 1"), "num-files" -> "2", "predicate" -> "p = 1").isEmpty)
-    assert(reasons(rewrites(None, "num-files" -> "3")) == Seq("another number of files was asked for"))
-    assert(rewrites(None, "num-files" -> "2", "predicate" -> "p = 1").map(_.outputFiles) == Seq(2))
-  }
-
   test("a folder that is in the layout is rewritten only if another number of files is asked for") {
     val files = folder(10, 20, 30)
     val history = Seq(entry(record(files.files, Some(layout))))
@@ -189,17 +177,19 @@ class FileSelectionSuite extends AnyFunSuite {
       Seq("a full rewrite was asked for"))
   }
 
-  test("what was asked for is compared with what was asked for, not with what came out") {
+  test("what was asked for is compared with what was asked for, not with what came out, by packing too") {
     val files = folder(10, 20, 30)
-    def rewrites(where: Option[String], parameters: (String, String)*) = {
-      val history = Seq(entry(record(files.files, Some(layout), parameters: _*)))
-      clustered(files, selection(files, Seq("num-files" -> "2"), history, where = where))
-    }
-    assert(rewrites(None, "num-files" -> "2").isEmpty)
-    assert(rewrites(Some("p = 1"), "num-files" -> "2", "predicate" -> "p = 1").isEmpty)
+    def rewrites(where: Option[String], parameters: (String, String)*): Seq[Seq[Rewrite]] =
+      Seq(None, Some(layout)).map { of =>
+        val history = Seq(entry(record(files.files, of, parameters: _*)))
+        val chosen = selection(files, Seq("num-files" -> "2"), history, where = where)
+        of.fold(chosen.packed)(_ => clustered(files, chosen))
+      }
+    assert(rewrites(None, "num-files" -> "2").forall(_.isEmpty))
+    assert(rewrites(Some("p = 1"), "num-files" -> "2", "predicate" -> "p = 1").forall(_.isEmpty))
     // The same number was asked for of other partitions, or another number.
-    assert(rewrites(None, "num-files" -> "2", "predicate" -> "p = 1").map(_.outputFiles) == Seq(2))
-    assert(rewrites(None, "num-files" -> "4").map(_.outputFiles) == Seq(2))
+    for (found <- rewrites(None, "num-files" -> "2", "predicate" -> "p = 1") ++ rewrites(None, "num-files" -> "4"))
+      assert(found.map(_.outputFiles) == Seq(2) && reasons(found) == Seq("another number of files was asked for"))
   }
 
   test("a partition keeps the layout of a statement with a predicate until one without names another or says FULL") {
@@ -274,14 +264,11 @@ class FileSelectionSuite extends AnyFunSuite {
   private val partition = wrote("predicate" -> "p = 1")
   private val sized = "target-file-size-bytes" -> "7"
 
-  test("a number of files is remembered for the same predicate, also after an operation on some partitions") {
+  test("the newest operation of a layout with the same predicate decides, and a size is remembered for any predicate") {
     assert(remembered("", tenFiles).targetFileSize == 100)
     assert(remembered("", partition, record(Nil, None), tenFiles).targetFileSize == 100)
     assert(remembered("p = 1", tenFiles) == bare)
     assert(remembered("p = 1", tenFiles, wrote("predicate" -> "p = 1", "num-files" -> "4")).targetFileSize == 250)
-  }
-
-  test("the newest operation with the same predicate decides, and a size is remembered for any predicate") {
     assert(remembered("", wrote(sized), tenFiles).targetFileSize == 7)
     assert(remembered("", wrote(), tenFiles) == bare)
     assert(remembered("p = 1", wrote(sized)).targetFileSize == 7)
@@ -298,9 +285,7 @@ class FileSelectionSuite extends AnyFunSuite {
     assert((hundred.targetFileSize, hundred.minFileSize, hundred.maxFileSize) == ((100, 75, 180)))
     assert(packed(record(Nil, None, "num-files" -> "10")).targetFileSize == 100)
     assert(packed(tenFiles) == bare)
-  }
-
-  test("a statement that sets a size has it") {
+    // A statement that sets a size has it.
     val said = OptimizeOptions.parse(Seq("target-file-size-bytes" -> "5"), "parquet", folderBytes = Nil)
     assert(RememberedSize.of(said, Some(layout), "", 1000, Iterator(tenFiles)) == said)
   }

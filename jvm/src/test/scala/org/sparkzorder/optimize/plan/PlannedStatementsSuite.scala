@@ -12,6 +12,7 @@ import org.sparkzorder.InRest
 import org.sparkzorder.command.OptimizeCommand
 import org.sparkzorder.memory.MemoryTables
 import org.sparkzorder.optimize.options.OptionsOfTable
+import org.sparkzorder.optimize.report.{ColumnClustering, OptimizeMetrics, OptimizeStrategy, OptimizeSummary}
 import org.sparkzorder.scan.AskedFs
 import org.sparkzorder.table.PlainTables
 
@@ -126,5 +127,34 @@ class PlannedStatementsSuite extends AnyFunSuite with MemoryTables {
       spark.sql(s"OPTIMIZE parquet.`asked://$path` ZORDER BY (id) DRY RUN").collect()
     }
     assert(AskedFs.paths.asScala.count(_.endsWith("/_zorder")) == 5)
+  }
+
+  private val rewritten = OptimizeMetrics(
+    added = Seq.fill(19)(64L << 20),
+    removed = Seq.fill(24)(51L << 20),
+    considered = 24,
+    partitions = 1,
+    batches = 1,
+    clustered = true,
+    version = 1,
+    clustering = Seq(ColumnClustering("carrier", Some(24), Some(5.63), 5.1)),
+    strategy = OptimizeStrategy("full", "", None),
+    auto = None,
+    target = None,
+    millis = Some(41000)
+  )
+
+  // Their words are in sql-tests/results, which have neither sizes nor times.
+  test("summaries tell sizes and times in units for people") {
+    Seq(
+      rewritten -> ("24 → 19 files, 1.2 GiB in 41 s. A lookup on `carrier` reads 5.6 of 19 files, before: 24 of 24, " +
+        "best possible: 5.1. Retired files take 1.2 GiB until VACUUM."),
+      rewritten.copy(added = Seq(100L), removed = Seq(60L, 60L), considered = 2, millis = None) ->
+        ("2 → 1 file, 120 B. One file is left, so nothing can be skipped. For more files set 'num-files' or " +
+          "'target-file-size-bytes'. Retired files take 120 B until VACUUM."),
+      rewritten.copy(dryRun = true, millis = Some(150000)) ->
+        ("Would rewrite 24 → 19 files, 1.2 GiB in about 2.5 min. A lookup on `carrier` would read about 5.6 of 19 " +
+          "files, before: 24 of 24, best possible: 5.1. Nothing was changed.")
+    ).foreach { case (metrics, summary) => assert(OptimizeSummary.of(metrics) == summary) }
   }
 }

@@ -1,8 +1,10 @@
 package org.sparkzorder.optimize.run
 
-import java.io.{File, RandomAccessFile}
+import java.io.File
+import java.nio.file.Files
 
 import scala.jdk.CollectionConverters._
+import scala.util.Random
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -15,33 +17,25 @@ import org.sparkzorder.LocalSpark
 /** ORC files whose stripes have a damaged footer. Their other footers are intact. */
 class DamagedOrcSuite extends AnyFunSuite with LocalSpark {
 
-  /** @param damage what to do with the bytes of the first stripe's footer */
-  private def table(name: String, codec: String, damage: Array[Byte] => Unit): (File, File) = {
+  /** @param damage what comes in place of the bytes of the first stripe's footer */
+  private def table(name: String, codec: String, damage: Int => Array[Byte]): (File, File) = {
     val folder = new File(dir, name)
     spark.range(0, 1000, 1, 2).selectExpr("id k", "concat('s', id) s", "timestamp_seconds(id) t", "id / 7 d")
       .write.option("compression", codec).orc(folder.toString)
     val file = folder.listFiles.filter(_.getName.endsWith(".orc")).min
-    val conf = new Configuration
-    val reader = OrcFile.createReader(new Path(file.toURI), OrcFile.readerOptions(conf))
+    val reader = OrcFile.createReader(new Path(file.toURI), OrcFile.readerOptions(new Configuration))
     val stripe = reader.getStripes.asScala.head
     reader.close()
     new File(folder, s".${file.getName}.crc").delete()
-    val at = stripe.getOffset + stripe.getIndexLength + stripe.getDataLength
-    val bytes = new Array[Byte](stripe.getFooterLength.toInt)
-    val access = new RandomAccessFile(file, "rw")
-    access.seek(at)
-    access.readFully(bytes)
-    damage(bytes)
-    access.seek(at)
-    access.write(bytes)
-    access.close()
+    val at = (stripe.getOffset + stripe.getIndexLength + stripe.getDataLength).toInt
+    val length = stripe.getFooterLength.toInt
+    val bytes: Array[Byte] = Files.readAllBytes(file.toPath).patch(at, damage(length), length)
+    Files.write(file.toPath, bytes)
     (folder, file)
   }
 
-  private val damages: Seq[(String, Array[Byte] => Unit)] = Seq(
-    "zeros" -> (b => java.util.Arrays.fill(b, 0.toByte)),
-    "noise" -> (b => new scala.util.Random(5).nextBytes(b))
-  )
+  private val damages =
+    Seq("zeros" -> ((n: Int) => new Array[Byte](n)), "noise" -> ((n: Int) => new Random(5).nextBytes(n)))
 
   for {
     codec <- Seq("none", "zlib")

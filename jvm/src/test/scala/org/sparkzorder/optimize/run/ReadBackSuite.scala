@@ -61,9 +61,6 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
   }
 
   /** Carries OPTIMIZE out with writers that change what they get, or what they have written. */
-  private def optimize(folder: File, format: String, fault: Fault): Unit =
-    optimizeWith(folder, format, new FaultyFactory(_, fault))
-
   private def optimizeWith(folder: File, format: String, of: OutputWriterFactory => OutputWriterFactory): Unit = {
     val sql = s"OPTIMIZE $format.`$folder` ZORDER BY (k) OPTIONS ('num-files' = '2')"
     val statement = spark.sessionState.sqlParser.parsePlan(sql).asInstanceOf[OptimizeCommand].statement
@@ -75,6 +72,17 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
       OptimizeOperation.run(statement, faulty, groups, lock, state)
     }
     ()
+  }
+
+  private def assertRefused(folder: File, format: String, condition: String)(
+      of: OutputWriterFactory => OutputWriterFactory
+  ): String = {
+    val (before, names) = (rows(folder, format), parts(folder))
+    val error = intercept[ZOrderRuntimeException](optimizeWith(folder, format, of))
+    assert(error.getCondition == s"ZORDER_VERIFICATION_FAILED.$condition", error)
+    assert(rows(folder, format) == before && parts(folder) == names)
+    assert(files(folder).forall(n => !n.contains("-zorder-")))
+    error.getMessage
   }
 
   private val ZeroChanged = "-0.0 that is 0.0"
@@ -101,14 +109,11 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     if (if (format == "orc") name != ZeroChanged else i == 0 || name == ZeroChanged)
   } test(s"$name by the writer of $format") {
     val folder = table(s"$format$i", format, nested)
-    val (before, names) = (rows(folder, format), parts(folder))
-    val error = intercept[ZOrderRuntimeException](optimize(folder, format, fault))
-    assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.ROW_HASH", error)
-    assert(error.getMessage.contains(s"the 300 rows in its new files for file:$folder are not those that it read"))
-    assert(rows(folder, format) == before && parts(folder) == names)
-    assert(files(folder).forall(n => !n.contains("-zorder-")))
+    val message = assertRefused(folder, format, "ROW_HASH")(new FaultyFactory(_, fault))
+    assert(message.contains(s"the 300 rows in its new files for file:$folder are not those that it read"))
     if (i == 0) {
-      optimize(folder, format, Fault(_ => ()))
+      val before = rows(folder, format)
+      optimizeWith(folder, format, new FaultyFactory(_, Fault(_ => ())))
       assert(rows(folder, format) == before && files(folder).count(_.contains("-zorder-")) == 2)
     }
   }
@@ -116,10 +121,8 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
   test("a new file that cannot be read is named, and nothing is published") {
     Seq("orc", "parquet").foreach { format =>
       val folder = table(s"cut-$format", format, nested)
-      val before = rows(folder, format)
-      val error = intercept[ZOrderRuntimeException](optimize(folder, format, Fault(_ => (), closed = halve(_))))
-      assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.READ_BACK", error)
-      assert(error.getMessage.contains(s"$folder/") && rows(folder, format) == before, error)
+      val message = assertRefused(folder, format, "READ_BACK")(new FaultyFactory(_, Fault(_ => (), closed = halve(_))))
+      assert(message.contains(s"$folder/"), message)
     }
   }
 
@@ -162,11 +165,7 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
   encoderFaults.zipWithIndex.foreach { case ((name, fault), i) =>
     test(s"the encoder: $name") {
       val folder = table(s"encoder$i", "parquet", flat)
-      val (before, names) = (rows(folder, "parquet"), files(folder))
-      val error = intercept[ZOrderRuntimeException](optimizeWith(folder, "parquet", _ => new FaultyEncoders(fault)))
-      assert(error.getCondition == "ZORDER_VERIFICATION_FAILED.ROW_HASH", error)
-      assert(rows(folder, "parquet") == before)
-      assert(files(folder).filter(_.endsWith(".parquet")) == names.filter(_.endsWith(".parquet")))
+      assertRefused(folder, "parquet", "ROW_HASH")(_ => new FaultyEncoders(fault))
       assert(FaultyEncoders.reached.getAndSet(0) > 0)
     }
   }
@@ -182,12 +181,9 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  test("a variant is read back as it was written") {
+  test("a variant is read back as it was written, and a NaN may get the bits of another, as writers do it") {
     val json = "concat('{\"b\":[', id, ',1.50,null],\"a\":\"x\",\"c\":{\"y\":', id / 7, '}}')"
     assertReadBack("variant", nested :+ s"if(id % 3 = 0, null, parse_json($json)) v")
-  }
-
-  test("a NaN may get the bits of another, as writers do it") {
     val odd = udf((id: Long) =>
       java.lang.Double.longBitsToDouble(if (id % 2 == 0) 0xfff8000000000000L else 0x7ff8000000000001L)
     )

@@ -69,14 +69,9 @@ class JoinPruningSuite extends AnyFunSuite with IndexedTables {
       "SELECT * FROM t WHERE NOT EXISTS (SELECT 1 FROM d WHERE d.id = t.id)",
       "SELECT * FROM t WHERE id IN (SELECT id FROM d) OR k = 3", "SELECT t.*, w FROM t JOIN d ON t.id > d.id"
     )
-    for (
-      (off, value) <- Seq(
-        "spark.sql.autoBroadcastJoinThreshold" -> "-1",
-        "spark.zorder.joins.enabled" -> "false",
-        "spark.sql.optimizer.dynamicPartitionPruning.enabled" -> "false",
-        "spark.sql.exchange.reuse" -> "false"
-      )
-    ) withSettings(off -> value)(assertReads(t, 8)("SELECT t.*, w FROM t JOIN d ON t.id = d.id"))
+    val off = Seq("zorder.joins.enabled", "sql.optimizer.dynamicPartitionPruning.enabled", "sql.exchange.reuse")
+    for (setting <- off.map(key => s"spark.$key" -> "false") :+ ("spark.sql.autoBroadcastJoinThreshold" -> "-1"))
+      withSettings(setting)(assertReads(t, 8)("SELECT t.*, w FROM t JOIN d ON t.id = d.id"))
     withSettings("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
       assertReads(t, 2)("SELECT /*+ BROADCAST(d) */ t.*, w FROM t JOIN d ON t.id = d.id")
     }
@@ -130,30 +125,21 @@ class JoinPruningSuite extends AnyFunSuite with IndexedTables {
     )
     val path = saved("typed", rows.write)
     table(path).createOrReplaceTempView("typed")
-    for (
-      (files, values, condition) <- Seq(
-        (1, "(5)", "typed.id = v"),
-        (1, "(5L)", "typed.i = v"),
-        (1, "(5.5BD), (6.25BD), (7)", "typed.id = v"),
-        (2, "(5.00BD), (720BD)", "typed.dec = v"),
-        (2, "(5), (720)", "typed.dec = v"),
-        (2, "('k00005'), ('k00720'), ('z')", "typed.s = v"),
-        (1, "(X'6B3030303035')", "typed.bin = v"),
-        (1, "(DATE'2024-01-03'), (DATE'2030-01-01')", "typed.d = v"),
-        (1, "(TIMESTAMP'1970-01-02 00:00:00')", "typed.ts = v"),
-        (1, "(DATE'1970-01-03')", "cast(typed.ts AS DATE) = v"),
-        (4, "(true)", "typed.flag = v"),
-        (1, "(2026)", "year(typed.d) = v"),
-        // Zero and NaN have several forms.
-        (1, "(0.0D)", "typed.f = v"),
-        (1, "(-0.0D)", "typed.f = v"),
-        (1, "(double('NaN'))", "typed.g = v"),
-        (2, "(float('NaN')), (1.0F)", "typed.g = v")
-      )
-    ) {
+    def check(files: Int)(keys: String*): Unit = keys.foreach { text =>
+      val Array(key, values) = text.split(" = "): @unchecked
       spark.sql(s"SELECT * FROM VALUES $values AS x(v)").createOrReplaceTempView("x")
-      assertReads(path, files)(s"SELECT typed.id, cast(v AS STRING) FROM typed JOIN x ON $condition")
+      assertReads(path, files)(s"SELECT typed.id, cast(v AS STRING) FROM typed JOIN x ON $key = v")
     }
+    check(1)(
+      "typed.id = (5)", "typed.i = (5L)", "typed.id = (5.5BD), (6.25BD), (7)", "typed.bin = (X'6B3030303035')",
+      "typed.d = (DATE'2024-01-03'), (DATE'2030-01-01')", "typed.ts = (TIMESTAMP'1970-01-02 00:00:00')",
+      "cast(typed.ts AS DATE) = (DATE'1970-01-03')", "year(typed.d) = (2026)"
+    )
+    check(2)("typed.dec = (5.00BD), (720BD)", "typed.dec = (5), (720)", "typed.s = ('k00005'), ('k00720'), ('z')")
+    check(4)("typed.flag = (true)")
+    // Zero and NaN have several forms.
+    check(1)("typed.f = (0.0D)", "typed.f = (-0.0D)", "typed.g = (double('NaN'))")
+    check(2)("typed.g = (float('NaN')), (1.0F)")
   }
 
   test("rows that depend on others are not dropped below", InRest) {
@@ -281,24 +267,20 @@ class JoinPruningSuite extends AnyFunSuite with IndexedTables {
     query.collect()
     assert(query.queryExecution.executedPlan.toString.contains("Joins: 2 of 8 files (t.id IN (keys of a join): 2)"))
     def why(sql: String) = spark.sql(s"EXPLAIN SKIPPING $sql").collect().mkString
-    for (
-      (sql, reason) <- Seq(
-        join -> "JOIN: files are left out when the query runs",
-        "SELECT * FROM t LEFT JOIN d ON t.id = d.id" ->
-          "t.id IN (keys of a join),null,JOIN: rows without a partner stay in a LEFT OUTER join",
-        "SELECT /*+ MERGE(d) */ * FROM t JOIN d ON t.id = d.id" -> "Spark does not broadcast the other side, of about",
-        "SELECT * FROM t JOIN d ON reverse(t.name) = d.w" -> "JOIN: the index has no bounds for this key"
-      )
-    ) assert(why(sql).contains(reason), sql)
+    val reasons = Seq(
+      join -> "JOIN: files are left out when the query runs",
+      "SELECT * FROM t LEFT JOIN d ON t.id = d.id" ->
+        "t.id IN (keys of a join),null,JOIN: rows without a partner stay in a LEFT OUTER join",
+      "SELECT /*+ MERGE(d) */ * FROM t JOIN d ON t.id = d.id" -> "Spark does not broadcast the other side, of about",
+      "SELECT * FROM t JOIN d ON reverse(t.name) = d.w" -> "JOIN: the index has no bounds for this key"
+    )
+    for ((sql, reason) <- reasons) assert(why(sql).contains(reason), sql)
     val twice = "SELECT a.id FROM t a JOIN t b ON a.k = b.id JOIN d ON a.id = d.id"
     assert(!why(s"SELECT id FROM ($twice)").contains("stay in"))
     val analyzed = spark.sql(s"EXPLAIN SKIPPING ANALYZE $join").collect()
     assert(analyzed.mkString.contains("id IN (keys of a join),2,"), analyzed.mkString)
     assert(analyzed.head.getAs[Long]("files_kept") == 2)
-  }
-
-  test("EXPLAIN SKIPPING tells of a broadcast table of files once") {
-    indexed()
+    // A broadcast table of files has one row.
     table(folder()).createOrReplaceTempView("files")
     val explained = spark.sql("EXPLAIN SKIPPING SELECT t.* FROM t JOIN files ON t.id = files.id WHERE files.k = 3")
     assert(explained.collect().map(_.getAs[String]("relation")).distinct.length == 2)

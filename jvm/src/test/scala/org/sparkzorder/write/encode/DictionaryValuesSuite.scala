@@ -1,6 +1,7 @@
 package org.sparkzorder.write.encode
 
 import java.io.ByteArrayOutputStream
+import java.util.Arrays
 
 import scala.util.Random
 
@@ -15,7 +16,9 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.parquet.schema.{Type, Types}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Our dictionaries beside those of parquet-java: all bytes are the same. */
+import org.sparkzorder.write.ByteWords
+
+/** Our dictionaries beside those of parquet-java: all bytes are the same; and the words by which they compare bytes. */
 class DictionaryValuesSuite extends AnyFunSuite {
 
   private def propertiesOf(version: WriterVersion, dictionary: Int): ParquetProperties =
@@ -61,7 +64,7 @@ class DictionaryValuesSuite extends AnyFunSuite {
           val offset = random.nextInt(5)
           (0 until length).foreach(i => reused(offset + i) = (v * 31 + i / 3 * v).toByte)
           w.writeBytes(Binary.fromReusedByteArray(reused, offset, length))
-          java.util.Arrays.fill(reused, 0, offset + length, 99.toByte)
+          Arrays.fill(reused, 0, offset + length, 99.toByte)
         }
     }
   }
@@ -111,37 +114,28 @@ class DictionaryValuesSuite extends AnyFunSuite {
     }
   }
 
-  /** The pages, and the dictionary's size, of values that come page by page; by default parquet-java makes no dictionary. */
-  private def written(of: PrimitiveTypeName, floats: FloatDictionaries, version: WriterVersion)(
-      pages: Seq[Double]*
-  ): (Seq[String], Int) = {
-    val properties = ParquetProperties.builder().withWriterVersion(version).withDictionaryEncoding(false).build()
-    val ours = ourWriter(of, properties, floats)
-    val encodings = pages.map { values =>
-      values.foreach(v => if (of == FLOAT) ours.writeFloat(v.toFloat) else ours.writeDouble(v))
-      ours.getBytes
-      val encoding = ours.getEncoding
-      ours.reset()
-      encoding.name.stripPrefix("RLE_").stripPrefix("PLAIN_")
-    }
-    (encodings, Option(ours.toDictPageAndClose()).fold(0)(_.getDictionarySize))
-  }
-
   test("a dictionary of floating-point numbers is given up at the first -0.0, until the row group ends") {
     for (version <- WriterVersion.values; of <- Seq(FLOAT, DOUBLE)) {
-      val ordinary = Seq.fill(100)(Seq(1.5, 0d)).flatten
-      def found(pages: Seq[Double]*) = written(of, FloatDictionaries(every, every), version)(pages: _*)
-      assert(found(ordinary, ordinary) == ((Seq("DICTIONARY", "DICTIONARY"), 2)))
-      assert(found(ordinary :+ -0d, ordinary) == ((Seq("PLAIN", "PLAIN"), 0)))
-      assert(found(ordinary, -0d +: ordinary, ordinary) == ((Seq("DICTIONARY", "PLAIN", "PLAIN"), 2)))
-      assert(written(of, FloatDictionaries(no, every), version)(ordinary) == ((Seq("PLAIN"), 0)))
+      // By default parquet-java makes no dictionary.
+      val properties = ParquetProperties.builder().withWriterVersion(version).withDictionaryEncoding(false).build()
+      // The encodings of values that come page by page, and the size of their dictionary.
+      def found(floats: FloatDictionaries, pages: Seq[Double]*): (Seq[String], Int) = {
+        val ours = ourWriter(of, properties, floats)
+        val encodings = pages.map { values =>
+          values.foreach(v => if (of == FLOAT) ours.writeFloat(v.toFloat) else ours.writeDouble(v))
+          page(ours).last.toString.stripPrefix("RLE_").stripPrefix("PLAIN_")
+        }
+        (encodings, Option(ours.toDictPageAndClose()).fold(0)(_.getDictionarySize))
+      }
+      val (ordinary, both) = (Seq.fill(100)(Seq(1.5, 0d)).flatten, FloatDictionaries(every, every))
+      assert(found(both, ordinary, ordinary) == ((Seq("DICTIONARY", "DICTIONARY"), 2)))
+      assert(found(both, ordinary :+ -0d, ordinary) == ((Seq("PLAIN", "PLAIN"), 0)))
+      assert(found(both, ordinary, -0d +: ordinary, ordinary) == ((Seq("DICTIONARY", "PLAIN", "PLAIN"), 2)))
+      assert(found(FloatDictionaries(no, every), ordinary) == ((Seq("PLAIN"), 0)))
+      // A dictionary that the old files lack is given up at a zero of any sign.
+      assert(found(FloatDictionaries(every, no), Seq.fill(100)(1.5)) == ((Seq("DICTIONARY"), 1)))
+      assert(found(FloatDictionaries(every, no), Seq.fill(100)(1.5) :+ 0d) == ((Seq("PLAIN"), 0)))
     }
-  }
-
-  test("a dictionary that the old files lack is given up at a zero of any sign") {
-    val found = written(DOUBLE, FloatDictionaries(every, no), WriterVersion.PARQUET_1_0) _
-    assert(found(Seq(Seq.fill(100)(1.5))) == ((Seq("DICTIONARY"), 1)))
-    assert(found(Seq(Seq.fill(100)(1.5) :+ 0d)) == ((Seq("PLAIN"), 0)))
   }
 
   test("after -0.0 the next row group has a dictionary again") {
@@ -162,5 +156,44 @@ class DictionaryValuesSuite extends AnyFunSuite {
     (1 to 100).foreach(_ => Seq(Double.NaN, other).foreach(ours.writeDouble))
     page(ours)
     assert(ours.toDictPageAndClose().getDictionarySize == 2)
+  }
+
+  /** The bytes at some place within a longer array, with others around them. */
+  private def placed(random: Random, bytes: Array[Byte]): (Array[Byte], Int) = {
+    val from = random.nextInt(20)
+    val array = new Array[Byte](from + bytes.length + random.nextInt(20))
+    random.nextBytes(array)
+    System.arraycopy(bytes, 0, array, from, bytes.length)
+    (array, from)
+  }
+
+  test("bytes are equal exactly if each byte is, and then so are their hashes") {
+    val random = new Random(7)
+    for (n <- 1 to 200000) {
+      val one = new Array[Byte](random.nextInt(40))
+      random.nextBytes(one)
+      val other = one.clone
+      if (n % 2 == 0 && one.nonEmpty) {
+        val at = random.nextInt(one.length)
+        other(at) = (other(at) ^ (1 << random.nextInt(8))).toByte
+      }
+      val ((a, fromA), (b, fromB)) = (placed(random, one), placed(random, other))
+      val same = Arrays.equals(one, other)
+      assert(ByteWords.equal(a, fromA, b, fromB, one.length) == same, (one.toSeq, other.toSeq))
+      val areHashesEqual = ByteWords.hash(a, fromA, one.length) == ByteWords.hash(b, fromB, other.length)
+      assert(areHashesEqual == same, (one.toSeq, other.toSeq))
+    }
+  }
+
+  test("hashes of similar values are spread") {
+    def slots(values: Seq[String]): Int = values.map { v =>
+      val bytes = v.getBytes("UTF-8")
+      ByteWords.hash(bytes, 0, bytes.length) & (4 * values.length - 1)
+    }.distinct.length
+    val numbers = 0 until 16384
+    val kinds =
+      Seq[Int => String](_.toString, n => f"Customer#$n%09d", n => "a" * (n % 128) + n / 128, n => f"$n%08d" * 3)
+    // Of n values in 4 n slots, 4 n (1 - exp(-1/4)) have the slot to themselves or are the first in it: 88 %.
+    kinds.foreach(kind => assert(slots(numbers.map(kind)) > 0.86 * numbers.length, kind(5)))
   }
 }

@@ -17,6 +17,7 @@ import org.apache.spark.sql.types.StructType
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.TestRest
+import org.sparkzorder.commit.FileNames
 import org.sparkzorder.implicits._
 import org.sparkzorder.layout.{BytesMapping, LayoutShape, LayoutSpec}
 import org.sparkzorder.write.check.FileExchangedException
@@ -48,6 +49,9 @@ class RetriesSuite extends AnyFunSuite with RewriteJobs {
     val (units, keys) = (Seq(input.unit(6)), input.keys("a", "s"))
     val result = rewrite(input, units, keys, Map(byRow), shape = shape, bytes = bytes, by = Some(format))
     assert(result.rows == 6000)
+    val staged = new File(result.outputs.head.path.getParent.toUri).list.count(_.endsWith(FileNames.StagedSuffix))
+    // Tasks that failed have removed their files. Two attempts of a stage may both have written one.
+    if (!format.isInstanceOf[ShuffleLosingFormat]) assert(staged == result.outputs.length)
     contents(result.outputs.map(_.path))
   }
 
@@ -114,8 +118,17 @@ class RetriesSuite extends AnyFunSuite with RewriteJobs {
 /** Parquet whose tasks all fail in their first attempt after some rows: some while they read, all while they write. */
 private class RestlessFormat extends OtherParquet {
 
-  override protected def writer(real: => OutputWriter): OutputWriter =
-    new HookedWriter(real, row => RestlessFormat.fail(row == 50))
+  override protected def writer(real: => OutputWriter): OutputWriter = new OutputWriter {
+    private val to = real
+    private var rows = 0
+    override def write(row: InternalRow): Unit = {
+      rows += 1
+      RestlessFormat.fail(rows == 50)
+      to.write(row)
+    }
+    override def close(): Unit = to.close()
+    override def path(): String = to.path()
+  }
 
   override protected def reader(real: Reader, columns: StructType): Reader = file => {
     var rows = 0

@@ -1,12 +1,15 @@
 package org.sparkzorder.write.orc
 
 import java.io.{File, IOException}
-import java.util.TimeZone
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.{Arrays, TimeZone}
+
+import scala.util.Random
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.mapreduce.{TaskAttemptID, TaskType}
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
-import org.apache.orc.TypeDescription
+import org.apache.orc.{OrcProto, TypeDescription}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
@@ -192,5 +195,37 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
     def isUsedBy(ddl: String) = OrcZone.isUsedBy(StructType.fromDDL(ddl))
     assert(Seq("a TIMESTAMP", "a TIMESTAMP_NTZ", "a ARRAY<STRUCT<b: MAP<STRING, TIMESTAMP>>>").forall(isUsedBy))
     assert(!isUsedBy("a DATE, b ARRAY<STRUCT<c: STRING>>, d MAP<STRING, BIGINT>"))
+  }
+
+  // ORC's writer finds bounds by bytes, and its reader compares UTF-16.
+  private val characters = Seq("a", "é", "\ud7ff", "\ue000", "\uffee", "\uffff", "\ud83d\ude00", "\ud800\udc00", "z")
+  private val byBytes: Ordering[String] = (a, b) => Arrays.compareUnsigned(a.getBytes(UTF_8), b.getBytes(UTF_8))
+
+  private def text(random: Random): String =
+    Seq.fill(random.nextInt(4))(characters(random.nextInt(characters.length))).mkString
+
+  test("no string between the bounds by bytes is outside of them by UTF-16") {
+    val random = new Random(5)
+    (1 to 20000).foreach { _ =>
+      val some = Seq.fill(1 + random.nextInt(5))(text(random))
+      val (low, high) = (OrcTextBounds.low(some.min(byBytes)), OrcTextBounds.high(some.max(byBytes)))
+      some.foreach { s =>
+        assert(low.compareTo(s) <= 0 && byBytes.lteq(low, s), some)
+        assert(high.forall(byBytes.gteq(_, s)), some)
+        assert(s.compareTo(high.getOrElse(OrcTextBounds.HighestUtf16)) <= 0, some)
+      }
+    }
+  }
+
+  test("bounds stay exact where both orders agree") {
+    val plain = OrcProto.StringStatistics.newBuilder.setMinimum("a\ud7ff").setMaximum("z\uffee")
+    OrcTextBounds.widen(plain)
+    assert(plain.getMinimum == "a\ud7ff" && plain.getMaximum == "z\uffee")
+    val wide = OrcProto.StringStatistics.newBuilder.setMinimum("a\uffee").setMaximum("z\uffee\ud83d\ude00")
+    OrcTextBounds.widen(wide)
+    assert(wide.getMinimum == "a" && wide.getMaximum == "{" && !wide.hasUpperBound)
+    val widest = OrcProto.StringStatistics.newBuilder.setMinimum("a").setMaximum("\ud83d\ude00")
+    OrcTextBounds.widen(widest)
+    assert(!widest.hasMaximum && widest.getUpperBound == OrcTextBounds.HighestUtf16)
   }
 }

@@ -1,23 +1,24 @@
 package org.sparkzorder.functions
 
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, CreateArray, Expression, Literal, Rand}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateMutableProjection
 import org.apache.spark.sql.catalyst.util.{GenericArrayData, TypeUtils}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalacheck.Gen
+import org.scalatest.Assertions
 
-import org.sparkzorder.PropertySuite
+import org.sparkzorder.{InRest, PropertySuite}
 import org.sparkzorder.layout.HilbertCurve
 import org.sparkzorder.stats.RandomValues
 
-/** How the functions are described and called, and what `hilbert_value`, `range_id` and `ordered_bytes` give. */
-class FunctionDescriptionsSuite extends PropertySuite(10) {
+/** How the functions are described and called, and what they give. The golden files have examples of each. */
+class FunctionsSuite extends PropertySuite(10) {
   private def build(name: String)(children: Expression*): Expression =
     FunctionDescriptions.all.collectFirst { case (id, _, builder) if id.funcName == name => builder(children) }.get
-
-  private def hex(e: Expression): String = e.eval().asInstanceOf[Array[Byte]].map(b => f"$b%02X").mkString
 
   test("each function has a name and a description with an example") {
     assert(FunctionDescriptions.all.map(_._1.funcName) ==
@@ -28,40 +29,21 @@ class FunctionDescriptionsSuite extends PropertySuite(10) {
     }
   }
 
-  test("zvalue interleaves ordered bytes, and null is the smallest value of its type") {
+  test("null is the smallest value of zvalue's types") {
     def zvalue(columns: Expression*): Expression = build("zvalue")(columns: _*).asInstanceOf[ZValue].replacement
-    assert(hex(zvalue(Literal(1.toByte), Literal(2.toByte))) == "C006")
-    assert(hex(zvalue(Literal(null, ByteType), Literal(2.toByte))) == "4004")
-    assert(hex(zvalue(Literal(null, StringType), Literal("a"))) == "61")
-    assert(hex(zvalue(Literal(null), Literal("a"))) == "61")
+    for (none <- Seq(Literal(null, StringType), Literal(null)))
+      assert(BothWays.shown(zvalue(none, Literal("a")).eval()) == "a".getBytes.toSeq)
     assert(!zvalue(Literal(null, LongType)).nullable)
-    assert(build("zvalue")(Literal(1), Literal(2)).sql == "zvalue(1, 2)")
-  }
-
-  test("a value has as many ordered bytes as its type") {
-    def of(dataType: DataType, value: Any): String = OrderedBytes.of(dataType, value).map(b => f"$b%02X").mkString
-    assert(of(BooleanType, true) == "81" && of(ByteType, -1.toByte) == "7F" && of(ShortType, 1.toShort) == "8001")
-    assert(of(IntegerType, 1) == "80000001" && of(DateType, -1) == "7FFFFFFF")
-    assert(of(LongType, 0L) == "8000000000000000" && of(TimestampType, -1L) == "7FFFFFFFFFFFFFFF")
-    assert(of(FloatType, -0.0f) == "80000000" && of(FloatType, 1f) == "BF800000")
-    assert(of(DoubleType, -1.5d) == "4007FFFFFFFFFFFF")
-    assert(of(DecimalType(4, 2), Decimal("1.50")) == "8000000000000096")
-    assert(of(DecimalType(20, 0), Decimal("-1")) == "7" + "F" * 31)
-    assert(of(StringType, UTF8String.fromString("ab")) == "6162" && of(BinaryType, Array[Byte](0, -1)) == "00FF")
   }
 
   test("a wrong number of arguments is an error that names the function") {
-    val wrong = Seq(build("ordered_bytes")(_: Expression), (e: Expression) => build("range_id")(e))
-    assert(hex(wrong.head(Literal(true))) == "81")
-    val e = intercept[AnalysisException](wrong.last(Literal(1)))
-    assert(e.getCondition.startsWith("WRONG_NUM_ARGS") && e.getMessage.contains("range_id"))
-    assert(intercept[AnalysisException](build("ordered_bytes")()).getMessage.contains("ordered_bytes"))
-    Seq("zvalue", "interleave_bits").foreach { name =>
-      val message = intercept[AnalysisException](build(name)()).getMessage
-      assert(message.contains(s"The `$name` requires > 0 parameters but the actual number is 0."))
+    val one = Literal(1)
+    val wrong = Seq(("ordered_bytes", Nil, "1"), ("range_id", Seq(one), "2"), ("zvalue", Nil, "> 0")) ++
+      Seq(("interleave_bits", Nil, "> 0"), ("hilbert_value", Seq(one), "> 1"))
+    for ((name, arguments, needed) <- wrong) {
+      val message = intercept[AnalysisException](build(name)(arguments: _*)).getMessage
+      assert(message.contains(s"The `$name` requires $needed parameters but the actual number is ${arguments.size}."))
     }
-    val hilbert = intercept[AnalysisException](build("hilbert_value")(Literal(1))).getMessage
-    assert(hilbert.contains("requires > 1 parameters but the actual number is 1."))
   }
 
   test("a wrong argument is told in the words of Spark's functions") {
@@ -79,11 +61,16 @@ class FunctionDescriptionsSuite extends PropertySuite(10) {
     val one = Literal(1L)
     assert(said("hilbert_value", Literal(64), one).contains("bits must be between [1, 63] (current value = \"64\")"))
     assert(said("hilbert_value", Literal(32), one, one).contains("must be between [1, 31]"))
+    assert(said("hilbert_value", Literal(-1), one).contains("must be between [1, 63]"))
+    assert(said("hilbert_value", Literal(Int.MaxValue), one, one, one).contains("must be between [1, 21]"))
     assert(said("hilbert_value", column, one).contains("the input \"bits\" should be a foldable \"INT\" expression"))
     assert(said("hilbert_value", Literal(null, IntegerType), one).contains("The bits must not be null"))
     assert(said("hilbert_value", Literal(1) +: Seq.fill(64)(one): _*) == "It takes at most 63 ids")
+    assert(HilbertValue(Seq(Literal(2), Rand(Literal(1)))).checkInputDataTypes().isFailure)
     assert(said("range_id", Literal(1), ints(2, 1)) == "The bounds must be in ascending order and must not be null")
     assert(said("range_id", Literal(1), ints(1, null)).contains("must not be null"))
+    val noBounds = Literal(null, ArrayType(IntegerType))
+    assert(said("range_id", Literal(1), noBounds).contains("The bounds must not be null"))
     assert(said("range_id", Literal(1), array).contains("the input \"bounds\" should be a foldable \"ARRAY<INT>\""))
     assert(said("range_id", column, text).contains("The second parameter requires the \"ARRAY<INT>\" type, however"))
     Seq(said("ordered_bytes", array), said("range_id", array, array)).foreach { message =>
@@ -114,18 +101,6 @@ class FunctionDescriptionsSuite extends PropertySuite(10) {
     assert(BothWays(hilbert(1, 63), Seq.fill(63)(1L): _*).asInstanceOf[Long] > 0)
   }
 
-  test("the number of bits of hilbert_value must be a constant that fits, and there must be an id") {
-    def wrong(children: Expression*): Boolean = HilbertValue(children).checkInputDataTypes().isFailure
-    val id = Literal(1L)
-    assert(wrong() && wrong(Literal(3)))
-    assert(wrong(Literal(0), id) && wrong(Literal(-1), id) && wrong(Literal(null, IntegerType), id))
-    assert(wrong(Literal(64), id) && wrong(Literal(32), id, id) && wrong(Literal(Int.MaxValue), id, id, id))
-    assert(wrong(Literal(1) +: Seq.fill(64)(id): _*))
-    assert(wrong(BothWays.input(0, IntegerType), id))
-    assert(wrong(Literal(2), Rand(Literal(1))))
-    assert(!wrong(Literal(31), id, id))
-  }
-
   private def bounds(elements: Seq[Any], dataType: DataType): Expression =
     Literal(new GenericArrayData(elements.toArray[Any]), ArrayType(dataType))
 
@@ -141,15 +116,6 @@ class FunctionDescriptionsSuite extends PropertySuite(10) {
       }
       assert(BothWays(e, null) == 0)
     }
-  }
-
-  test("bounds must be a constant array of the value's type, ascending and without null") {
-    def wrong(value: DataType, array: Expression): Boolean =
-      RangeId(BothWays.input(0, value), array).checkInputDataTypes().isFailure
-    assert(wrong(IntegerType, bounds(Seq(2, 1), IntegerType)) && wrong(IntegerType, bounds(Seq(1, null), IntegerType)))
-    assert(wrong(IntegerType, Literal(null, ArrayType(IntegerType))) && wrong(IntegerType, Literal(1)))
-    assert(wrong(IntegerType, BothWays.input(1, ArrayType(IntegerType))))
-    assert(wrong(IntegerType, bounds(Nil, StringType)) && wrong(ArrayType(IntegerType), bounds(Nil, IntegerType)))
   }
 
   test("numbers of different types are cast to a common type") {
@@ -184,7 +150,7 @@ class FunctionDescriptionsSuite extends PropertySuite(10) {
     }
   }
 
-  test("interpreted and generated code agree on every type, and null gives null") {
+  test("interpreted and generated code of ordered_bytes agree on every type, and null gives null") {
     forAll(minSuccessful(150)) { (seed: Long) =>
       val values = new RandomValues(seed)
       val dataType = values.atomicType()
@@ -196,9 +162,97 @@ class FunctionDescriptionsSuite extends PropertySuite(10) {
     assert(BothWays(OrderedBytes(BothWays.input(0, StringType("UNICODE_CI"))), UTF8String.fromString("aB")) != null)
   }
 
-  test("types without an order are refused") {
+  test("types without an order have no ordered_bytes") {
     RandomValues.withoutOrder.foreach { dataType =>
       assert(OrderedBytes(Literal(null, dataType)).checkInputDataTypes().isFailure, dataType)
     }
+  }
+
+  private val input = Gen.choose(0, 5).flatMap(Gen.listOfN(_, Gen.choose(-128, 127))).map(_.map(_.toByte).toArray)
+
+  test("interleave_bits takes a bit of each input in turn, and a limited result is the first bytes of the whole") {
+    forAll(Gen.listOf(input), Gen.choose(0, 40), minSuccessful(1000)) { (inputs, limit) =>
+      def bits(in: Array[Byte]) = in.toSeq.flatMap(b => (7 to 0 by -1).map(i => (b >> i) & 1))
+      val turns = inputs.map(bits)
+      val rounds = (0 until turns.map(_.length).maxOption.getOrElse(0)).flatMap(r => turns.flatMap(_.lift(r)))
+      val whole = InterleaveBits.interleave(inputs.toArray)
+      assert(bits(whole) == rounds)
+      assert(InterleaveBits.interleave(inputs.toArray, limit).toSeq == whole.take(limit).toSeq)
+    }
+  }
+
+  test("interpreted and generated code of interleave_bits agree") {
+    forAll(Gen.listOf(Gen.option(input)), minSuccessful(20)) { inputs =>
+      val found = BothWays(InterleaveBits(inputs.indices.map(BothWays.input(_, BinaryType))), inputs.map(_.orNull): _*)
+      val expected = Option.when(inputs.forall(_.isDefined))(InterleaveBits.interleave(inputs.flatten.toArray).toSeq)
+      assert(Option(found).map(BothWays.shown) == expected)
+    }
+  }
+
+  test("interleave_bits and zvalue work for so many inputs that the generated code is split") {
+    val e = InterleaveBits((0 until 300).map(BothWays.input(_, BinaryType)))
+    val inputs = Seq.fill[Any](300)(Array(0xf0.toByte))
+    assert(BothWays.shown(BothWays(e, inputs: _*)) == Seq.fill(150)(-1.toByte) ++ Seq.fill(150)(0.toByte))
+    assert(BothWays(e, inputs.updated(299, null): _*) == null)
+    val numbers = new ZValue((0 until 300).map(BothWays.input(_, LongType))).replacement
+    assert(BothWays(numbers, Seq.tabulate[Any](300)(i => if (i % 7 == 0) null else i.toLong): _*) != null)
+  }
+
+  private def agree(seed: Long, only: DataType => Boolean)(expression: Seq[Expression] => Expression): Unit = {
+    val values = new RandomValues(seed)
+    val types = Iterator.continually(values.atomicType()).filter(only).take(1 + values.random.nextInt(10)).toSeq
+    val e = expression(types.zipWithIndex.map { case (t, i) => BothWays.input(i, t) })
+    def row() = types.map(t => if (values.random.nextInt(5) == 0) null else values.value(t))
+    (1 to 4).foreach(_ => BothWays(e, row(): _*))
+  }
+
+  private def isFixed(t: DataType): Boolean = FixedInput.of(OrderedBytes(BothWays.input(0, t))).isDefined
+
+  test("zvalue is the same by bytes and by numbers, for all mixtures of types, with nulls", InRest) {
+    forAll(minSuccessful(300))((seed: Long) => agree(seed, _ => true)(c => new ZValue(c).replacement))
+    forAll(minSuccessful(300))((seed: Long) => agree(seed, isFixed)(c => new ZValue(c).replacement))
+  }
+
+  test("interleave_bits of ordered_bytes of numbers is null if one of them is null", InRest) {
+    forAll(minSuccessful(300))((seed: Long) => agree(seed, isFixed)(c => InterleaveBits(c.map(OrderedBytes(_)))))
+    val e = InterleaveBits(Seq(OrderedBytes(BothWays.input(0, LongType)), OrderedBytes(BothWays.input(1, IntegerType))))
+    assert(BothWays(e, null, 1) == null && BothWays(e, 1L, null) == null && BothWays(e, 1L, 1) != null)
+  }
+
+  test("a few numbers of one width, for which the generated code has no loop, and one more than that") {
+    val types = Seq(BooleanType, ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType, DateType)
+    for (t <- types; n <- 1 to 9) {
+      val values = new RandomValues(n.toLong)
+      val columns = (0 until n).map(BothWays.input(_, t))
+      val made = Seq(new ZValue(columns).replacement, InterleaveBits(columns.map(OrderedBytes(_))))
+      for (nulls <- Seq(false, true); _ <- 1 to 5; e <- made)
+        BothWays(e, columns.map(_ => if (nulls && values.random.nextInt(2) == 0) null else values.value(t)): _*)
+    }
+  }
+
+  test("no bytes are made for each row of numbers, dates and times, but for decimals and strings") {
+    Seq(BooleanType, ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType, DateType, TimestampType)
+      .foreach(t => assert(isFixed(t), t))
+    Seq(StringType, BinaryType, DecimalType(9, 2), DecimalType(38, 2)).foreach(t => assert(!isFixed(t), t))
+  }
+}
+
+/** Evaluates an expression interpreted and by generated code. Both must give the same. */
+private object BothWays extends Assertions {
+  def input(ordinal: Int, dataType: DataType): Expression = BoundReference(ordinal, dataType, nullable = true)
+
+  def apply(e: Expression, values: Any*): Any = {
+    assert(e.checkInputDataTypes().isSuccess, e)
+    val row = InternalRow.fromSeq(values)
+    val interpreted = e.eval(row)
+    val generated = GenerateMutableProjection.generate(Seq(e)).apply(row).get(0, e.dataType)
+    assert(shown(interpreted) == shown(generated), s"$e of $values")
+    interpreted
+  }
+
+  /** A form in which byte arrays are compared by their bytes. */
+  def shown(value: Any): Any = value match {
+    case bytes: Array[Byte] => bytes.toSeq
+    case other              => other
   }
 }

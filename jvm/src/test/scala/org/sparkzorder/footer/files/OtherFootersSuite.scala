@@ -1,9 +1,12 @@
 package org.sparkzorder.footer.files
 
 import java.nio.ByteBuffer
+import java.nio.file.{Files, Paths}
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.hadoop.fs.Path
+import org.apache.orc.{OrcFile, TypeDescription}
 import org.apache.parquet.format.{FileMetaData, Statistics}
 import org.apache.spark.SparkException
 import org.apache.spark.sql.DataFrame
@@ -11,15 +14,15 @@ import org.apache.spark.sql.types.StructType
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
-import org.sparkzorder.footer.{DataFormat, FileFooter, FooterFixture, NotDataFileException}
-import org.sparkzorder.stats.ColumnKey
+import org.sparkzorder.footer._
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, IndexableColumns}
 
 /**
- * Footers of writers of the last ten years, made by changing footers of today: the rows are the same, and the footers
- * describe them in other ways. All trusted statistics must hold for the rows.
+ * Footers of ORC files, and of Parquet writers of the last ten years. These are made by changing footers of today: the
+ * rows are the same, and the footers describe them in other ways. All trusted statistics must hold for the rows.
  */
-class OldFooterSuite extends AnyFunSuite with FooterFixture {
-  private val parquet = DataFormat.Parquet
+class OtherFootersSuite extends AnyFunSuite with FooterFixture {
+  private val (parquet, orc) = (DataFormat.Parquet, DataFormat.Orc)
 
   private def rows: DataFrame = spark.range(40).selectExpr(
     "id", "int(id) - 20 as i", "if(id % 7 = 0, null, if(id % 2 = 0, 'a' || id, 'é' || id)) as s",
@@ -98,7 +101,6 @@ class OldFooterSuite extends AnyFunSuite with FooterFixture {
 
   private val wrong = Map[String, Statistics => Unit](
     "no counts of nulls" -> (_.unsetNull_count()),
-    "counts of nulls of -1" -> (_.setNull_count(-1)),
     "more nulls than values" -> (_.setNull_count(1000)),
     "an upper bound only" -> (_.unsetMin_value()),
     "a lower bound only" -> (_.unsetMax_value()),
@@ -108,10 +110,7 @@ class OldFooterSuite extends AnyFunSuite with FooterFixture {
 
   for ((what, change) <- wrong) test(s"statistics with $what") {
     val f = check(what)(statistics(_).foreach(s => change(s._2)))
-    if (what.contains("more nulls") || what.contains("-1") || what.contains("no counts")) {
-      // Nothing is known of columns that may have nulls.
-      assert(Seq("s", "st.x", "nothing").forall(c => !f.stats.contains(key(rows.schema, c.split('.').toSeq: _*))))
-    }
+    if (what.contains("nulls")) Seq("s", "nothing").foreach(c => assert(!f.stats.contains(key(rows.schema, c)), c))
   }
 
   private def empty(footer: FileMetaData, columns: String*): Unit =
@@ -136,17 +135,6 @@ class OldFooterSuite extends AnyFunSuite with FooterFixture {
     })
   }
 
-  test("one of several row groups has no statistics") {
-    val frame = spark.range(20000).selectExpr("id", "repeat(cast(id as string), 20) as pad")
-    val original = written(frame, parquet, "several", Map("parquet.block.size" -> "20000"))
-    val rewritten = changed(original, "one-without") { footer =>
-      assert(footer.getRow_groups.size > 2)
-      footer.getRow_groups.get(1).getColumns.asScala.foreach(_.getMeta_data.unsetStatistics())
-    }
-    val f = footer(rewritten, parquet, frame.schema)
-    assert(f.stats.isEmpty && f.untrusted.size == 2)
-  }
-
   test("deprecated bounds of strings are in the order of signed bytes, and never used") {
     val today = written(spark.sql("SELECT * FROM VALUES ('a'), ('c\u00e9'), ('cz') AS t(s)"), parquet, "signed")
     val schema = StructType.fromDDL("s string")
@@ -169,18 +157,75 @@ class OldFooterSuite extends AnyFunSuite with FooterFixture {
     }
   }
 
-  test("bounds of binary decimals are used only if the writer is known to order them by value") {
-    val df = spark.sql("SELECT CAST(id - 5 AS DECIMAL(30, 2)) AS d, id FROM range(10)")
-    val status = written(df, parquet, "decimals")
-    val (d, id) = (key(df.schema, "d"), key(df.schema, "id"))
-    assert(footer(status, parquet, df.schema).stats.keySet == Set(d, id))
-    Seq(
-      "parquet-mr version 1.9.0 (build 38262e2c80015d0935dad20f8e18f2d6f9fbd03c)" -> Set(d, id),
-      "parquet-mr version 1.10.1 (build a89df8f9932b6ef6633d06069e50c9b7970bebd1)" -> Set.empty[ColumnKey],
-      "other version 1.0" -> Set(d, id)
-    ).foreach { case (by, untrusted) =>
-      val f = footer(changed(status, "old")(_.setCreated_by(by)), parquet, df.schema)
-      assert(f.untrusted == untrusted && f.stats.keySet == Set(d, id) -- untrusted, by)
+  test("statistics of columns of every type hold for the rows") {
+    val df = Samples.all(spark)
+    val f = sound(written(df, orc, "all"), orc, df.schema)
+    assert(f.unreadable.isEmpty && f.schema.catalogString == df.schema.catalogString && f.codec.contains("zstd"))
+    val trusted = Seq("bool", "i8", "i16", "i32", "i64", "d", "ntz", "str", "str2", "dti", "ymi", "nothing")
+    assert(trusted.map(key(df.schema, _)).filterNot(f.stats.contains).isEmpty)
+    assert(Set("f32", "f64", "ancient", "dec7", "dec38", "bin").map(key(df.schema, _)).subsetOf(f.untrusted))
+    assert(f.stats.contains(key(df.schema, "s", "x")) && f.stats.contains(key(df.schema, "s", "in", "y")))
+    // ORC stores instants as wall clock, so only their null counts hold.
+    Seq("ts", "ancient_ts").map(key(df.schema, _)).foreach { ts =>
+      assert(f.stats(ts) == ColumnStats(null, null, 15, 0) && f.sessionBound(ts) == SessionBound.ButForNulls)
     }
+  }
+
+  test("bounds of long strings, which the writer cuts, and of invalid UTF-8 are not trusted") {
+    val df = spark.range(3).selectExpr("repeat(cast(id as string), 5000) as s", "cast(X'FF61' as string) as broken")
+    val f = footer(written(df, orc, "long"), orc, df.schema)
+    assert(f.untrusted == Set("s", "broken").map(key(df.schema, _)))
+  }
+
+  test("the nulls of a type without order are known if the file has the same type") {
+    val rows = spark.range(9).selectExpr("if(id < 4, null, cast(id as string)) as s", "if(id < 4, null, id) as n")
+    val status = written(rows, orc, "nulls")
+    val table = StructType.fromDDL("s string collate UTF8_LCASE, n string collate UTF8_LCASE")
+    val f = footer(status, orc, table, IndexableColumns.all(table))
+    assert(f.stats == Map(ColumnKey(Seq("s"), table("s").dataType) -> ColumnStats(null, null, 4, 0)))
+    // Text that is not an instant becomes null when it is read as one.
+    val instants = StructType.fromDDL("s timestamp, n timestamp")
+    assert(footer(status, orc, instants).stats.isEmpty)
+  }
+
+  test("columns that are read by position") {
+    val df = spark.range(3).selectExpr("id as _col0", "id + 10 as _col1")
+    val status = written(df, orc, "positional")
+    val table = StructType.fromDDL("a bigint, b bigint")
+    val f = footer(status, orc, table)
+    assert(f.positional && f.stats.isEmpty && f.untrusted.size == 2)
+    assert(SchemaCheck.exactlyReadable(table, Seq(f), settingsOfFooters).isLeft)
+    assert(SchemaCheck.exactlyReadable(df.schema, Seq(footer(status, orc, df.schema)), settingsOfFooters).isRight)
+  }
+
+  test("a file that is not an ORC file") {
+    val schema = StructType.fromDDL("id bigint")
+    val whole = written(spark.range(1000).toDF(), orc, "whole")
+    val bytes = Files.readAllBytes(Paths.get(whole.getPath.toUri.getPath))
+    val damaged = bytes.clone()
+    (bytes.length - 60 until bytes.length - 24).foreach(i => damaged(i) = (damaged(i) ^ 0x5a).toByte)
+    // The postscript's fourth field is the version of the format, 0.12.
+    val at = bytes.lastIndexOfSlice(Seq[Byte](0x22, 2, 0, 12))
+    val future = bytes.clone()
+    future(at + 2) = 19
+    val files = Seq("future" -> future, "text" -> "this is no data file at all".getBytes, "damaged" -> damaged)
+    (files :+ ("cut" -> bytes.take(bytes.length / 2))).foreach { case (name, content) =>
+      val file = Files.write(folder.resolve(s"$name.orc"), content)
+      val e = intercept[NotDataFileException](footer(statusOf(file), orc, schema))
+      assert(e.getMessage.contains(s"$name.orc"))
+      if (name == "future") assert(e.reason.contains("future ORC version"))
+    }
+  }
+
+  test("a file whose rows are not structs is no file of a table") {
+    val file = folder.resolve("numbers.orc")
+    val options = OrcFile.writerOptions(conf).setSchema(TypeDescription.createLong())
+    val writer = OrcFile.createWriter(new Path(file.toString), options)
+    val batch = options.getSchema.createRowBatch()
+    batch.size = 2
+    writer.addRowBatch(batch)
+    writer.close()
+    val e = intercept[NotDataFileException](footer(statusOf(file), orc, StructType.fromDDL("k bigint")))
+    assert(e.reason.contains("its rows have the type bigint"))
   }
 }
