@@ -14,9 +14,7 @@ import org.scalatest.{BeforeAndAfterAll, Suite}
 trait LocalSpark extends BeforeAndAfterAll { this: Suite =>
   protected var spark: SparkSession = _
   protected val dir: File = Files.createTempDirectory("zorder-suite").toFile
-
   protected def master: String = "local[2]"
-
   protected def settings: Map[String, String] = Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
 
   override protected def beforeAll(): Unit = {

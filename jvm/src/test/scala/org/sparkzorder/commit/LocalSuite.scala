@@ -9,9 +9,11 @@ import scala.util.Using
 import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.InRest
-import org.sparkzorder.commit.lock.LockSettings
-import org.sparkzorder.commit.machine.{Recovery, ScanView}
+import org.sparkzorder.commit.lock.{LockSettings, Locking}
+import org.sparkzorder.commit.log.{History, TableState}
+import org.sparkzorder.commit.machine.{FolderCommitter, Operation, Recovery, ScanView}
 import org.sparkzorder.commit.storage.LocalMounts
+import org.sparkzorder.commit.upkeep.{Restore, Trash}
 
 /** Statements on the real local file system, with Hadoop's checksum files. */
 class LocalSuite extends LocalTables {
@@ -108,34 +110,124 @@ class LocalSuite extends LocalTables {
     assert(ops.deleteEmpty(file.getParent) && !ops.deleteEmpty(file.getParent))
   }
 
-  test("death at every third call, then a query that recovers or reads around", InRest) {
-    def dies(k: Int): Boolean = {
-      var died = false
+  private def table(dir: LocalPath, ops: FileOps = ops): TableFolder = TableFolder(path(dir), ops)
+
+  /** All rows are there, and no checksum file without its file. */
+  private def assertWhole(dir: LocalPath): Unit = {
+    assert(rows(data(dir)) == expected)
+    val checksums = names(dir).filter(f => f.endsWith(".crc") && !f.contains("_zorder")).map(dir.resolve(_))
+    val files = checksums.map(f => f.resolveSibling(f.getFileName.toString.stripPrefix(".").stripSuffix(".crc")))
+    assert(files.forall(Files.exists(_)))
+  }
+
+  private def retired(dir: LocalPath): Int = names(dir).count(_.endsWith(".retired"))
+
+  onDisk("OPTIMIZE, its history, and VACUUM") { dir =>
+    val folder = table(dir)
+    optimize(folder, inputs(dir), indexes = true)
+    assertWhole(dir)
+    assert(retired(dir) == 6)
+    val took = History.read(folder).head.publishMillis.get
+    assert(took >= 0 && took < 60000)
+    val side = Seq("_README.txt", "_index-0000000001.zidx", s"_v0000000001-${took}ms.json")
+    assert(ops.list(folder.side).map(_.name).sorted == side)
+    val state = TableState.look(folder.root, ops).asInstanceOf[TableState.SideFolder]
+    assert(!state.isBusy && state.version == 1 && state.lastRecord.get.outputs.size == 4 && state.indexes.size == 1)
+    assert(state.lastRecord.get eq state.lastRecord.get)
+    assert(Recovery.settled(folder, 0L).around.isEmpty)
+    val record = History.read(folder).head.record
+    val trash = Trash.all(folder, History.read(folder))
+    assert(trash.map(t => (t.version, t.files.size, t.bytes)) == Seq((1L, 6, record.inputs.map(_.length).sum)))
+    val lock = Locking.acquire(folder, "vacuum")
+    Trash.vacuum(folder, lock, trash)
+    lock.release()
+    assert(History.read(folder).map(_.state) == Seq("vacuumed"))
+    assert(retired(dir) == 0 && !names(dir).exists(_.contains("trash")))
+    assert(!Files.exists(dir.resolve("p=1/_zorder")) && rows(data(dir)) == expected)
+  }
+
+  private def restore(folder: TableFolder, to: Long, settings: LockSettings, id: String): Unit = {
+    val lock = Locking.acquire(folder, id, settings)
+    try {
+      Recovery.recoverUnder(folder, lock, settings)
+      val plan = Restore.plan(folder, lock, to, restoresLost = false)
+      val committer = new FolderCommitter(folder, lock)
+      val record = Record(0L, id, "RESTORE", 1L, "me", Map.empty, Map.empty, plan.inputs, plan.outputs)
+      Operation.run(committer, folder, lock) {
+        committer.claim(record.folders.map(_.folder))
+        committer.prepare(record)
+      }((_, _) => ())
+      ()
+    } finally lock.release()
+  }
+
+  onDisk("RESTORE there and back, with the checksum files") { dir =>
+    def files: Seq[(String, Long)] = names(dir).filterNot(_.contains("_zorder"))
+      .map(f => f -> Files.getLastModifiedTime(dir.resolve(f)).toMillis)
+    val first = inputs(dir)
+    val before = files
+    optimize(table(dir), first)
+    val after = files
+    for (i <- 2 to 5) {
+      restore(table(dir), i % 2, LockSettings(), s"op-$i")
+      assert(files == (if (i % 2 == 0) before else after))
+      assertWhole(dir)
+    }
+    assert(retired(dir) == 6)
+  }
+
+  /** A statement, of `prepare`, dies at every n-th call. Then a query, in `judge`, finds each row once and settles all. */
+  private def dying(every: Int)(prepare: (LocalPath, LockSettings) => TableFolder => Unit)(
+      judge: (LocalPath, () => Unit) => Unit
+  ): Unit = {
+    var k = 1
+    var died = true
+    while (died) {
       withRoot { dir =>
         val liveness = new FakeLiveness
         val settings = LockSettings(beatMillis = 3600000L, liveness = liveness)
-        val folder = TableFolder(path(dir), ops)
-        try optimize(folder.copy(ops = new Dying(ops, k)), inputs(dir), settings = settings, indexes = true)
-        catch { case _: Died => died = true }
+        val statement = prepare(dir, settings)
+        died =
+          try {
+            statement(table(dir, new Dying(ops, k)))
+            false
+          } catch { case _: Died => true }
         liveness.running.clear()
-        withClue(s"death at call $k: ") {
-          ScanView.of(folder, ops.list(folder.side)).foreach { around =>
-            val listed = data(dir).filterNot(f => around.leaveOut(dir.relativize(f).toString))
-            val added = around.add.map(a => LocalPath.of(a.meta.path.toUri))
-            assert(rows(listed ++ added) == expected)
-          }
-          assert(Recovery.settled(folder, 1000L, settings).around.isEmpty)
-          assert(rows(data(dir)) == expected)
+        def settle(): Unit = {
+          assert(Recovery.settled(table(dir), 1000L, settings).around.isEmpty)
+          assertWhole(dir)
           assert(!names(dir).exists(f => f.contains("lock-") || f.contains("staging")))
-          // No checksum file is left without its file.
-          val checksums = names(dir).filter(f => f.endsWith(".crc") && !f.contains("_zorder")).map(dir.resolve(_))
-          val files = checksums.map(f => f.resolveSibling(f.getFileName.toString.stripPrefix(".").stripSuffix(".crc")))
-          assert(files.forall(Files.exists(_)))
         }
+        withClue(s"death at call $k: ")(judge(dir, () => settle()))
       }
-      died
+      k += every
     }
-    assert(Iterator.from(1, 3).takeWhile(dies).size > 18)
+    assert(k > 60)
+  }
+
+  test("death at every eleventh call of RESTORE, then a query", InRest) {
+    dying(every = 11) { (dir, settings) =>
+      optimize(table(dir), inputs(dir), settings = settings)
+      restore(_, 0, settings, "op-2")
+    } { (dir, settle) =>
+      settle()
+      assert(retired(dir) == (if (History.read(table(dir)).size == 1) 6 else 4))
+    }
+  }
+
+  test("death at every third call, then a query that recovers or reads around", InRest) {
+    dying(every = 3) { (dir, settings) =>
+      val first = inputs(dir)
+      optimize(_, first, settings = settings, indexes = true)
+    } { (dir, settle) =>
+      val folder = table(dir)
+      ScanView.of(folder, ops.list(folder.side)).foreach { around =>
+        val listed = data(dir).filterNot(f => around.leaveOut(dir.relativize(f).toString))
+        val added = around.add.map(a => LocalPath.of(a.meta.path.toUri))
+        assert(rows(listed ++ added) == expected)
+      }
+      settle()
+    }
   }
 
   test("a folder where a file system is mounted is told from others, also through a link") {

@@ -18,10 +18,8 @@ class EvaluationSuite extends AnyFunSuite with Choices {
   private val a = Column(Seq("a"), LongType)
   private val s = Column(Seq("s"), StringType)
   private val d = Column(Seq("d"), DoubleType)
-
   private def bytes(text: String) = text.getBytes("ISO-8859-1")
   private def double(v: Double) = OrderedValue.ofDouble(v)
-
   private def key(of: Column) = ColumnKey(of.path, of.dataType)
 
   private def mask(predicate: StatsPredicate, rows: Long, column: Column, stats: ColumnStats): Int =
@@ -33,7 +31,6 @@ class EvaluationSuite extends AnyFunSuite with Choices {
   private def of(operator: Operator, v: Long) = Comparison(a, operator, LongValue(v))
   private def in(hasNull: Boolean, vs: Long*) = In.of(a, vs.map(LongValue(_)), hasNull)
   private def prefix(text: String) = StartsWith(s, new BytesValue(bytes(text)))
-
   private val range = ColumnStats(10L, 20L, 0L, 0L)
   private val point = ColumnStats(10L, 10L, 0L, 0L)
   private val someNull = range.copy(nullCount = 1L)

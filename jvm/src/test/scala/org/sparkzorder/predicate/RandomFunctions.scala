@@ -78,14 +78,12 @@ final class RandomFunctions(override protected val random: Random) extends Choic
   }
 
   private def near(v: Long): Long = v + random.nextInt(7) - 3
-
   private def jump(): Long = one(jumps)
 }
 
 object RandomFunctions {
   private val integers: Seq[DataType] = Seq(ByteType, ShortType, IntegerType, LongType)
   private val Day = 86400000000L
-
   val columns: Seq[DataType] = integers ++
     Seq(FloatType, DoubleType, DecimalType(7, 2), DecimalType(30, 5), DateType, DateType) ++
     Seq(TimestampType, TimestampType, TimestampType, TimestampNTZType, StringType, StringType)

@@ -9,7 +9,6 @@ import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 /** Makes functions of several columns of which ranges are known, and values near each other. */
 final class RandomRanges(override protected val random: Random) extends Choices {
   private val functions = new RandomFunctions(random)
-
   private def zone(): Option[String] = Some(one(RandomFunctions.zones))
 
   /** Values of a file: often near each other, and then a function may be monotone between them. */
@@ -110,6 +109,5 @@ final class RandomRanges(override protected val random: Random) extends Choices 
 
   /** Intervals in microseconds. */
   private val intervals = Seq(1L, -3600000000L, 86400000000L, -40L * 86400000000L)
-
   private def text(s: String) = Literal(UTF8String.fromString(s), StringType)
 }

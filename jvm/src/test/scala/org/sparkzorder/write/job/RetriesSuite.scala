@@ -2,13 +2,12 @@ package org.sparkzorder.write.job
 
 import java.io.{File, IOException}
 import java.nio.file.Files
-import java.util.concurrent.ConcurrentLinkedQueue
-
-import scala.jdk.CollectionConverters._
+import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.commons.io.FileUtils
 import org.apache.hadoop.fs.Path
 import org.apache.spark.{SparkException, TaskContext}
+import org.apache.spark.scheduler.{SparkListener, SparkListenerStageSubmitted}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.OutputWriter
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
@@ -70,12 +69,20 @@ class RetriesSuite extends AnyFunSuite with RewriteJobs {
   }
 
   test("OPTIMIZE when the shuffle is lost after half of it was read") {
+    val again = new AtomicInteger
+    val listener = new SparkListener {
+      override def onStageSubmitted(stage: SparkListenerStageSubmitted): Unit =
+        if (stage.stageInfo.attemptNumber() != 0) { again.incrementAndGet(); () }
+    }
+    spark.sparkContext.addSparkListener(listener)
     ShuffleLosingFormat.shuffles = new File(dir, "local")
-    ShuffleLosingFormat.attempts.clear()
-    val lost = rewritten(new ShuffleLosingFormat)
+    ShuffleLosingFormat.writers = 0
+    var lost = Seq.empty[Seq[Byte]]
+    // It waits until listeners have heard of all.
+    try jobs { lost = rewritten(new ShuffleLosingFormat) }
+    finally spark.sparkContext.removeSparkListener(listener)
     // Files that were written before stay, and the rows before the shuffle are read again.
-    val attempts = ShuffleLosingFormat.attempts.asScala.toSeq
-    assert(attempts.take(3) == Seq(0, 0, 0) && attempts.last == 1, attempts)
+    assert(again.get >= 2)
     assert(lost == calm)
   }
 
@@ -118,17 +125,8 @@ class RetriesSuite extends AnyFunSuite with RewriteJobs {
 /** Parquet whose tasks all fail in their first attempt after some rows: some while they read, all while they write. */
 private class RestlessFormat extends OtherParquet {
 
-  override protected def writer(real: => OutputWriter): OutputWriter = new OutputWriter {
-    private val to = real
-    private var rows = 0
-    override def write(row: InternalRow): Unit = {
-      rows += 1
-      RestlessFormat.fail(rows == 50)
-      to.write(row)
-    }
-    override def close(): Unit = to.close()
-    override def path(): String = to.path()
-  }
+  override protected def writer(real: => OutputWriter): OutputWriter =
+    new HookedWriter(real, row => RestlessFormat.fail(row == 50))
 
   override protected def reader(real: Reader, columns: StructType): Reader = file => {
     var rows = 0
@@ -142,7 +140,7 @@ private class RestlessFormat extends OtherParquet {
 }
 
 private object RestlessFormat {
-  val failures = new java.util.concurrent.atomic.AtomicInteger
+  val failures = new AtomicInteger
 
   def fail(when: Boolean): Unit = if (when && TaskContext.get().attemptNumber() == 0) {
     failures.incrementAndGet()
@@ -172,7 +170,7 @@ private class ExchangingFormat(times: Int) extends OtherParquet {
 }
 
 private object ExchangingFormat {
-  val exchanged = new java.util.concurrent.atomic.AtomicInteger
+  val exchanged = new AtomicInteger
 
   def during(file: File)(read: => Iterator[InternalRow]): Iterator[InternalRow] = {
     val away = new File(file.getParentFile.getParentFile, "away")
@@ -201,12 +199,12 @@ private class ShuffleLosingFormat extends OtherParquet {
 }
 
 private object ShuffleLosingFormat {
-  val attempts = new ConcurrentLinkedQueue[Int]
+  @volatile var writers = 0
   @volatile var shuffles: File = _
 
   def begin(): Unit = synchronized {
-    attempts.add(TaskContext.get().stageAttemptNumber())
-    if (attempts.size == 3)
+    writers += 1
+    if (writers == 3)
       FileUtils.listFiles(shuffles, null, true).forEach(f => if (f.getName.startsWith("shuffle_")) assert(f.delete()))
   }
 }

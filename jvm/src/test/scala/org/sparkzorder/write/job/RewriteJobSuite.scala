@@ -1,9 +1,14 @@
 package org.sparkzorder.write.job
 
+import java.io.{File, IOException}
+
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.classic.{DataFrame => ClassicFrame}
+import org.apache.spark.sql.execution.datasources.OutputWriter
 import org.apache.spark.sql.types._
+import org.scalatest.concurrent.Eventually._
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.{Seconds, Span}
 
 import org.sparkzorder.TestAll
 import org.sparkzorder.commit.FileNames
@@ -242,5 +247,25 @@ class RewriteJobSuite extends AnyFunSuite with RewriteJobs {
     assert(spark.sparkContext.getLocalProperty("spark.job.description") == "mine")
     assert(spark.conf.get("spark.sql.files.ignoreMissingFiles") == "false")
     spark.sparkContext.setJobDescription(null)
+  }
+
+  test("a task that fails while writing reports its error and removes its file") {
+    val source = written(spark.range(0, 1000, 1, 2).toDF())
+    val staging = folder()
+    // A disk that fills up after some rows, so that not even closing works.
+    val failing = new OtherParquet {
+      override protected def writer(real: => OutputWriter): OutputWriter = new HookedWriter(
+        real,
+        row => if (row > 100) throw new IOException("disk full"),
+        () => throw new IOException("cannot close")
+      )
+    }
+    val e = intercept[org.apache.spark.SparkException] {
+      rewrite(source, Seq(source.unit(2)), source.keys("id"), by = Some(failing), staging = staging)
+    }
+    val causes = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).map(_.getMessage).toSeq
+    assert(causes.exists(_.contains("disk full")), causes)
+    // The job fails with its first task. The others are killed, and clean up a moment later.
+    eventually(timeout(Span(30, Seconds)))(assert(new File(staging.toUri).list.isEmpty))
   }
 }

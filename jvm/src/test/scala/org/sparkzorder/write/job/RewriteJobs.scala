@@ -64,12 +64,13 @@ trait RewriteJobs extends LocalSpark { this: Suite =>
       shape: LayoutShape = LayoutShape(LayoutSpec.ZOrder, aligned = false),
       maxRecords: Long = 0,
       bytes: Option[BytesMapping] = None,
-      by: Option[FileFormat] = None
+      by: Option[FileFormat] = None,
+      staging: Path = folder()
   ): RewriteResult = {
     val format = by.getOrElse(if (source.format == "orc") new OrcFileFormat else new ParquetFileFormat)
     val (schema, none) = (source.schema, Map.empty[String, String])
     val indexed = IndexedColumns(IndexableColumns.of(schema))
-    val spec = RewriteSpec(format, schema, none, _ => none, conf, units, keys, folder(), indexed, "OPTIMIZE", shape)
+    val spec = RewriteSpec(format, schema, none, _ => none, conf, units, keys, staging, indexed, "OPTIMIZE", shape)
       .copy(sampleRows = sampleRows, maxRecords = maxRecords, bytes = bytes)
     val result = new RewriteJob(spark, spec).run()
     assert(result.read == result.written && result.read.map(_.rows) == units.map(_.rows))
@@ -110,4 +111,23 @@ abstract class OtherParquet extends ParquetFileFormat {
     val real = super.buildReaderWithPartitionValues(session, schema, partitions, required, filters, options, conf)
     reader(real, required)
   }
+}
+
+/** A writer that is told the number of each row before it writes it. */
+final class HookedWriter(real: OutputWriter, beforeRow: Int => Unit, closed: () => Unit = () => ())
+    extends OutputWriter {
+  private var rows = 0
+
+  override def write(row: InternalRow): Unit = {
+    rows += 1
+    beforeRow(rows)
+    real.write(row)
+  }
+
+  override def close(): Unit = {
+    real.close()
+    closed()
+  }
+
+  override def path(): String = real.path()
 }
