@@ -8,9 +8,6 @@ private[predicate] final case class Branches(condition: Expression, first: Expre
 
 private[predicate] object Branches {
 
-  /** More expressions than this are not taken apart, since each is evaluated for each file. */
-  private val MostExpressions = 200
-
   /** `IF`, `CASE WHEN` and `COALESCE` as choices. */
   private def of(e: Expression): Option[Branches] = e match {
     case If(condition, first, second)             => Some(Branches(condition, first, second))
@@ -44,7 +41,7 @@ private[predicate] object Branches {
           }
         case _ => None
       }
-    }.filter(_ => e.collect { case any => any }.size <= MostExpressions)
+    }.filter(_ => Operands.isSmall(e))
 
   private def isTest(e: Expression): Boolean = e match {
     case _: catalyst.BinaryComparison | _: catalyst.In | _: catalyst.InSet | _: catalyst.StartsWith => true

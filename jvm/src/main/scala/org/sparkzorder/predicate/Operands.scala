@@ -1,12 +1,7 @@
 package org.sparkzorder.predicate
 
-import org.apache.spark.sql.catalyst.expressions.{
-  AttributeReference,
-  Expression,
-  GetStructField,
-  Literal,
-  PlanExpression
-}
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, GetStructField, Literal}
+import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
 import org.apache.spark.sql.types._
 
@@ -73,7 +68,7 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
   /** Why an expression cannot be used, without expression ids, so that equal filters have equal reasons. */
   def reasonAgainst(e: Expression): Reason =
     if (!e.deterministic) Reason(ReasonCode.NotDeterministic, s"${e.prettyName} is not deterministic")
-    else if (e.exists(_.isInstanceOf[PlanExpression[_]])) {
+    else if (e.containsPattern(TreePattern.PLAN_EXPRESSION)) {
       Reason(ReasonCode.Subquery, "it needs the result of a subquery")
     } else {
       val of = e.references.toVector.collect { case a: AttributeReference => a }
@@ -89,6 +84,19 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
 }
 
 private[predicate] object Operands {
+
+  /** More expressions than this are not taken apart, since each is evaluated for each file. */
+  private val MostExpressions = 200
+
+  /** Counts no further than it must: choices within choices may be millions of expressions. */
+  def isSmall(e: Expression): Boolean = {
+    var left = MostExpressions
+    def fits(e: Expression): Boolean = {
+      left -= 1
+      left >= 0 && e.children.forall(fits)
+    }
+    fits(e)
+  }
 
   /** Whether values of the type have bounds, in the order of Spark's comparisons. */
   def isComparable(dataType: DataType): Boolean = dataType match {

@@ -137,12 +137,8 @@ private[predicate] object RangeFunctions {
 /** Expressions as [[RangeOf]]s. */
 private[predicate] final class Ranges(operands: Operands) {
 
-  /** More expressions than this are not looked at, since each is evaluated for each file. */
-  private final val MostExpressions = 200
-
-  /** None if it has a part of which no range is known, or no column. */
-  def of(e: Expression): Option[RangeOf] =
-    if (e.collect { case any => any }.size > MostExpressions) None else range(e)
+  /** None if it is large, or has a part of which no range is known, or no column. */
+  def of(e: Expression): Option[RangeOf] = if (Operands.isSmall(e)) range(e) else None
 
   private def range(e: Expression): Option[RangeOf] = e match {
     case l: Literal                => Option.when(Operands.isComparable(l.dataType))(LiteralRange(l))
