@@ -12,6 +12,13 @@ PACKAGE = re.compile(r"^package ([\w.]+)", re.MULTILINE)
 # A name of a package of ours in an import or in the code, up to the type, the wildcard or the selectors behind it.
 REFERENCE = re.compile(r"\b(org\.sparkzorder(?:\.[a-z]\w*)*|org\.apache\.spark\.sql\.zorder)\.(?=[A-Z_{])")
 TOP_LEVEL = re.compile(r"^(?:[a-z]+(?:\[\w+\])? )*(?:class|trait|object) (\w+)", re.MULTILINE)
+DEFINED = re.compile(r"(?<!case )\b(?:object) ([A-Z]\w*)|\b(?:class|trait|type) ([A-Z]\w*)")
+# Everyday words that the glossary gives one meaning, and the only room, with those in it, whose types they name.
+EVERYDAY = {
+    "Answer": "skipping/answer", "Cut": "layout", "Frame": "layout", "Position": "layout", "Drift": "layout",
+    "Tie": "layout", "Layer": "layout", "Slot": "write", "Place": "commit", "Lock": "commit", "Staging": "commit",
+    "Trash": "commit", "Room": "nowhere",
+}  # fmt: skip
 # Our types in packages of Spark, which are imported together with Spark's own.
 IN_SPARK = {"RuntimeExceptionWithCondition": "spark", "ZOrderSource": "spark.metrics.source"}
 
@@ -61,6 +68,23 @@ def test_each_name_of_a_class_has_one_meaning() -> None:
             named.setdefault(name, set()).add(own)
     assert len(named) > 500
     assert {name: rooms for name, rooms in named.items() if len(rooms) > 1} == {}
+
+
+def test_a_word_of_the_glossary_names_one_thing() -> None:
+    first = re.findall(r"^\| ([^|`(]+?)(?: \(.*?\))? \|", (REPOSITORY / "docs/glossary.md").read_text(), re.MULTILINE)
+    words = {"".join(w.title().split()) for cell in first for w in cell.split(", ")} - {"Word"}
+    assert len(words) > 50
+    assert set(EVERYDAY) <= words
+    named: dict[str, set[str]] = {}
+    for path in (REPOSITORY / "jvm/src/main/scala/org/sparkzorder").rglob("*.scala"):
+        where = str(path.relative_to(REPOSITORY / "jvm/src/main/scala/org/sparkzorder"))
+        for names in DEFINED.findall(NO_CODE.sub("", path.read_text())):
+            named.setdefault("".join(names), set()).add(where)
+    plural = {name: sorted(files) for name, files in named.items() if {name, name.removesuffix("s")} & words}
+    assert {name: files for name, files in plural.items() if len(files) > 1} == {}
+    for word, room in EVERYDAY.items():
+        within = {n: f for n, f in named.items() if re.search(rf"{word}s?(?![a-z])", n)}
+        assert {n: f for n, f in within.items() if not all(x.startswith(room) for x in f)} == {}
 
 
 def test_a_row_of_the_table_names_each_room_once() -> None:

@@ -4,7 +4,7 @@ import org.apache.spark.metrics.source.ZOrderSource
 import org.apache.spark.sql.SparkSessionExtensions
 
 import org.sparkzorder.command.{ResolveDescribeSkippingIndex, ResolveShowOperations, StatementPlanner}
-import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
+import org.sparkzorder.functions.{FunctionDescriptions, PreferUserFunctions}
 import org.sparkzorder.parser.{ParameterizedStatement, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.scan.{HiveScans, RetryPathResolution, StaleOverwrites, V2Scans}
@@ -28,7 +28,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     // Spark drops hints that it does not know at the end of this batch.
     EarlyRules.inject(extensions, _ => CurveHints)
     // Spark would take a name of ours for a function that is built in, and not look for a user's.
-    EarlyRules.inject(extensions, session => new UsersFunctionsFirst(session))
+    EarlyRules.inject(extensions, session => new PreferUserFunctions(session))
 
     // With Spark's rules that resolve names. They run until nothing changes, so their order does not count.
     extensions.injectResolutionRule { session =>

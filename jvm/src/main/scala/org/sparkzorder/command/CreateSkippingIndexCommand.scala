@@ -4,8 +4,8 @@ import org.apache.spark.sql.{Row, SparkSession}
 
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.indexing.{ExcludedColumns, MemberColumns, TableIndex}
-import org.sparkzorder.indexing.MemberColumns.Members
+import org.sparkzorder.indexing.{ExcludedColumns, MembershipColumns, TableIndex}
+import org.sparkzorder.indexing.MembershipColumns.Members
 import org.sparkzorder.membership.MembershipKind
 import org.sparkzorder.optimize.plan.FileOrigin
 import org.sparkzorder.statement.{IndexColumn, Target}
@@ -72,7 +72,7 @@ object CreateSkippingIndexCommand {
                else ZOrderErrors.unsupportedColumnType(path, dataType.sql))
       )
     }
-    IndexedColumns(if (all) usable else named, MemberColumns.keys(members, named))
+    IndexedColumns(if (all) usable else named, MembershipColumns.keys(members, named))
   }
 
   /** The columns whose values are kept. Refuses columns of which they cannot be. */
@@ -82,7 +82,7 @@ object CreateSkippingIndexCommand {
       kind <- column.kind.flatMap(MembershipKind.of)
     } yield {
       val (path, _) = KeyColumns.resolve(table, column.parts)
-      MemberColumns.checked(table, path).path -> kind
+      MembershipColumns.checked(table, path).path -> kind
     }
   }.toMap
 }

@@ -55,7 +55,7 @@ private[command] object RestoredFiles {
   /** A file whose keys are beside its place in the table can be opened only there. */
   private def hasKeysInPlace(table: PlainTable, output: OutputFile): Boolean = {
     val place = table.names.resolve(output.path)
-    table.fileSystem.exists(FileNames.child(place.getParent, TiedNames.keyMaterialOf(place.getName)))
+    table.fileSystem.exists(FileNames.child(place.getParent, CompanionNames.keyMaterialOf(place.getName)))
   }
 
   private def byChecksum(

@@ -195,7 +195,7 @@ final class StaleAppendsUnclearException(folder: Path, current: Path, val files:
  * @param beside the other file
  * @param hasKeys whether it has the data file's keys
  */
-final class TiedFileException(file: Path, beside: Path, hasKeys: Boolean, why: TiedFileException.Reason)
+final class CompanionFileException(file: Path, beside: Path, hasKeys: Boolean, why: CompanionFileException.Reason)
     extends CommitException(
       s"${beside.getName} is tied to $file. ${why.sentence}",
       if (hasKeys) "ZORDER_UNSAFE_FILES.ENCRYPTED" else "ZORDER_UNSAFE_TABLE.TIED_FILES",
@@ -208,7 +208,7 @@ final class TiedFileException(file: Path, beside: Path, hasKeys: Boolean, why: T
       isRefusal = true
     )
 
-object TiedFileException {
+object CompanionFileException {
 
   /** @param hint what to do about keys. Both are without their ends */
   sealed abstract class Reason(val sentence: String, val hint: String)

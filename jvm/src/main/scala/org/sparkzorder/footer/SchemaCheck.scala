@@ -9,7 +9,7 @@ import org.sparkzorder.compat._
 import org.sparkzorder.shim.SparkShim.VariantType
 
 /** Why a file cannot be rewritten under the table's schema; with `anySchema`, under any schema, without loss. */
-final case class SchemaDrift(file: String, column: Seq[String], reason: String, anySchema: Boolean = false)
+final case class SchemaDifference(file: String, column: Seq[String], reason: String, anySchema: Boolean = false)
 
 /** Checks whether a file reads back the same rows after it was rewritten under the table's schema. */
 object SchemaCheck {
@@ -22,7 +22,7 @@ object SchemaCheck {
       tableSchema: StructType,
       footers: Iterable[FileFooter],
       settings: FooterSettings
-  ): Either[SchemaDrift, Unit] = {
+  ): Either[SchemaDifference, Unit] = {
     val found = footers.toSeq.map(f => f.path -> drift(tableSchema, f, settings))
     val fits = found.collectFirst { case (path, None) => path }
     found.flatMap(_._2).headOption.map { first =>
@@ -38,13 +38,13 @@ object SchemaCheck {
    * A column that the file lacks is read as null or default, and written so. Types must be equal, or Spark's own
    * readers must widen them without loss. INT96 counts as microseconds, since Spark reads no more of it.
    */
-  def drift(tableSchema: StructType, footer: FileFooter, settings: FooterSettings): Option[SchemaDrift] = {
-    def at(found: (List[String], String)) = SchemaDrift(footer.path, found._1.reverse, found._2)
+  def drift(tableSchema: StructType, footer: FileFooter, settings: FooterSettings): Option[SchemaDifference] = {
+    def at(found: (List[String], String)) = SchemaDifference(footer.path, found._1.reverse, found._2)
     val names = footer.schema.fieldNames.toSeq
     if (settings.fieldIds && ParquetUtils.hasFieldIds(tableSchema))
       Some(at((Nil, "the table's columns are found by Parquet field ids")))
     else if (footer.unreadable.nonEmpty)
-      footer.unreadable.headOption.map(u => SchemaDrift(footer.path, u.column, u.reason, anySchema = true))
+      footer.unreadable.headOption.map(u => SchemaDifference(footer.path, u.column, u.reason, anySchema = true))
     else if (footer.positional && names != tableSchema.fieldNames.take(names.size).toSeq) {
       Some(at((Nil, "its columns are known by their position only")))
     } else struct(tableSchema, footer.schema, Nil, new Rules(footer.format, settings, exact = true)).map(at)

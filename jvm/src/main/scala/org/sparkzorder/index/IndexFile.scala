@@ -9,7 +9,7 @@ import scala.collection.mutable
 
 import org.sparkzorder.codec.Checksum
 import org.sparkzorder.compat._
-import org.sparkzorder.membership.MemberBudget
+import org.sparkzorder.membership.MembershipBudget
 import org.sparkzorder.stats.ColumnKey
 
 /**
@@ -17,7 +17,7 @@ import org.sparkzorder.stats.ColumnKey
  * open it:
  * {{{
  *   "PAR1"
- *   columns of each column of the table                          -- see ColumnPages, MemberBlocks
+ *   columns of each column of the table                          -- see ColumnPages, MembershipBlocks
  *   intervals of the curve, if a file has one                    -- see CurveIntervals
  *   the files' origins, if a file has one                        -- see FileOrigins
  *   the files' paths, lengths, times and rows                    -- see FileTable
@@ -40,7 +40,7 @@ object IndexFile {
   private val MostOfNumbers = 33L
 
   /** Writes an index without closing the stream. Behind so many bytes no more values of columns are written. */
-  def write(out: OutputStream, contents: IndexContents, mostBytes: Long = MemberBudget.ofIndex()): Unit = {
+  def write(out: OutputStream, contents: IndexContents, mostBytes: Long = MembershipBudget.ofIndex()): Unit = {
     val files = contents.files
     val to = new IndexWriter(out, files.files)
     val columns = IndexFooter.named(contents.columns.filter(isSameWhenRead(_)))
@@ -52,7 +52,7 @@ object IndexFile {
       if (withMembers(c.key)) bounded(c) = column.stats.bounded
     }
     // What makes bounds unknown makes values unknown too, so values without bounds are not kept.
-    bounded.foreach { case (c, known) => MemberBlocks.write(to, c.name, known, contents.membersOf(c.key), mostBytes) }
+    bounded.foreach { case (c, known) => MembershipBlocks.write(to, c.name, known, contents.membersOf(c.key), mostBytes) }
     CurveIntervals.write(to, contents.intervals, files.length(_))
     FileOrigins.write(to, contents.origins)
     files.write(to)

@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory
 import org.sparkzorder.compat._
 import org.sparkzorder.footer.WritersTable
 import org.sparkzorder.layout.CurveInterval
-import org.sparkzorder.membership.ColumnMembers
+import org.sparkzorder.membership.ColumnMembership
 import org.sparkzorder.stats._
 
 /**
@@ -71,19 +71,19 @@ final class IndexSnapshot private[index] (reader: IndexReader, table: FileTable)
   def column(path: Seq[String], dataType: DataType): Option[StatsColumn] =
     byKey.get(ColumnKey(path, dataType)).flatMap(_.get).map(_.stats)
 
-  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] =
+  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembership] =
     memberBlocks(ColumnKey(path, dataType))
 
   def memberColumns: Seq[ColumnKey] = withMembers.map(_.key)
 
-  private def withMembers = footer.columns.filter(c => footer.has(MemberBlocks.columns(c.name).head))
+  private def withMembers = footer.columns.filter(c => footer.has(MembershipBlocks.columns(c.name).head))
 
-  private[index] def memberBlocks(key: ColumnKey): Option[MemberBlocks] = byMember.get(key).flatMap(_.get)
+  private[index] def memberBlocks(key: ColumnKey): Option[MembershipBlocks] = byMember.get(key).flatMap(_.get)
 
-  private val byMember: Map[ColumnKey, Lazy[MemberBlocks]] = withMembers.map { c =>
+  private val byMember: Map[ColumnKey, Lazy[MembershipBlocks]] = withMembers.map { c =>
     val shown = quoteNameParts(c.key.path)
-    def read = MemberBlocks.read(reader, c.name, shown)
-    c.key -> new Lazy[MemberBlocks](s"The directory of the values of $shown", read, _ => 24L * files)
+    def read = MembershipBlocks.read(reader, c.name, shown)
+    c.key -> new Lazy[MembershipBlocks](s"The directory of the values of $shown", read, _ => 24L * files)
   }.toMap
 
   /** The files' intervals of the curves that they were written along; None when no file has one. */

@@ -18,8 +18,8 @@ import org.sparkzorder.footer.DataFormat
 import org.sparkzorder.footer.orc.NamelessColumns
 import org.sparkzorder.index.{IndexContents, IndexFile, IndexMemory, IndexSnapshot, IndexStore}
 import org.sparkzorder.layout.{CurveFrame, CurveInterval, JoinSpec}
-import org.sparkzorder.indexing.MemberColumns.{Change, Members}
-import org.sparkzorder.membership.MemberBudget
+import org.sparkzorder.indexing.MembershipColumns.{Change, Members}
+import org.sparkzorder.membership.MembershipBudget
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns, IndexedColumns}
 import org.sparkzorder.table.{ExcludedNames, PlainTable, TableLocation}
 
@@ -31,7 +31,7 @@ object TableIndex {
 
   /** How many bytes the values of a column in a file may have, if a statement makes those of so many files. */
   def mostBytes(table: PlainTable, files: Long, columns: Int): Int =
-    MemberBudget.ofFile(files, columns, SparkOwn.maxResultSize(table.session.sparkContext))
+    MembershipBudget.ofFile(files, columns, SparkOwn.maxResultSize(table.session.sparkContext))
 
   /** The newest readable index, if there is one. */
   def of(table: TableLocation, folder: TableFolder): Option[IndexSnapshot] =
@@ -59,11 +59,11 @@ object TableIndex {
       change: Change = identity
   ): IndexedColumns = {
     val usable = usableColumns(table, excluded)
-    val members = change(snapshot.fold(Map.empty: Members)(MemberColumns.of))
+    val members = change(snapshot.fold(Map.empty: Members)(MembershipColumns.of))
     val keys = snapshot.flatMap(restriction).fold(usable)(paths =>
       usable.filter(c => paths.contains(c.path) || members.contains(c.path))
     )
-    IndexedColumns(keys, MemberColumns.keys(members, keys.filter(MemberColumns.canBe(table, _))))
+    IndexedColumns(keys, MembershipColumns.keys(members, keys.filter(MembershipColumns.canBe(table, _))))
   }
 
   /**
@@ -131,8 +131,8 @@ object TableIndex {
       change: Change = identity
   ): Unit = {
     val spelling = if (namesInAnyCase) Map(IndexSnapshot.NamesInAnyCase -> "true") else Map.empty[String, String]
-    val members = change(snapshot.fold(Map.empty: Members)(MemberColumns.of))
-    val properties = spelling ++ MemberColumns.properties(members)
+    val members = change(snapshot.fold(Map.empty: Members)(MembershipColumns.of))
+    val properties = spelling ++ MembershipColumns.properties(members)
     val columnNames = table.dataSchema.fieldNames.toIndexedSeq
     val lasting = added.map { case (id, stats) => id -> lastingInOrc(table, columnNames, stats) }
     val excluded = known.getOrElse(ExcludedColumns.checked(table))
@@ -231,7 +231,7 @@ object TableIndex {
     val hints = before.fold(Map.empty[FileId, CurveInterval])(_.hints(files.map(_._1)))
     val origin = origins ++ before.fold(Map.empty[FileId, String])(_.origins(files.map(_._1)))
     val excluded = ExcludedColumns.checked(table)
-    val facts = properties.toMap ++ MemberColumns.properties(members) ++ spelling
+    val facts = properties.toMap ++ MembershipColumns.properties(members) ++ spelling
     val contents = IndexContents(files, facts, lastingFrames(table, hints, excluded), origin)
     write(table, folder, lock, contents, files.map(_._1), excluded)
     forgetExcluded(excluded, folder, lock, before)

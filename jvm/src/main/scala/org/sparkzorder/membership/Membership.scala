@@ -65,7 +65,7 @@ object Membership {
 }
 
 /** Which values one column has in each of many files. Files are known by their ordinals. */
-trait ColumnMembers {
+trait ColumnMembership {
 
   /** Whether what is known of a file is a Bloom filter. */
   def isFilter(file: Int): Boolean

@@ -114,7 +114,7 @@ object MembershipFormat {
  * Bytes of columns' values: the driver gets those of all files from tasks, and has an index in memory while it writes
  * it.
  */
-object MemberBudget {
+object MembershipBudget {
   private val Most = 256L << 20
   private val ShareOfHeap = 16
   private val ShareOfResults = 4

@@ -2,7 +2,7 @@ package org.sparkzorder.predicate
 
 import java.util.BitSet
 
-import org.sparkzorder.membership.{ColumnMembers, Membership, MembershipHash}
+import org.sparkzorder.membership.{ColumnMembership, Membership, MembershipHash}
 import org.sparkzorder.stats._
 
 /**
@@ -73,7 +73,7 @@ private final class MembershipEvaluation(table: StatsTable) {
     }
   }
 
-  private def having(values: Array[Value], members: ColumnMembers, stats: StatsColumn, files: BitSet): BitSet = {
+  private def having(values: Array[Value], members: ColumnMembership, stats: StatsColumn, files: BitSet): BitSet = {
     val known = both(files, stats.bounded)
     val within = valuesWithin(values, stats)
     val sought = new Sought(values)

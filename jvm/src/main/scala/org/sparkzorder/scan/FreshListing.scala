@@ -95,7 +95,7 @@ private[scan] final class FreshListing(
     case side: TableState.SideFolder =>
       val root = side.folder.root
       val seen = seenWhole.get(listing.of, root)
-      lazy val names = ListedNames.of(side.folder, tables)
+      lazy val names = RecordedNames.of(side.folder, tables)
       // A folder without files may be one that an operation has emptied, only if all are of one time.
       def asked = folders.filter(f => isOne || f.files.nonEmpty).groupBy(seenFolders.get(_, root).getOrElse(seen))
       seen.unseen(side).nonEmpty && asked.exists { case (of, listed) =>

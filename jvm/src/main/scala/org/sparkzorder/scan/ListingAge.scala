@@ -97,7 +97,7 @@ private[scan] object ListingAge {
  * @param links folders that the query reads by another path than the table's, with their names in the records: `/link`
  *   with `p=1` if `/link` leads to `/x/p=1` and the table is `/x`
  */
-private[scan] final class ListedNames(folder: TableFolder, links: Seq[(RelativePath, String)]) {
+private[scan] final class RecordedNames(folder: TableFolder, links: Seq[(RelativePath, String)]) {
   private val plain = new RelativePath(folder.root)
 
   /** Names of those files that are in the table's folders. */
@@ -113,15 +113,15 @@ private[scan] final class ListedNames(folder: TableFolder, links: Seq[(RelativeP
   }
 }
 
-private[scan] object ListedNames {
+private[scan] object RecordedNames {
 
   /** Names of a folder, whose records are looked at, in a query of these tables. */
-  def of(folder: TableFolder, tables: Seq[TableFolder]): ListedNames = {
+  def of(folder: TableFolder, tables: Seq[TableFolder]): RecordedNames = {
     val others = tables.filter { t =>
       t.root != folder.root && folder.relative(t.root).isEmpty && t.relative(folder.root).isEmpty
     }
     lazy val real = folder.copy(root = folder.ops.realPath(folder.root))
-    new ListedNames(
+    new RecordedNames(
       folder,
       others.flatMap(t => real.relative(t.ops.realPath(t.root)).map(inner => new RelativePath(t.root) -> inner))
     )

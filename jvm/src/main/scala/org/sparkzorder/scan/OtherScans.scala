@@ -56,7 +56,7 @@ class V2Scans(session: SparkSession) extends SparkStrategy {
       schema: StructType
   ): Option[PartitioningAwareFileIndex] =
     SideFolderLook.orElse[Option[PartitioningAwareFileIndex]](RecoveryErrors.quoted, None) {
-      CurrentFiles.of(session, index, options, schema, None).flatMap(_.moved)
+      PresentFiles.of(session, index, options, schema, None).flatMap(_.moved)
     }
 }
 

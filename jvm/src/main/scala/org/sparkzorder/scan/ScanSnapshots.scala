@@ -131,7 +131,7 @@ private[scan] final class ScanSnapshots(
           val memory = IndexMemory.of(session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
           new IndexStore(fs, memory, ObjectFileOps.reader(folder)).newest(indexes).filterNot(_.isOutdated)
         }
-      val around = settled.state.around.map(overlay(fs, ListedNames.of(folder, tables), _))
+      val around = settled.state.around.map(overlay(fs, RecordedNames.of(folder, tables), _))
       val isMoved = () => FreshListing.isMovedSince(Seq(settled))
       val renewed = () => views.getOrElse(Nil)
       Some(new ScanSnapshot(folder, snapshot, state.version, around, movedTo(state), isMoved, renewed))
@@ -143,7 +143,7 @@ private[scan] final class ScanSnapshots(
     try state.lastRecord.flatMap(_.locationChanges.find(_.partition.isTable)).map(change => new Path(change.to))
     catch { case _: FileNotFoundException | _: UnreadableRecordException => None }
 
-  private def overlay(fs: FileSystem, names: ListedNames, around: ReadAround): Correction = {
+  private def overlay(fs: FileSystem, names: RecordedNames, around: ReadAround): Correction = {
     val chosen = filters
     val added = for {
       a <- around.add

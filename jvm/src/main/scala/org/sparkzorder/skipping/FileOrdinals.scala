@@ -11,10 +11,10 @@ import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.table.RelativePath
 
 /** The files of a directory of a listing, with their ordinals in the index; -1 if the index does not know the file. */
-private[skipping] final class ListedFiles(val files: Array[FileStatus], val ordinals: Array[Int]) {
+private[skipping] final class FilesWithOrdinals(val files: Array[FileStatus], val ordinals: Array[Int]) {
 
   /** The directory that came after this one in the latest listing. */
-  @volatile private[skipping] var next: ListedFiles = null
+  @volatile private[skipping] var next: FilesWithOrdinals = null
 
   lazy val bytes: Long = {
     var sum = 0L
@@ -29,13 +29,13 @@ private[skipping] final class ListedFiles(val files: Array[FileStatus], val ordi
     i == files.length
   }
 
-  def only(places: BitSet): ListedFiles = {
+  def only(places: BitSet): FilesWithOrdinals = {
     val kept = places.stream.toArray
-    new ListedFiles(kept.map(files(_)), kept.map(ordinals(_)))
+    new FilesWithOrdinals(kept.map(files(_)), kept.map(ordinals(_)))
   }
 
   /** A selection of these files in the same order; None if `those` has other files. */
-  def part(those: Array[FileStatus]): Option[ListedFiles] = {
+  def part(those: Array[FileStatus]): Option[FilesWithOrdinals] = {
     val places = new BitSet(files.length)
     var i = 0
     files.indices.foreach { at =>
@@ -58,14 +58,14 @@ private[skipping] final class FileOrdinals(
     hasOutside: Boolean = false
 ) {
 
-  private val known = new ConcurrentHashMap[Path, ListedFiles]
+  private val known = new ConcurrentHashMap[Path, FilesWithOrdinals]
 
   // Each directory knows the next one, so this is the head of the list.
-  @volatile private var first: ListedFiles = null
+  @volatile private var first: FilesWithOrdinals = null
 
   /** @param directories the files of each directory, in the order of the listing */
-  def of(directories: Seq[Seq[FileStatusWithMetadata]]): Seq[ListedFiles] = {
-    var before: ListedFiles = null
+  def of(directories: Seq[Seq[FileStatusWithMetadata]]): Seq[FilesWithOrdinals] = {
+    var before: FilesWithOrdinals = null
     directories.map { directory =>
       val expected = if (before == null) first else before.next
       val listed = if (expected != null && expected.are(directory)) expected else find(directory)
@@ -75,15 +75,15 @@ private[skipping] final class FileOrdinals(
     }
   }
 
-  private def find(directory: Seq[FileStatusWithMetadata]): ListedFiles =
-    if (directory.isEmpty) new ListedFiles(Array.empty, Array.emptyIntArray)
+  private def find(directory: Seq[FileStatusWithMetadata]): FilesWithOrdinals =
+    if (directory.isEmpty) new FilesWithOrdinals(Array.empty, Array.emptyIntArray)
     else {
       val folder = directory.head.getPath.getParent
       val those = Option(known.get(folder))
       those.filter(_.are(directory)).getOrElse {
         val files = directory.iterator.map(_.fileStatus).toArray
         those.flatMap(_.part(files)).getOrElse {
-          val made = new ListedFiles(files, ordinalsOf(files))
+          val made = new FilesWithOrdinals(files, ordinalsOf(files))
           known.put(folder, made)
           made
         }

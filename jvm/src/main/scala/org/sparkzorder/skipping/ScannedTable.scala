@@ -58,9 +58,9 @@ private[skipping] final class ScannedTable private (
     values
   }
 
-  def kept(selection: Selection): Kept = new Kept(selection)
+  def kept(selection: Selection): KeptFiles = new KeptFiles(selection)
 
-  final class Kept private[ScannedTable] (selection: Selection) {
+  final class KeptFiles private[ScannedTable] (selection: Selection) {
     private val places: Seq[(Directory, BitSet)] = directories.map(d => d -> d.kept(selection, relation))
 
     def count: Int = places.iterator.map(_._2.cardinality).sum
@@ -94,7 +94,7 @@ private[skipping] object ScannedTable {
     new ScannedTable(directories.toIndexedSeq, known, relation)
   }
 
-  private[skipping] final class Directory(val directory: PartitionDirectory, val listed: Seq[ListedFiles]) {
+  private[skipping] final class Directory(val directory: PartitionDirectory, val listed: Seq[FilesWithOrdinals]) {
     private val files = directory.files.toIndexedSeq
 
     def count: Int = files.length

@@ -40,7 +40,7 @@ private[skipping] final class SelectedFiles(
    *
    * @param values of the directory's partition: a catalog may have given it others meanwhile
    */
-  def leaveOut(places: BitSet, directory: ListedFiles, values: InternalRow): Unit = {
+  def leaveOut(places: BitSet, directory: FilesWithOrdinals, values: InternalRow): Unit = {
     def isOther(ordinal: Int) = assumed.exists(a => a(ordinal) != null && a(ordinal) != values)
     val ordinals = directory.ordinals
     val words = new Array[Long]((ordinals.length + 63) >> 6)

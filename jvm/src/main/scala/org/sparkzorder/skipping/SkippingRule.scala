@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.scan.{CheckedFileIndex, CurrentFiles, ExchangeAwareListing}
+import org.sparkzorder.scan.{ExchangeAwareFileIndex, PresentFiles, ExchangeAwareListing}
 import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
 
@@ -53,7 +53,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   private def restored(l: LogicalRelation): LogicalRelation = l.relation match {
     case r @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) =>
       replaced(l, r, planned.original, planned.table, None)
-    case r @ HadoopFsRelation(CheckedFileIndex(base), _, _, _, _, _) => replaced(l, r, base, l.catalogTable, None)
+    case r @ HadoopFsRelation(ExchangeAwareFileIndex(base), _, _, _, _, _) => replaced(l, r, base, l.catalogTable, None)
     case _                                                           => l
   }
 
@@ -72,7 +72,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   /** A scan of all partitions of the catalog, which Spark lists when the query runs. */
   private def checked(l: LogicalRelation): LogicalRelation = (l.relation, l.catalogTable) match {
     case (r @ HadoopFsRelation(all: CatalogFileIndex, _, _, _, _, _), Some(t)) if t.partitionColumnNames.nonEmpty =>
-      replaced(l, r, CheckedFileIndex(session, all, r.options, t), l.catalogTable, None)
+      replaced(l, r, ExchangeAwareFileIndex(session, all, r.options, t), l.catalogTable, None)
     case _ => l
   }
 
@@ -84,7 +84,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     var mustUseViews = false
     def name(table: Path) = l.catalogTable.fold(RecoveryErrors.quoted(table))(_.identifier.quotedString)
     @tailrec def attempt(left: Int): Option[LogicalRelation] =
-      CurrentFiles.of(session, relation.location, relation.options, relation.dataSchema, l.catalogTable) match {
+      PresentFiles.of(session, relation.location, relation.options, relation.dataSchema, l.catalogTable) match {
         case None      => None
         case Some(now) =>
           mustUseViews = now.corrects
@@ -111,7 +111,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       l: LogicalRelation,
       relation: HadoopFsRelation,
       filters: Seq[Expression],
-      now: CurrentFiles
+      now: PresentFiles
   ): Option[LogicalRelation] = {
     val enabled = conf.getConf(ZOrderConf.skippingEnabled)
     if (now.moved.isEmpty && !enabled && !now.corrects) None

@@ -5,7 +5,7 @@ import java.util.BitSet
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.membership.ColumnMembers
+import org.sparkzorder.membership.ColumnMembership
 
 /** The statistics of many files, column by column. A file is known by its ordinal, 0 until `files`. */
 trait StatsTable {
@@ -30,7 +30,7 @@ trait StatsTable {
    * Which values the files have in a column, under exactly this path and type. They may be used only
    * for files that have bounds in [[column]]: what makes bounds unknown makes the values unknown too.
    */
-  def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] = None
+  def members(path: Seq[String], dataType: DataType): Option[ColumnMembership] = None
 }
 
 /** A column of a [[StatsTable]], with the fields of [[ColumnStats]] as arrays with one entry for each file. */
@@ -90,7 +90,7 @@ final class StatsWithPartitions(table: StatsTable, schema: StructType, values: A
       OrderedValue.encoding(dataType).filter(_ => schema(path.head).dataType == dataType && hasOneForm(dataType))
         .map(ofPartitions(schema.fieldIndex(path.head), dataType, _))
 
-  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] =
+  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembership] =
     if (isOfFiles(path)) table.members(path, dataType) else None
 
   private def isOfFiles(path: Seq[String]) = path.size > 1 || !schema.fieldNames.contains(path.head)
@@ -180,7 +180,7 @@ final class StatsWithDefaults private (table: StatsTable, defaults: ColumnDefaul
     if (defaults.concern(path)) found.map(withoutAllNull) else found
   }
 
-  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] = table.members(path, dataType)
+  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembership] = table.members(path, dataType)
 
   private def withoutAllNull(column: StatsColumn): StatsColumn = {
     def unknown(counts: Array[Long]): Array[Long] =

@@ -25,7 +25,7 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
   private val top = Iterator.iterate(base)(_.getParent)
     .find(p => p.getParent == null || !SparkOwn.isPattern(p)).get
 
-  private var known = Option.empty[(Seq[(Path, StreamedTables.Version)], Provenance)]
+  private var known = Option.empty[(Seq[(Path, StreamedTables.HistoryState)], Provenance)]
 
   /**
    * Waits until no operation is half done in the folders, so that a listing made afterwards is whole. Gives up silently
@@ -47,7 +47,7 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
   }
 
   /** The published state of these tables, which stays equal while no file is moved. Empty if no table is ours. */
-  def versions(files: Seq[Path]): Seq[(Path, StreamedTables.Version)] = StreamedTables.versions(settledOrFail(files))
+  def versions(files: Seq[Path]): Seq[(Path, StreamedTables.HistoryState)] = StreamedTables.versions(settledOrFail(files))
 
   private def settledOrFail(files: Seq[Path]): Seq[(TableFolder, ReadableState)] =
     RecoveryErrors.translateErrors(RecoveryErrors.quoted) {
@@ -86,11 +86,11 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
 private[sparkzorder] object StreamedTables {
 
   /** Two equal versions mean that the table's records are the same. */
-  type Version = (Seq[FileMeta], Set[FileMeta])
+  type HistoryState = (Seq[FileMeta], Set[FileMeta])
 
-  private def version(side: TableState.SideFolder): Version = (side.done.map(_.meta), side.undone.map(_.meta).toSet)
+  private def version(side: TableState.SideFolder): HistoryState = (side.done.map(_.meta), side.undone.map(_.meta).toSet)
 
-  private def versions(tables: Seq[(TableFolder, ReadableState)]): Seq[(Path, Version)] =
+  private def versions(tables: Seq[(TableFolder, ReadableState)]): Seq[(Path, HistoryState)] =
     tables.map { case (folder, s) => folder -> s.state }.collect { case (folder, side: TableState.SideFolder) =>
       folder.root -> version(side)
     }

@@ -30,7 +30,7 @@ object DataFolders {
    * @param key the same for all names of a folder
    * @param above keys of the folders above it
    */
-  private final case class Place(key: AnyRef, real: String, above: Seq[AnyRef])
+  private final case class RealFolder(key: AnyRef, real: String, above: Seq[AnyRef])
 
   /**
    * The first two such folders, in the order of the folders. Each folder is looked up once.
@@ -50,10 +50,10 @@ object DataFolders {
       }.nextOption())
     }
 
-  private def placesOf(fileSystem: Path => FileSystem, paths: Seq[Path]): Seq[Place] = {
-    val local = new LocalPlaces
+  private def placesOf(fileSystem: Path => FileSystem, paths: Seq[Path]): Seq[RealFolder] = {
+    val local = new RealFolders
     val real = if (paths.forall(isLocal)) paths else resolved(paths.map(p => p -> fileSystem(p)))
-    real.map(p => if (isLocal(p)) local.of(p) else Place(p, p.toString, above(p)))
+    real.map(p => if (isLocal(p)) local.of(p) else RealFolder(p, p.toString, above(p)))
   }
 
   private def isLocal(path: Path): Boolean = path.toUri.getScheme == "file"
@@ -77,16 +77,16 @@ object DataFolders {
    * Identifies folders by device and inode, which do not depend on the spelling: a file system may ignore case, and a
    * folder may be mounted twice. Without such numbers the real path identifies the folder.
    */
-  private final class LocalPlaces {
+  private final class RealFolders {
     private val keys = mutable.HashMap.empty[LocalPath, AnyRef]
 
-    def of(path: Path): Place = {
+    def of(path: Path): RealFolder = {
       val named = Paths.get(path.toUri.getPath)
       val real =
         try named.toRealPath()
         catch { case _: IOException => named }
       val above = Iterator.iterate(real.getParent)(_.getParent).takeWhile(_ != null).map(keyOf).toVector
-      Place(keyOf(real), real.toString, above)
+      RealFolder(keyOf(real), real.toString, above)
     }
 
     private def keyOf(folder: LocalPath): AnyRef = keys.getOrElseUpdate(

@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.internal.SQLConf
 
-import org.sparkzorder.commit.{FileMeta, FileNames, TiedFileException, TiedNames, WorkerThreads}
+import org.sparkzorder.commit.{FileMeta, FileNames, CompanionFileException, CompanionNames, WorkerThreads}
 import org.sparkzorder.commit.storage.ObjectStores
 import org.sparkzorder.compat._
 
@@ -162,8 +162,8 @@ object SummaryFiles {
     }
 }
 
-/** Refuses to move or delete data files to which others are tied by their names, see [[TiedNames]]. */
-private[sparkzorder] object TiedFiles {
+/** Refuses to move or delete data files to which others are tied by their names, see [[CompanionNames]]. */
+private[sparkzorder] object CompanionFiles {
 
   /**
    * @param files that would move
@@ -171,18 +171,18 @@ private[sparkzorder] object TiedFiles {
    * @throws org.apache.spark.sql.AnalysisException for the first entry that is tied to a file
    */
   def refuse(table: TableLocation, files: Seq[Path], beside: Seq[FileMeta]): Unit =
-    if (beside.exists(m => TiedNames.mayBe(m.name))) {
+    if (beside.exists(m => CompanionNames.mayBe(m.name))) {
       val names = files.groupMap(_.getParent.toUri.getPath)(_.getName).map { case (f, all) => f -> all.toSet }
       translateErrors(table) {
         beside.groupBy(_.path.getParent.toUri.getPath).foreach { case (folder, entries) =>
-          TiedNames.refuse(entries, names.getOrElse(folder, Set.empty[String]), TiedFileException.Moves)
+          CompanionNames.refuse(entries, names.getOrElse(folder, Set.empty[String]), CompanionFileException.Moves)
         }
       }
     }
 
   def translateErrors[T](table: TableLocation)(work: => T): T =
     try work
-    catch { case e: TiedFileException => throw RecoveryErrors.of(table.name, "OPTIMIZE", e) }
+    catch { case e: CompanionFileException => throw RecoveryErrors.of(table.name, "OPTIMIZE", e) }
 }
 
 /** What is in data folders beside the files that Spark's own listing shows. */
@@ -216,5 +216,5 @@ private[sparkzorder] object HiddenEntries {
     }.flatten
   }
 
-  private def isHidden(name: String): Boolean = !FileNames.isData(name) || TiedNames.mayBe(name)
+  private def isHidden(name: String): Boolean = !FileNames.isData(name) || CompanionNames.mayBe(name)
 }

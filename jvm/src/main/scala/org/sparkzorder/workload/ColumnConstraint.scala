@@ -7,7 +7,7 @@ import org.sparkzorder.predicate._
 sealed trait ColumnConstraint
 object ColumnConstraint {
 
-  final case class Values(values: Set[Value]) extends ColumnConstraint
+  final case class OneOf(values: Set[Value]) extends ColumnConstraint
 
   /** All values from `low` to `high`; None where the range has no end. */
   final case class Between(low: Option[Value], high: Option[Value]) extends ColumnConstraint
@@ -20,10 +20,10 @@ object ColumnConstraint {
 
   /** None when no row satisfies the predicate. */
   private def box(p: StatsPredicate): Option[Map[Column, ColumnConstraint]] = p match {
-    case Comparison(c, Operator.Equal | Operator.NullSafeEqual, v)    => Some(Map(c -> Values(Set(v))))
+    case Comparison(c, Operator.Equal | Operator.NullSafeEqual, v)    => Some(Map(c -> OneOf(Set(v))))
     case Comparison(c, Operator.Less | Operator.LessOrEqual, v)       => Some(Map(c -> Between(None, Some(v))))
     case Comparison(c, Operator.Greater | Operator.GreaterOrEqual, v) => Some(Map(c -> Between(Some(v), None)))
-    case In(c, values, _)                               => Option.when(values.nonEmpty)(Map(c -> Values(values.toSet)))
+    case In(c, values, _)                               => Option.when(values.nonEmpty)(Map(c -> OneOf(values.toSet)))
     case StartsWith(c, prefix) if prefix.bytes.nonEmpty =>
       val last = new BytesValue(prefix.bytes ++ Array.fill[Byte](8)(-1))
       Some(Map(c -> Between(Some(prefix), Some(last))))
@@ -42,16 +42,16 @@ object ColumnConstraint {
   }
 
   private def both(a: ColumnConstraint, b: ColumnConstraint): ColumnConstraint = (a, b) match {
-    case (Values(v), Values(w))             => Values(if (v.size <= w.size) v else w)
-    case (v: Values, _)                     => v
-    case (_, v: Values)                     => v
+    case (OneOf(v), OneOf(w))             => OneOf(if (v.size <= w.size) v else w)
+    case (v: OneOf, _)                     => v
+    case (_, v: OneOf)                     => v
     case (Between(l1, h1), Between(l2, h2)) =>
       val (low, high) = ((l1 ++ l2).maxOption(Value.ordering), (h1 ++ h2).minOption(Value.ordering))
-      if (low.isDefined && low == high) Values(low.toSet) else Between(low, high)
+      if (low.isDefined && low == high) OneOf(low.toSet) else Between(low, high)
   }
 
   private def either(a: ColumnConstraint, b: ColumnConstraint): ColumnConstraint = (a, b) match {
-    case (Values(v), Values(w)) => Values(v ++ w)
+    case (OneOf(v), OneOf(w)) => OneOf(v ++ w)
     case _                      =>
       val ((l1, h1), (l2, h2)) = (ends(a), ends(b))
       Between(
@@ -61,7 +61,7 @@ object ColumnConstraint {
   }
 
   private def ends(a: ColumnConstraint): (Option[Value], Option[Value]) = a match {
-    case Values(v)          => (Some(v.min(Value.ordering)), Some(v.max(Value.ordering)))
+    case OneOf(v)          => (Some(v.min(Value.ordering)), Some(v.max(Value.ordering)))
     case Between(low, high) => (low, high)
   }
 
@@ -75,7 +75,7 @@ object ColumnConstraint {
     case Between(None, None) => None
     case Between(low, high)  =>
       Some(ObservedUse(use(Form.Range), low.map(rank(axis, _)).toSeq, high.map(rank(axis, _)).toSeq))
-    case Values(values) =>
+    case OneOf(values) =>
       val ranks = values.toSeq.map(rank(axis, _)).sorted
       val step = (ranks.length + MaxValues - 1) / MaxValues
       val form = if (values.size == 1) Form.Equal else Form.In
@@ -106,7 +106,7 @@ final class AssumedRanks {
 
   /** None if the constraint allows every value. */
   def observed(use: Form => ColumnUse, asked: ColumnConstraint): Option[ObservedUse] = asked match {
-    case ColumnConstraint.Values(values) =>
+    case ColumnConstraint.OneOf(values) =>
       val ranks = Seq.fill(math.min(values.size, ColumnConstraint.MaxValues))(next())
       Some(ObservedUse(use(if (values.size == 1) Form.Equal else Form.In), ranks.sorted, Nil))
     case ColumnConstraint.Between(Some(_), Some(_)) =>

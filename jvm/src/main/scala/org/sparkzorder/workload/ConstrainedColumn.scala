@@ -27,16 +27,16 @@ final class ConstrainedColumn(
    * Shares recorded positions among the sampled values. The count of a step goes to the values in this step, in
    * proportion to their rows. If no value is in the step, the nearest value gets the count.
    */
-  def measure(positions: Positions): Array[Double] = {
+  def measure(positions: RankCounts): Array[Double] = {
     val measure = new Array[Double](values.distinct)
     if (measure.nonEmpty)
       positions.bins.foreach { bin =>
-        val from = first(bin.toDouble / Positions.Bins)
-        val until = if (bin == Positions.Bins - 1) measure.length else first((bin + 1d) / Positions.Bins)
+        val from = first(bin.toDouble / RankCounts.Bins)
+        val until = if (bin == RankCounts.Bins - 1) measure.length else first((bin + 1d) / RankCounts.Bins)
         val rows = values.countBetween(from, until)
         if (rows > 0)
           (from until until).foreach(i => measure(i) += positions.count(bin).toDouble * values.count(i) / rows)
-        else measure(nearest((bin + 0.5) / Positions.Bins, from)) += positions.count(bin).toDouble
+        else measure(nearest((bin + 0.5) / RankCounts.Bins, from)) += positions.count(bin).toDouble
       }
     measure
   }

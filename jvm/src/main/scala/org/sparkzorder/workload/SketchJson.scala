@@ -12,7 +12,7 @@ import org.sparkzorder.layout.JoinSpec
 final class SketchFormatException(reason: String, cause: Throwable = null) extends IOException(reason, cause)
 
 /**
- * A sketch as JSON. Positions are a list of a step and its count, then the next step and its count, and so on.
+ * A sketch as JSON. RankCounts are a list of a step and its count, then the next step and its count, and so on.
  * Everything that is read is checked.
  */
 object SketchJson {
@@ -56,7 +56,7 @@ object SketchJson {
     Json.bytes(root)
   }
 
-  private def put(column: ObjectNode, name: String, positions: Positions): Unit =
+  private def put(column: ObjectNode, name: String, positions: RankCounts): Unit =
     if (!positions.isEmpty) {
       val list = column.putArray(name)
       positions.bins.foreach(b => list.add(b).add(positions.count(b)))
@@ -70,7 +70,7 @@ object SketchJson {
     val kinds = array(root, "kinds").map { node =>
       val queries = node.path("queries")
       if (!queries.isIntegralNumber || !queries.canConvertToLong) fail("a number of queries is not a whole number")
-      if (queries.longValue < 1 || queries.longValue > Positions.MaxCount) fail("a number of queries is out of range")
+      if (queries.longValue < 1 || queries.longValue > RankCounts.MaxCount) fail("a number of queries is out of range")
       val columns = array(node, "columns").map(column)
       val uses = columns.map(_._1).toVector
       if (uses.isEmpty || uses.length > WorkloadSketch.MaxColumns) fail(s"a query of ${uses.length} columns")
@@ -93,15 +93,15 @@ object SketchJson {
     ColumnUse(join.fold(path)(_.attribute(path)), form, join) -> UseSketch(positions(node, "starts"), ends)
   }
 
-  private def positions(node: JsonNode, name: String): Positions =
-    if (!node.has(name)) Positions.empty
+  private def positions(node: JsonNode, name: String): RankCounts =
+    if (!node.has(name)) RankCounts.empty
     else {
       val numbers =
         array(node, name).map(n => if (n.canConvertToLong) n.longValue else fail("a count is not a whole number"))
-      if (numbers.length % 2 != 0 || numbers.length > 2 * Positions.Bins) fail("steps and counts do not form pairs")
+      if (numbers.length % 2 != 0 || numbers.length > 2 * RankCounts.Bins) fail("steps and counts do not form pairs")
       val pairs = numbers.grouped(2).map(p => (p.head, p.last)).toVector
-      if (pairs.exists { case (bin, _) => bin < 0 || bin >= Positions.Bins }) fail("a step is out of range")
-      try Positions.of(pairs.map { case (bin, n) => bin.toInt -> n }.toMap)
+      if (pairs.exists { case (bin, _) => bin < 0 || bin >= RankCounts.Bins }) fail("a step is out of range")
+      try RankCounts.of(pairs.map { case (bin, n) => bin.toInt -> n }.toMap)
       catch { case e: IllegalArgumentException => throw new SketchFormatException(e.getMessage, e) }
     }
 

@@ -31,14 +31,14 @@ final case class ColumnUse(path: Seq[String], form: Form, join: Option[JoinSpec]
 final case class ObservedUse(use: ColumnUse, starts: Seq[Double], ends: Seq[Double])
 
 /** The ranks that all queries of one kind name for a column: of values and lower ends of ranges, and of upper ends. */
-final case class UseSketch(starts: Positions, ends: Positions) {
+final case class UseSketch(starts: RankCounts, ends: RankCounts) {
   def ++(other: UseSketch): UseSketch = UseSketch(starts ++ other.starts, ends ++ other.ends)
 }
 
 /** How many queries of one kind there were, with one sketch for each column of the kind, in the same order. */
 final case class KindSketch(queries: Long, uses: Vector[UseSketch]) {
   def ++(other: KindSketch): KindSketch =
-    KindSketch(Positions.sum(queries, other.queries), uses.zip(other.uses).map { case (a, b) => a ++ b })
+    KindSketch(RankCounts.sum(queries, other.queries), uses.zip(other.uses).map { case (a, b) => a ++ b })
 }
 
 /**
@@ -60,7 +60,7 @@ final case class WorkloadSketch(kinds: Map[Vector[ColumnUse], KindSketch]) {
       query.distinctBy(_.use.path).sortBy(_.use.path.mkString("\u0000")).take(WorkloadSketch.MaxColumns).toVector
     if (uses.isEmpty) this
     else {
-      val sketch = KindSketch(1, uses.map(u => UseSketch(Positions.of(u.starts), Positions.of(u.ends))))
+      val sketch = KindSketch(1, uses.map(u => UseSketch(RankCounts.of(u.starts), RankCounts.of(u.ends))))
       this ++ WorkloadSketch(Map(uses.map(_.use) -> sketch))
     }
   }
@@ -110,10 +110,10 @@ object WorkloadSketch {
 }
 
 /**
- * The ranks of values in their column, as counts over [[Positions.Bins]] equal steps from the least value (rank 0) to
+ * The ranks of values in their column, as counts over [[RankCounts.Bins]] equal steps from the least value (rank 0) to
  * the greatest (rank 1). Only the step of a value is kept.
  */
-final class Positions private (private val counts: Array[Long]) {
+final class RankCounts private (private val counts: Array[Long]) {
 
   def total: Long = counts.sum
 
@@ -125,45 +125,45 @@ final class Positions private (private val counts: Array[Long]) {
   def bins: IndexedSeq[Int] = counts.indices.filter(counts(_) != 0)
 
   /** @param rank from 0 to 1 */
-  def add(rank: Double): Positions = {
+  def add(rank: Double): RankCounts = {
     val sum = counts.clone()
-    val bin = Positions.binOf(rank)
-    sum(bin) = Positions.sum(sum(bin), 1)
-    new Positions(sum)
+    val bin = RankCounts.binOf(rank)
+    sum(bin) = RankCounts.sum(sum(bin), 1)
+    new RankCounts(sum)
   }
 
-  def ++(other: Positions): Positions =
-    new Positions(Array.tabulate(Positions.Bins)(i => Positions.sum(counts(i), other.counts(i))))
+  def ++(other: RankCounts): RankCounts =
+    new RankCounts(Array.tabulate(RankCounts.Bins)(i => RankCounts.sum(counts(i), other.counts(i))))
 
   override def equals(other: Any): Boolean = other match {
-    case that: Positions => java.util.Arrays.equals(counts, that.counts)
+    case that: RankCounts => java.util.Arrays.equals(counts, that.counts)
     case _               => false
   }
   override def hashCode: Int = java.util.Arrays.hashCode(counts)
-  override def toString: String = bins.map(b => s"$b: ${counts(b)}").mkString("Positions(", ", ", ")")
+  override def toString: String = bins.map(b => s"$b: ${counts(b)}").mkString("RankCounts(", ", ", ")")
 }
 
-object Positions {
+object RankCounts {
   val Bins = 128
 
   /** The largest count. It is so small that sums of counts fit a long easily. */
   val MaxCount: Long = 1L << 40
 
-  val empty: Positions = new Positions(new Array[Long](Bins))
+  val empty: RankCounts = new RankCounts(new Array[Long](Bins))
 
-  def of(ranks: Seq[Double]): Positions = ranks.foldLeft(empty)(_.add(_))
+  def of(ranks: Seq[Double]): RankCounts = ranks.foldLeft(empty)(_.add(_))
 
   /**
    * @param counts the counts of some steps; others are 0
    * @throws IllegalArgumentException when a step or a count is out of range
    */
-  def of(counts: Map[Int, Long]): Positions = {
+  def of(counts: Map[Int, Long]): RankCounts = {
     val all = new Array[Long](Bins)
     counts.foreach { case (bin, n) =>
       require(bin >= 0 && bin < Bins && n >= 0 && n <= MaxCount, s"$n values in step $bin")
       all(bin) = n
     }
-    new Positions(all)
+    new RankCounts(all)
   }
 
   def binOf(rank: Double): Int = math.max(0, math.min(Bins - 1, (rank * Bins).toInt))

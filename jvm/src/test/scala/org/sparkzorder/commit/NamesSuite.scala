@@ -137,7 +137,7 @@ class NamesSuite extends AnyFunSuite {
   }
 
   private val files = Set("part-00000-c000.snappy.parquet", "1.parquet", "data", "a=1")
-  private def owner(entry: String): Option[String] = TiedNames.ownerOf(entry, files)
+  private def owner(entry: String): Option[String] = CompanionNames.ownerOf(entry, files)
 
   test("a hidden entry with the whole name of a data file is tied to it") {
     val part = "part-00000-c000.snappy.parquet"
@@ -147,7 +147,7 @@ class NamesSuite extends AnyFunSuite {
     tied.foreach(entry => assert(owner(entry).contains(part), entry))
     assert(owner("_KEY_MATERIAL_FOR_1.parquet.json").contains("1.parquet"))
     assert(owner("_bak-of-a=1").contains("a=1"))
-    assert(TiedNames.isKeyMaterial(TiedNames.keyMaterialOf("x.parquet")) && !TiedNames.isKeyMaterial(".x.parquet.swp"))
+    assert(CompanionNames.isKeyMaterial(CompanionNames.keyMaterialOf("x.parquet")) && !CompanionNames.isKeyMaterial(".x.parquet.swp"))
   }
 
   test("checksums, attributes of macOS, and names that only look alike are not tied") {

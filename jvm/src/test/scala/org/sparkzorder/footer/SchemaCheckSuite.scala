@@ -15,7 +15,7 @@ class SchemaCheckSuite extends AnyFunSuite {
   private def of(settings: FooterSettings, table: StructType, files: FileFooter*) =
     SchemaCheck.exactlyReadable(table, files, settings)
 
-  private def drift(table: String, file: String, settings: FooterSettings = loose): Option[SchemaDrift] =
+  private def drift(table: String, file: String, settings: FooterSettings = loose): Option[SchemaDifference] =
     of(settings, StructType.fromDDL(table), footer(StructType.fromDDL(file))).left.toOption
 
   test("equal, missing and reordered columns are accepted, and a column that the table lacks is not, at any depth") {
@@ -62,7 +62,7 @@ class SchemaCheckSuite extends AnyFunSuite {
     assert(of(strict, twice, footer(twice)).isRight)
     val s = StructType.fromDDL("a bigint")
     val odd = footer(s, Seq(Unreadable(Seq("a"), Unreadable.Unsigned)))
-    val drifted = SchemaDrift("/t/f", Seq("a"), "it holds unsigned 64-bit integers", anySchema = true)
+    val drifted = SchemaDifference("/t/f", Seq("a"), "it holds unsigned 64-bit integers", anySchema = true)
     assert(of(loose, s, odd, odd) == Left(drifted))
     val id = new MetadataBuilder().putLong("parquet.field.id", 1).build()
     val ids = new StructType().add("a", LongType, nullable = true, id)

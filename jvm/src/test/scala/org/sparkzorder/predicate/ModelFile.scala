@@ -5,7 +5,7 @@ import java.util.BitSet
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.membership.{ColumnMembers, Membership, MembershipFormat}
+import org.sparkzorder.membership.{ColumnMembership, Membership, MembershipFormat}
 import org.sparkzorder.stats._
 
 /** Rows in memory, with their exact statistics. */
@@ -79,9 +79,9 @@ final class ModelTable(stats: Seq[FileStats]) extends StatsTable {
     }
   }
 
-  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembers] = {
+  override def members(path: Seq[String], dataType: DataType): Option[ColumnMembership] = {
     val key = ColumnKey(path, dataType)
-    Option.when(stats.exists(_.members.contains(key)))(new ColumnMembers {
+    Option.when(stats.exists(_.members.contains(key)))(new ColumnMembership {
       def isFilter(file: Int): Boolean = stats(file).members.get(key).exists(MembershipFormat.isFilter)
       def reader(wanted: BitSet): Int => Option[Membership] = stats(_).members.get(key).map(MembershipFormat.read)
     })

@@ -22,7 +22,7 @@ class FileOrdinalsSuite extends AnyFunSuite {
   private def status(i: Int, length: Int, folder: Path = root): FileStatus =
     new FileStatus(length.toLong, false, 1, 1L, 1L, new Path(folder, s"f$i"))
 
-  private def listed(known: FileOrdinals, files: Seq[FileStatus]): ListedFiles =
+  private def listed(known: FileOrdinals, files: Seq[FileStatus]): FilesWithOrdinals =
     known.of(Seq(files.map(FileStatusWithMetadata(_)))).head
 
   private case class NoFiles() extends FileIndex {

@@ -15,7 +15,7 @@ import org.sparkzorder.stats._
 
 /** What queries ask of columns, the ranks of the values that they ask for, and sketches of many queries. */
 class WorkloadSketchSuite extends AnyFunSuite {
-  import ColumnConstraint.{Between, Values}
+  import ColumnConstraint.{Between, OneOf}
 
   private def query(random: Random, columns: Int = 4): Seq[ObservedUse] =
     Seq.fill(random.nextInt(3) + 1)(random.nextInt(columns)).distinct.map { c =>
@@ -117,7 +117,7 @@ class WorkloadSketchSuite extends AnyFunSuite {
 
   test("no sum of counts overflows") {
     val most = WorkloadSketch(Map(Vector(ColumnUse(Seq("a"), Form.Equal)) ->
-      KindSketch(Positions.MaxCount, Vector(UseSketch(Positions.of(Map(1 -> Positions.MaxCount)), Positions.empty)))))
+      KindSketch(RankCounts.MaxCount, Vector(UseSketch(RankCounts.of(Map(1 -> RankCounts.MaxCount)), RankCounts.empty)))))
     val sum = Seq.fill(50)(most).foldLeft(WorkloadSketch.empty)(_ ++ _)
     assert(sum == most && SketchJson.read(SketchJson.write(sum)) == most)
   }
@@ -141,7 +141,7 @@ class WorkloadSketchSuite extends AnyFunSuite {
   private def value(v: Long): Option[Value] = Some(LongValue(v))
   private val unknown = Unknown(Reason(ReasonCode.Subquery, ""))
 
-  private def values(of: Long*): ColumnConstraint = Values(of.map(v => LongValue(v): Value).toSet)
+  private def values(of: Long*): ColumnConstraint = OneOf(of.map(v => LongValue(v): Value).toSet)
 
   test("conjunctions, alternatives of one column, lists and prefixes give constraints, and null tests give none") {
     val p = And(And(equal(a, 1), is(b, Operator.Less, 9)), And(IsNotNull(b), is(b, Operator.GreaterOrEqual, 2)))
@@ -188,7 +188,7 @@ class WorkloadSketchSuite extends AnyFunSuite {
 
   test("values that no statistics rank are spread evenly") {
     val assumed = new AssumedRanks
-    val ranks = Seq.fill(64)(assume(assumed, Values(Set(LongValue(7)))).get).map(_.starts.head)
+    val ranks = Seq.fill(64)(assume(assumed, OneOf(Set(LongValue(7)))).get).map(_.starts.head)
     assert(ranks.forall(r => r >= 0 && r < 1))
     // Each sixteenth of the column gets its share, more or less one.
     val counts = ranks.groupBy(r => (r * 16).toInt).map(_._2.size)
@@ -197,8 +197,8 @@ class WorkloadSketchSuite extends AnyFunSuite {
 
   test("the form of a constraint without statistics is kept") {
     val assumed = new AssumedRanks
-    assert(assume(assumed, Values(Set(LongValue(1)))).map(_.use.form).contains(Form.Equal))
-    val in = assume(assumed, Values((1L to 100L).map(LongValue(_)).toSet)).get
+    assert(assume(assumed, OneOf(Set(LongValue(1)))).map(_.use.form).contains(Form.Equal))
+    val in = assume(assumed, OneOf((1L to 100L).map(LongValue(_)).toSet)).get
     assert(in.use.form == Form.In && in.starts.size == ColumnConstraint.MaxValues && in.ends.isEmpty)
     val both = assume(assumed, Between(value(1), value(2))).get
     assert(both.use.form == Form.Range && math.abs(both.ends.head - both.starts.head - 0.25) < 1e-9)

@@ -36,7 +36,7 @@ private[sparkzorder] object CatalogVacuum {
       val listed = home.ops.list(folder)
       lazy val carried = FolderNotes.in(folder, home.ops).carried
       val files = listed.filter(m => StaleAppends.isVisible(m) && (left.isReplaced(m) || carried.has(m)))
-      TiedNames.refuse(listed, files.map(_.name).toSet, TiedFileException.Deletes)
+      CompanionNames.refuse(listed, files.map(_.name).toSet, CompanionFileException.Deletes)
       ExpiredFolder(left, files)
     }
   }

@@ -59,7 +59,7 @@ private[sparkzorder] object CopyForward {
   /** Brings files to a folder. Returns the copies in the order of the files. */
   def carried(home: TableFolder, lock: Lock, files: Seq[FileMeta], to: Path): Seq[FileMeta] = {
     files.groupBy(_.path.getParent).foreach { case (from, some) =>
-      TiedNames.refuse(home.ops.list(from), some.map(_.name).toSet, TiedFileException.Moves)
+      CompanionNames.refuse(home.ops.list(from), some.map(_.name).toSet, CompanionFileException.Moves)
     }
     copied(home, lock, files, to)(ForwardCopyName.of)
   }

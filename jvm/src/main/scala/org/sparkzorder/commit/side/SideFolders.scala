@@ -16,7 +16,7 @@ import org.sparkzorder.commit._
  * @param isRoot whether a table begins here: only its root has locks, records or statistics
  * @param obstacle a reason for which nothing may be deleted here, if there is one
  */
-final case class SideFolder(
+final case class FoundSideFolder(
     path: Path,
     folder: Option[String],
     statuses: Seq[FileMeta],
@@ -47,24 +47,24 @@ object SideFolders {
   /** Whether readers ignore a folder of this name. Names of partition columns may begin with an underscore. */
   private def isHidden(name: String): Boolean = (name.startsWith("_") && !name.contains("=")) || name.startsWith(".")
 
-  private def read(folder: TableFolder, path: Path, in: Option[String], isLinked: Boolean): SideFolder =
+  private def read(folder: TableFolder, path: Path, in: Option[String], isLinked: Boolean): FoundSideFolder =
     try {
       val statuses = folder.ops.list(path)
       val isRoot = statuses.exists(beginsTable)
-      SideFolder(path, in, statuses, isRoot, if (isLinked) Some(IsLinked) else None)
+      FoundSideFolder(path, in, statuses, isRoot, if (isLinked) Some(IsLinked) else None)
     } catch {
       // It may belong to another table.
-      case e: IOException => SideFolder(path, in, Nil, isRoot = true, Some(s"it cannot be listed: ${e.getMessage}"))
+      case e: IOException => FoundSideFolder(path, in, Nil, isRoot = true, Some(s"it cannot be listed: ${e.getMessage}"))
     }
 
   /**
    * The side folders of the root and of all folders below it, outermost first. A folder to which
    * several links lead is visited once.
    */
-  def below(folder: TableFolder): Seq[SideFolder] = {
+  def below(folder: TableFolder): Seq[FoundSideFolder] = {
     def realPath(path: Path) = folder.ops.realPath(path).toUri.getPath.stripSuffix("/")
     val seen = mutable.HashSet.empty[String]
-    val found = mutable.ArrayBuffer.empty[SideFolder]
+    val found = mutable.ArrayBuffer.empty[FoundSideFolder]
     val rootPath = realPath(folder.root)
     def visit(dir: String, depth: Int): Unit = {
       val real = realPath(folder.resolve(dir))
@@ -79,7 +79,7 @@ object SideFolders {
     found.toVector
   }
 
-  def above(folder: TableFolder): Seq[SideFolder] =
+  def above(folder: TableFolder): Seq[FoundSideFolder] =
     foldersAbove(folder.root).map(parent => read(folder, new Path(parent, SideNames.Side), None, isLinked = false))
       .filter(side => side.statuses.nonEmpty || side.obstacle.isDefined)
 

@@ -185,7 +185,7 @@ object Restore {
   private def changed(folder: TableFolder, plan: RestorePlan): Seq[InputFile] =
     plan.inputs.groupBy(_.folder).toSeq.flatMap { case (dir, inputs) =>
       val there = listed(folder, dir)
-      TiedNames.refuse(there.values.toVector, inputs.map(i => i.name).toSet, TiedFileException.Moves)
+      CompanionNames.refuse(there.values.toVector, inputs.map(i => i.name).toSet, CompanionFileException.Moves)
       inputs.filterNot(i => there.get(i.name).exists(i.isSame))
     }.sortBy(_.path)
 

@@ -6,7 +6,7 @@ import org.sparkzorder.commit._
 import org.sparkzorder.commit.lock.{LockReport, LockSettings}
 import org.sparkzorder.commit.log.{History, HistoryEntry, RecordJson}
 import org.sparkzorder.commit.place.StoragePlaces
-import org.sparkzorder.commit.side.{SideFolder, SideFolders}
+import org.sparkzorder.commit.side.{FoundSideFolder, SideFolders}
 
 /**
  * An operation that is not finished.
@@ -51,7 +51,7 @@ final case class TableReport(
     staging: Seq[FolderBytes],
     indexes: Seq[NumberedIndexFile],
     temporary: Seq[FileMeta],
-    otherTables: Seq[SideFolder]
+    otherTables: Seq[FoundSideFolder]
 ) {
 
   /** Whether an owner that may live holds the lock. */

@@ -40,7 +40,7 @@ final case class Expired(retired: Seq[RetiredFiles], gone: Set[Long]) {
  *
  * @param files as they were when the trash was listed
  */
-final case class Kept(version: Long, trash: Path, files: Seq[FileMeta])
+final case class KeptTrash(version: Long, trash: Path, files: Seq[FileMeta])
 
 /** Retired files, which only RESTORE reads. */
 object Trash {
@@ -136,7 +136,7 @@ object Trash {
    *
    * @return what stays
    */
-  def vacuum(folder: TableFolder, lock: Lock, retired: Seq[RetiredFiles]): Seq[Kept] = {
+  def vacuum(folder: TableFolder, lock: Lock, retired: Seq[RetiredFiles]): Seq[KeptTrash] = {
     retired.foreach(refuseTied(folder, _))
     lock.check()
     val published =
@@ -159,7 +159,7 @@ object Trash {
   }
 
   /** The same, and deletes the records of operations that are forgotten. */
-  def vacuum(folder: TableFolder, lock: Lock, expired: Expired): Seq[Kept] = {
+  def vacuum(folder: TableFolder, lock: Lock, expired: Expired): Seq[KeptTrash] = {
     val kept = if (expired.retired.isEmpty) Nil else vacuum(folder, lock, expired.retired)
     // The record says what length the files had.
     History.forget(folder, lock, expired.gone -- kept.map(_.version))
@@ -170,8 +170,8 @@ object Trash {
   private def refuseTied(folder: TableFolder, retired: RetiredFiles): Unit =
     retired.operation.inputs.groupBy(_.folder).foreach { case (dir, inputs) =>
       val there = folder.ops.list(folder.resolve(dir))
-      if (there.exists(m => TiedNames.mayBe(m.name)))
-        TiedNames.refuse(there, inputs.map(i => i.name).toSet -- there.map(_.name), TiedFileException.Deletes)
+      if (there.exists(m => CompanionNames.mayBe(m.name)))
+        CompanionNames.refuse(there, inputs.map(i => i.name).toSet -- there.map(_.name), CompanionFileException.Deletes)
     }
 
   /**
@@ -185,7 +185,7 @@ object Trash {
     lengths.nonEmpty && !lengths.contains(file.length)
   }
 
-  private def delete(folder: TableFolder, lock: Lock, retired: RetiredFiles): Seq[Kept] =
+  private def delete(folder: TableFolder, lock: Lock, retired: RetiredFiles): Seq[KeptTrash] =
     retired.files.groupBy(_.path.getParent).toSeq.sortBy(_._1.toString).flatMap { case (trash, files) =>
       lock.check()
       // Others may have appended rows since the first list.
@@ -204,6 +204,6 @@ object Trash {
       // The root's side folder is not empty, as the lock is in it.
       folder.ops.deleteEmpty(trash.getParent.getParent)
       val kept = files.filter(f => changed.exists(_.path == f.path))
-      if (changed.isEmpty) None else Some(Kept(retired.version, trash, kept))
+      if (changed.isEmpty) None else Some(KeptTrash(retired.version, trash, kept))
     }
 }

@@ -10,7 +10,7 @@ import org.sparkzorder.commit.lock.{Lock, LockReport, LockSettings, Locking}
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.commit.place.FolderMark
-import org.sparkzorder.commit.side.{ExcludedFiles, IndexFiles, SideFolder, SideFolders}
+import org.sparkzorder.commit.side.{ExcludedFiles, IndexFiles, FoundSideFolder, SideFolders}
 
 /** A file or folder in a side folder that an uninstall leaves, with the reason. */
 final case class LeftAlone(path: Path, reason: String)
@@ -94,7 +94,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings) {
     Removed(removed.flatMap(_.left), removed.flatMap(_.retired))
   }
 
-  private def remove(side: SideFolder, dir: String, lock: Lock, kept: Set[Path]): Removed = {
+  private def remove(side: FoundSideFolder, dir: String, lock: Lock, kept: Set[Path]): Removed = {
     val trashes = ops.list(folder.trashesOf(dir)).filter { trash =>
       trash.isDirectory && SideNames.trashVersion(trash.name).isDefined
     }.map(trash => trash -> ops.list(trash.path))

@@ -36,7 +36,7 @@ private[footer] object OrcTimestamps {
 
   /** The first column with a value that is not a whole number of microseconds. */
   def firstFiner(conf: Configuration, file: FileStatus): Option[Seq[String]] =
-    Using.resource(new Values(conf, file, isWanted = _ => true, asStored = false)) { values =>
+    Using.resource(new TimestampColumn(conf, file, isWanted = _ => true, asStored = false)) { values =>
       values.batches.flatMap(_.collectFirst {
         case (column, Some((v, count))) if exists(v, count)(i => TimestampSearch.isFiner(v.nanos(i).toLong)) => column
       }).nextOption()
@@ -49,7 +49,7 @@ private[footer] object OrcTimestamps {
    * @param writer the time zone of the file, None when it is not known
    */
   def firstAmbiguous(conf: Configuration, file: FileStatus, writer: Option[ZoneId]): Option[AmbiguousClock] = {
-    def values(asStored: Boolean) = new Values(conf, file, isWanted = _.getCategory == Category.TIMESTAMP, asStored)
+    def values(asStored: Boolean) = new TimestampColumn(conf, file, isWanted = _.getCategory == Category.TIMESTAMP, asStored)
     Using.resource(values(asStored = true)) { stored =>
       Using.resource(values(asStored = false)) { read =>
         stored.batches.zip(read.batches).flatMap { case (a, b) =>
@@ -86,7 +86,7 @@ private[footer] object OrcTimestamps {
    *
    * @param asStored whether wall clocks come as if their zone was UTC, else as this JVM reads them
    */
-  private final class Values(
+  private final class TimestampColumn(
       conf: Configuration,
       file: FileStatus,
       isWanted: TypeDescription => Boolean,

@@ -17,7 +17,7 @@ private[sparkzorder] object FreeSpace {
    *
    * @param where the disk or the quota, in words
    */
-  final case class Room(where: String, needed: Long, available: Long) {
+  final case class NeededSpace(where: String, needed: Long, available: Long) {
     def isEnough: Boolean = needed <= available
   }
 
@@ -28,23 +28,23 @@ private[sparkzorder] object FreeSpace {
     }
 
   /** Empty if the file system does not know, as with object stores. */
-  def of(fs: FileSystem, root: Path, inputs: Seq[(Path, Long)]): Seq[Room] =
+  def of(fs: FileSystem, root: Path, inputs: Seq[(Path, Long)]): Seq[NeededSpace] =
     if (root.toUri.getScheme == "file") onDisks(inputs) else shared(fs, root, inputs.map(_._2).sum)
 
   /** Each partition may be on another disk. */
-  private def onDisks(inputs: Seq[(Path, Long)]): Seq[Room] =
+  private def onDisks(inputs: Seq[(Path, Long)]): Seq[NeededSpace] =
     inputs.groupMapReduce(_._1)(_._2)(_ + _).toSeq.sortBy(_._1.toString)
       .map { case (folder, bytes) => (folder, Files.getFileStore(Paths.get(folder.toUri.getPath)), bytes) }
       .groupBy(_._2).toSeq
       .collect {
         case (disk, all) if disk.getTotalSpace > 0 =>
-          Room(s"the disk of ${all.head._1.toUri.getPath}", all.map(_._3).sum, disk.getUsableSpace)
+          NeededSpace(s"the disk of ${all.head._1.toUri.getPath}", all.map(_._3).sum, disk.getUsableSpace)
       }
 
   /** Free space and quotas count every replica of a block, so they are divided by the number of replicas. */
-  private def shared(fs: FileSystem, root: Path, bytes: Long): Seq[Room] = {
+  private def shared(fs: FileSystem, root: Path, bytes: Long): Seq[NeededSpace] = {
     val copies = math.max(1L, fs.getDefaultReplication(root).toLong)
-    def room(where: String, left: Long) = Room(where, bytes, math.max(0L, left) / copies)
+    def room(where: String, left: Long) = NeededSpace(where, bytes, math.max(0L, left) / copies)
     val status = fs.getStatus(root)
     val whole = Option.when(status.getCapacity > 0)(room(s"the file system of $root", status.getRemaining))
     // Other file systems would have to count all files below the folder, which takes long.

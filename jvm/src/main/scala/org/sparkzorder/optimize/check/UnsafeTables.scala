@@ -32,7 +32,7 @@ private[sparkzorder] object UnsafeTables {
       SummaryFiles.first(table.fileSystem.getConf, table.root, hidden).foreach { f =>
         throw ZOrderErrors.summaryFile(table.name, f.toUri.getPath)
       }
-    TiedFiles.refuse(table, chosen.flatMap(_.files.map(_.getPath)), hidden)
+    CompanionFiles.refuse(table, chosen.flatMap(_.files.map(_.getPath)), hidden)
     val links = LinkedFiles.of(chosen.flatMap(_.files))
     links.headOption.foreach(f => throw ZOrderErrors.linkedFiles(table.name, f.getPath.toUri.getPath, links.size))
   }

@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.StructField
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.layout.JoinSpec
-import org.sparkzorder.scan.CurrentFiles
+import org.sparkzorder.scan.PresentFiles
 import org.sparkzorder.table.{ExcludedNames, KeyColumns, PlainTable}
 import org.sparkzorder.write.ColumnOf
 
@@ -42,7 +42,7 @@ private[optimize] final class DimensionTable(val parts: Seq[String], val plan: L
   def statistics: Option[IndexSnapshot] =
     plan.collect { case l: LogicalRelation => (l.relation, l.catalogTable) } match {
       case Seq((r: HadoopFsRelation, table)) =>
-        CurrentFiles.of(r.sparkSession, r.location, r.options, r.dataSchema, table)
+        PresentFiles.of(r.sparkSession, r.location, r.options, r.dataSchema, table)
           .map(_.views).filter(_.size == 1).flatMap(_.head.snapshot)
       case _ => None
     }

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.parser.{CatalystSqlParser, ParseException}
 import org.apache.spark.sql.types.DataType
 
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.indexing.MemberColumns
-import org.sparkzorder.indexing.MemberColumns.Members
+import org.sparkzorder.indexing.MembershipColumns
+import org.sparkzorder.indexing.MembershipColumns.Members
 import org.sparkzorder.membership.MembershipKind
 import org.sparkzorder.optimize.options.{OptionTable, OptionWithoutDefault, OptionsOfTable}
 import org.sparkzorder.table.{KeyColumns, PlainTable}
@@ -35,7 +35,7 @@ private[sparkzorder] object ColumnLists {
     case none if none.equalsIgnoreCase("none") => Map.empty
     case names                                 =>
       parse(table, OptionTable.membershipColumns, names).map { case (path, _) =>
-        MemberColumns.checked(table, path).path -> MembershipKind.Values
+        MembershipColumns.checked(table, path).path -> MembershipKind.Values
       }.toMap
   }
 }

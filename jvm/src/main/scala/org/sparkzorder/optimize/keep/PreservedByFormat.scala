@@ -6,7 +6,7 @@ import org.apache.orc.TypeDescription
 import org.apache.orc.TypeDescription.Category
 
 import org.sparkzorder.footer.orc.WholeOrcFooter
-import org.sparkzorder.footer.traits.{FileTraits, KeptKeys}
+import org.sparkzorder.footer.traits.{FileTraits, PreservedKeys}
 import org.sparkzorder.optimize.Input
 import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.orc.{OrcFileSettings, OrcFloats}
@@ -36,7 +36,7 @@ private final class PreservedOfOrc(table: PlainTable, inputs: IndexedSeq[Input],
     val schemas = footers.map(_.schema)
     val kept = PreservedOrcSchema.of(table.dataSchema, schemas)
     val texts = new PreservedOfOrc.Texts(i => read(i).keyValues)
-    val keys = KeptKeys.of(traits, texts, sameSchema = schemas.forall(_ == kept.schema), sameCalendar = true)
+    val keys = PreservedKeys.of(traits, texts, sameSchema = schemas.forall(_ == kept.schema), sameCalendar = true)
     val (misleading, blooms) = traits.flatMap(_.bloomFilters).distinct
       .partition(c => isFloat(c, kept.schema +: schemas) || !BloomFilters.canBeNamed("orc", c))
     val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize

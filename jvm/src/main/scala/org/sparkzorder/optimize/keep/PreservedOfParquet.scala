@@ -13,7 +13,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.compat._
 import org.sparkzorder.footer.parquet.WholeFooter
-import org.sparkzorder.footer.traits.{FileTraits, KeptKeys}
+import org.sparkzorder.footer.traits.{FileTraits, PreservedKeys}
 import org.sparkzorder.optimize.Input
 import org.sparkzorder.shim.SparkShim.VariantType
 import org.sparkzorder.table.PlainTable
@@ -38,7 +38,7 @@ private final class PreservedOfParquet(
     val schemas = bySchema.map(_._1)
     val schema = Option.when(!hasVariant(table.dataSchema))(PreservedSchema.of(sparkSchema, schemas))
     val same = schema.exists(s => schemas.forall(_.getFields.toString == s.schema.getFields.toString))
-    val keys = KeptKeys.of(traits, (i, key) => footer(i).keyValues(key), same, sameCalendar)
+    val keys = PreservedKeys.of(traits, (i, key) => footer(i).keyValues(key), same, sameCalendar)
     val kept = PreservedParquet(
       sparkSchema,
       schema.map(_.schema),

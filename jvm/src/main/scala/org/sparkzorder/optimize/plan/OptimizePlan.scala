@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit.{CatalogPartition, TableFolder}
 import org.sparkzorder.commit.log.Reappeared
-import org.sparkzorder.indexing.MemberColumns.Change
+import org.sparkzorder.indexing.MembershipColumns.Change
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.layout.{FileBounds, LayoutSpec}
 import org.sparkzorder.optimize.auto.AutoReport

@@ -3,7 +3,7 @@ package org.sparkzorder.optimize.plan
 import org.apache.spark.SparkException
 
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
-import org.sparkzorder.footer.SchemaDrift
+import org.sparkzorder.footer.SchemaDifference
 import org.sparkzorder.optimize.auto.AutoLayout
 import org.sparkzorder.statement.LayoutClause
 import org.sparkzorder.table.{FolderColumns, PartitionPredicate, PlainTable, PlainTables}
@@ -37,6 +37,6 @@ private[sparkzorder] object OptimizePlanner {
     try PlainTables.open(table, FolderColumns.OfFiles(merged = true))
     catch { case _: SparkException | _: ZOrderRuntimeException => table }
 
-  private def errorOf(drift: SchemaDrift): Throwable =
+  private def errorOf(drift: SchemaDifference): Throwable =
     ZOrderErrors.schemaDrift(drift.file, drift.column.mkString("."), drift.reason, drift.anySchema)
 }

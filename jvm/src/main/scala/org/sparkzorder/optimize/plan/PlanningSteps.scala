@@ -7,9 +7,9 @@ import org.sparkzorder.commit.log.History
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.files.{AmbiguousClocks, Nanoseconds}
-import org.sparkzorder.footer.{FooterSettings, SchemaCheck, SchemaDrift}
-import org.sparkzorder.indexing.{IndexedBounds, MemberColumns, TableIndex, UnreadableFiles}
-import org.sparkzorder.indexing.MemberColumns.Change
+import org.sparkzorder.footer.{FooterSettings, SchemaCheck, SchemaDifference}
+import org.sparkzorder.indexing.{IndexedBounds, MembershipColumns, TableIndex, UnreadableFiles}
+import org.sparkzorder.indexing.MembershipColumns.Change
 import org.sparkzorder.membership.MembershipKind
 import org.sparkzorder.optimize.auto.{AutoChoice, AutoLayout}
 import org.sparkzorder.optimize.check._
@@ -24,7 +24,7 @@ import org.sparkzorder.write.{Dimension, KeyColumn}
 import PlanningSteps._
 
 /** The files cannot be read exactly with the schema that the table was opened with. */
-private final case class DriftedException(drift: SchemaDrift) extends RuntimeException(drift.reason)
+private final case class DriftedException(drift: SchemaDifference) extends RuntimeException(drift.reason)
 
 /**
  * The steps from a statement to its plan: which folders, which layout, which files, and how they
@@ -103,14 +103,14 @@ private final class PlanningSteps(context: StatementContext) {
       case Some(named)                                              => _ => named
       case None if statement.layout.isEmpty || layout.joins.isEmpty => identity
       case None                                                     =>
-        val columns = TableIndex.usableColumns(table).filter(MemberColumns.canBe(table, _)).map(_.path).toSet
+        val columns = TableIndex.usableColumns(table).filter(MembershipColumns.canBe(table, _)).map(_.path).toSet
         val joined = layout.joins.map(_.spec.column).filter(columns)
         before => joined.map(_ -> MembershipKind.Values).toMap[Seq[String], MembershipKind] ++ before
     }
 
   /** The columns whose values the index keeps, unless the layout adds some. */
   private def membersBefore: Set[Seq[String]] =
-    context.members.orElse(snapshot.map(MemberColumns.of)).fold(Set.empty[Seq[String]])(_.keySet)
+    context.members.orElse(snapshot.map(MembershipColumns.of)).fold(Set.empty[Seq[String]])(_.keySet)
 
   private def scopeOfStatement: Scope = {
     val all = table.listed

@@ -1,7 +1,7 @@
 package org.sparkzorder.optimize.plan
 
 import org.sparkzorder.commit.log.TableState
-import org.sparkzorder.indexing.MemberColumns.Members
+import org.sparkzorder.indexing.MembershipColumns.Members
 import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.optimize.keep.{BloomFilters, ColumnLists}
 import org.sparkzorder.optimize.options.{OptimizeOptions, OptionsOfTable}

@@ -52,7 +52,7 @@ private[sparkzorder] object ClusteringStatus {
   def of(table: PlainTable): ClusteringStatus = new Survey(table).status
 
   /** What a lookup on one of some key columns reads, and the least that it could in folders of so many files. */
-  private final case class Lookups(mean: Double, bound: Seq[Int] => Double)
+  private final case class LookupMean(mean: Double, bound: Seq[Int] => Double)
 
   private final class Survey(table: PlainTable) {
     private val side = TableSideFolder.of(table)
@@ -100,7 +100,7 @@ private[sparkzorder] object ClusteringStatus {
     }
 
     /** The mean over the key columns is weighted as the layout is. */
-    private def meanAndBound(layout: ChosenLayout): Lookups = {
+    private def meanAndBound(layout: ChosenLayout): LookupMean = {
       val indexed = new IndexedBounds(snapshot, layout.columns)
       val bounds = files.map(f => indexed.of(TableIndex.idOf(table, f)))
       val weights = layout.keys.map(_.weight)
@@ -114,10 +114,10 @@ private[sparkzorder] object ClusteringStatus {
       }
       val shares = ofColumns.map(ClusteringDepth.shares)
       def bound(n: Int) = weighted(shares.map(ClusteringDepth.bound(n.toLong, layout.spec.columns.size, _)))
-      Lookups(weighted(means), _.map(bound).sum)
+      LookupMean(weighted(means), _.map(bound).sum)
     }
 
-    private def gain(options: OptimizeOptions, clustering: Option[Lookups]): Long = {
+    private def gain(options: OptimizeOptions, clustering: Option[LookupMean]): Long = {
       def packed = new FileSelection(folders, options, full = false, maxRecords = 0, writers).packed
       val open = table.session.sessionState.conf.filesOpenCostInBytes.toDouble
       val counts = FileCounts.bySize(folders.map(_.bytes), options.targetFileSize)

@@ -30,7 +30,7 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
   }
 
   /**
-   * The columns of the answers: the groups' and then the slots'. A group keeps its id. So no alias is needed, which
+   * The columns of the answers: the groups' and then the measures'. A group keeps its id. So no alias is needed, which
    * Spark would remove from one of two equal aggregates. Their exchange would not be reused then.
    */
   private def columns(asked: AnswerableAggregate): (Seq[AttributeReference], Seq[AttributeReference]) = {
@@ -39,18 +39,18 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
       val id = Some(grouping).collect { case a: Attribute => a.exprId }.getOrElse(NamedExpression.newExprId)
       AttributeReference(f.name, f.dataType, nullable = true, f.metadata)(id)
     }
-    val slots = asked.slots.zipWithIndex.map { case (slot, i) =>
-      AttributeReference(s"answer_$i", slot.dataType, nullable = slot.empty == null)()
+    val measures = asked.measures.zipWithIndex.map { case (measure, i) =>
+      AttributeReference(s"answer_$i", measure.dataType, nullable = measure.empty == null)()
     }
-    (groups, slots)
+    (groups, measures)
   }
 
   private def whole(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
-    val (groups, slots) = columns(asked)
-    val rows = if (groups.isEmpty && answers.rows.isEmpty) Seq(asked.slots.map(_.empty)) else answers.rows
-    val named = asked.aggregate.aggregateExpressions.map(named => replaced(asked, groups, named)((i, _) => slots(i)))
+    val (groups, measures) = columns(asked)
+    val rows = if (groups.isEmpty && answers.rows.isEmpty) Seq(asked.measures.map(_.empty)) else answers.rows
+    val named = asked.aggregate.aggregateExpressions.map(named => replaced(asked, groups, named)((i, _) => measures(i)))
     // As Spark folds a projection into local rows.
-    val projection = new InterpretedMutableProjection(named, groups ++ slots)
+    val projection = new InterpretedMutableProjection(named, groups ++ measures)
     projection.initialize(0)
     val made = LocalRelation(
       named.map(_.toAttribute),
@@ -74,10 +74,10 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
   }
 
   private def beside(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
-    val known = answers.rows.headOption.getOrElse(asked.slots.map(_.empty))
-    val named = asked.aggregate.aggregateExpressions.map(replaced(asked, Nil, _) { (i, slot) =>
-      val value = Literal(known(i), slot.dataType)
-      (slot, asked.functions(i)) match {
+    val known = answers.rows.headOption.getOrElse(asked.measures.map(_.empty))
+    val named = asked.aggregate.aggregateExpressions.map(replaced(asked, Nil, _) { (i, measure) =>
+      val value = Literal(known(i), measure.dataType)
+      (measure, asked.functions(i)) match {
         case (_: Count, read)                 => Add(read, value)
         case (_, read) if value.value == null => read
         case (e: MinOrMax, read) if e.isMin   => Least(Seq(read, value))
@@ -88,20 +88,20 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
   }
 
   private def together(asked: AnswerableAggregate, answers: FileAnswers): LogicalPlan = {
-    val (groups, slots) = columns(asked)
+    val (groups, measures) = columns(asked)
     val ofGroups = asked.aggregate.groupingExpressions.zip(groups).map {
       case (g: Attribute, _) => g
       case (g, a)            => Alias(g, a.name)()
     }
-    val ofSlots = asked.functions.zip(slots).map { case (f, a) => Alias(f, a.name)() }
-    val read = asked.aggregate.copy(aggregateExpressions = ofGroups ++ ofSlots, child = rest(asked, answers))
+    val ofMeasures = asked.functions.zip(measures).map { case (f, a) => Alias(f, a.name)() }
+    val read = asked.aggregate.copy(aggregateExpressions = ofGroups ++ ofMeasures, child = rest(asked, answers))
     // Spark looks for partitions to prune below the first part of a union.
-    val known = LocalRelation(groups ++ slots, answers.rows.map(InternalRow.fromSeq(_)))
+    val known = LocalRelation(groups ++ measures, answers.rows.map(InternalRow.fromSeq(_)))
     val union = Union(Seq(read, Repartition(1, shuffle = false, known)))
     val (unionGroups, unionSlots) = union.output.splitAt(groups.size)
-    val named = asked.aggregate.aggregateExpressions.map(replaced(asked, unionGroups, _) { (i, slot) =>
+    val named = asked.aggregate.aggregateExpressions.map(replaced(asked, unionGroups, _) { (i, measure) =>
       val column = unionSlots(i)
-      slot match {
+      measure match {
         case _: Count    => Coalesce(Seq(new Sum(column).toAggregateExpression(), Literal(0L)))
         case e: MinOrMax => (if (e.isMin) Min(column) else Max(column)).toAggregateExpression()
       }
@@ -118,7 +118,7 @@ object AggregateRule extends AnswerRule(ZOrderConf.aggregatesEnabled) {
     def made(e: Expression): Expression = e match {
       case f: AggregateExpression =>
         val i = asked.functions.indexWhere(_.canonicalized == f.canonicalized)
-        of(i, asked.slots(i))
+        of(i, asked.measures(i))
       case g if grouping.exists(_.semanticEquals(g)) => groups(grouping.indexWhere(_.semanticEquals(g)))
       case other                                     => other.mapChildren(made)
     }

@@ -43,12 +43,12 @@ private[answer] object AggregateValue {
   /** The value is not known without reading the file. */
   object Unknown
 
-  /** The value of a slot for a file, by the file's ordinal in the index and its partition's values. */
-  type Values = (Int, InternalRow) => Any
+  /** The value of a measure for a file, by the file's ordinal in the index and its partition's values. */
+  type OfFile = (Int, InternalRow) => Any
 
-  def values(slot: AggregateValue, table: StatsTable): Values = slot match {
+  def values(measure: AggregateValue, table: StatsTable): OfFile = measure match {
     case Count(_, Some(column)) =>
-      table.column(column.path, column.dataType).fold[Values]((_, _) => Unknown) { c => (i, _) =>
+      table.column(column.path, column.dataType).fold[OfFile]((_, _) => Unknown) { c => (i, _) =>
         if (c.nullCounts(i) < 0) Unknown else table.rows(i) - c.nullCounts(i)
       }
     case Count(where, None)             => counting(where, table, 0L)((i, _) => table.rows(i))
@@ -57,7 +57,7 @@ private[answer] object AggregateValue {
   }
 
   /** @param empty the value of a file in which no row counts */
-  private def counting(where: StatsPredicate, table: StatsTable, empty: Any)(values: Values): Values = {
+  private def counting(where: StatsPredicate, table: StatsTable, empty: Any)(values: OfFile): OfFile = {
     val outcomes = Evaluation.outcomes(where, table)
     (i, partition) =>
       if ((outcomes(i) & Outcomes.True) == 0) empty
@@ -69,8 +69,8 @@ private[answer] object AggregateValue {
    * A bound is a value of the file for all types of [[hasExactBounds]]. That is not so for strings, which writers cut.
    * Of floating point the bound says nothing about NaN and the sign of a zero.
    */
-  private def bound(column: Column, isMin: Boolean, table: StatsTable): Values =
-    table.column(column.path, column.dataType).fold[Values]((_, _) => Unknown) { c =>
+  private def bound(column: Column, isMin: Boolean, table: StatsTable): OfFile =
+    table.column(column.path, column.dataType).fold[OfFile]((_, _) => Unknown) { c =>
       val encoded: Int => Any = c match {
         case l: LongStatsColumn  => i => if (isMin) l.min(i) else l.max(i)
         case b: BytesStatsColumn => i => if (isMin) b.min(i) else b.max(i)

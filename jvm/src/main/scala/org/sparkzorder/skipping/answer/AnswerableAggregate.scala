@@ -32,14 +32,14 @@ import org.sparkzorder.stats.OrderedValue
 
 /**
  * An aggregate right above a scan whose functions the index may answer for whole files. Groups are the ordinals of
- * partition columns; each of the different functions has a slot, in their order.
+ * partition columns; each of the different functions has a measure, in their order.
  */
 private[answer] final case class AnswerableAggregate(
     aggregate: Aggregate,
     scan: AnswerableScan,
     groups: Seq[Int],
     functions: Seq[AggregateExpression],
-    slots: Seq[AggregateValue]
+    measures: Seq[AggregateValue]
 )
 
 private[answer] object AnswerableAggregate {
@@ -55,12 +55,12 @@ private[answer] object AnswerableAggregate {
     def read: Option[AnswerableAggregate] = {
       val functions = aggregate.aggregateExpressions.flatMap(_.collect { case f: AggregateExpression => f })
         .distinctBy(_.canonicalized)
-      val slots = functions.flatMap(slot)
+      val measures = functions.flatMap(measure)
       val groups = aggregate.groupingExpressions.map(ofScan).collect { case a: AttributeReference => a }
         .flatMap(scan.partitionColumn).filter(i => isGrouped(scan.relation.partitionSchema(i).dataType))
-      val isKnown = slots.size == functions.size && groups.size == aggregate.groupingExpressions.size &&
-        (slots.nonEmpty || groups.nonEmpty) && !aggregate.expressions.exists(_.exists(isForeign))
-      if (isKnown) Some(AnswerableAggregate(aggregate, scan, groups, functions, slots)) else None
+      val isKnown = measures.size == functions.size && groups.size == aggregate.groupingExpressions.size &&
+        (measures.nonEmpty || groups.nonEmpty) && !aggregate.expressions.exists(_.exists(isForeign))
+      if (isKnown) Some(AnswerableAggregate(aggregate, scan, groups, functions, measures)) else None
     }
 
     private def ofScan(e: Expression): Expression = scan.ofScan(list)(e)
@@ -68,7 +68,7 @@ private[answer] object AnswerableAggregate {
     private def isForeign(e: Expression): Boolean =
       SubqueryExpression.hasSubquery(e) || e.isInstanceOf[PythonFuncExpression] || !e.deterministic
 
-    private def slot(f: AggregateExpression): Option[AggregateValue] =
+    private def measure(f: AggregateExpression): Option[AggregateValue] =
       if (f.isDistinct || f.mode != Complete) None
       else {
         val where = f.filter.map(c => translated(ofScan(c)))

@@ -9,7 +9,7 @@ import org.sparkzorder.skipping.SkippingReport
 
 /**
  * The answers of the index to an aggregate, one row for each group of the files that it answers for: the values of the
- * groups' columns, then of the slots. The remaining files must be read.
+ * groups' columns, then of the measures. The remaining files must be read.
  */
 private[answer] final case class FileAnswers(
     rows: Seq[Seq[Any]],
@@ -44,11 +44,11 @@ private[answer] object FileAnswers {
       listed: Seq[PartitionDirectory],
       begin: Long
   ): Option[FileAnswers] = {
-    val slots = asked.slots.map(AggregateValue.values(_, facts.table))
+    val measures = asked.measures.map(AggregateValue.values(_, facts.table))
     def factOf(ordinal: Int, partition: InternalRow): Option[FileFact] =
       if (!facts.isSure(ordinal)) None
       else {
-        val values = slots.map(_(ordinal, partition))
+        val values = measures.map(_(ordinal, partition))
         if (values.contains(AggregateValue.Unknown)) None else Some(FileFact(facts.table.rows(ordinal) > 0, values))
       }
     val found = listed.zip(facts.ordinals).map { case (d, ordinals) => ordinals.map(factOf(_, d.values)) }
@@ -59,7 +59,7 @@ private[answer] object FileAnswers {
       val (known, read) = d.files.zip(f).partition(_._2.isDefined)
       answers += known.size
       known.iterator.flatMap(_._2).filter(_.hasRows).foreach { fact =>
-        groups(key) = groups.get(key).fold(fact.values)(merged(asked.slots, _, fact.values))
+        groups(key) = groups.get(key).fold(fact.values)(merged(asked.measures, _, fact.values))
       }
       d.copy(files = read.map(_._1))
     }
@@ -73,6 +73,6 @@ private[answer] object FileAnswers {
     ))
   }
 
-  private def merged(slots: Seq[AggregateValue], a: Seq[Any], b: Seq[Any]): Seq[Any] =
-    slots.indices.map(i => slots(i).merge(a(i), b(i)))
+  private def merged(measures: Seq[AggregateValue], a: Seq[Any], b: Seq[Any]): Seq[Any] =
+    measures.indices.map(i => measures(i).merge(a(i), b(i)))
 }

@@ -21,7 +21,7 @@ private object DuplicateScans {
    * @param filters those of each scan
    * @return the filters that each scan with a twin may have, by its place
    */
-  def ofTwins[F](plan: LogicalPlan, inQuery: Map[LogicalPlan, Int])(filters: Map[Place, Set[F]]): Map[Place, Set[F]] =
+  def ofTwins[F](plan: LogicalPlan, inQuery: Map[LogicalPlan, Int])(filters: Map[TreePath, Set[F]]): Map[TreePath, Set[F]] =
     scansOf(plan).groupBy(_._2).toSeq.flatMap { case (scan, of) =>
       def common = of.map { case (place, _) => filters.getOrElse(place, Set.empty[F]) }.reduce(_ intersect _)
       if (inQuery.getOrElse(scan, 0) > of.size) of.map(_._1 -> Set.empty[F])
@@ -30,10 +30,10 @@ private object DuplicateScans {
     }.toMap
 
   /** The way from a plan to one of its leaves, by the ordinals of children, the last one first. */
-  type Place = List[Int]
+  type TreePath = List[Int]
 
   /** Filters come in between, so they are not counted. */
-  def next(parent: LogicalPlan, place: Place, child: Int): Place =
+  def next(parent: LogicalPlan, place: TreePath, child: Int): TreePath =
     if (parent.isInstanceOf[Filter]) place else child :: place
 
   /** How often each indexed scan is in a query, its subqueries, and the sides that its filters have copies of. */
@@ -52,9 +52,9 @@ private object DuplicateScans {
   }
 
   /** The indexed scans with their projections and filters, without ids of the plan. */
-  private def scansOf(plan: LogicalPlan): Seq[(Place, LogicalPlan)] = {
-    val scans = mutable.Buffer.empty[(Place, LogicalPlan)]
-    def collect(at: LogicalPlan, place: Place): Unit = at match {
+  private def scansOf(plan: LogicalPlan): Seq[(TreePath, LogicalPlan)] = {
+    val scans = mutable.Buffer.empty[(TreePath, LogicalPlan)]
+    def collect(at: LogicalPlan, place: TreePath): Unit = at match {
       case operation @ PhysicalOperation(_, _, l: LogicalRelation) =>
         // Spark's filters of joins may turn out to be true.
         def own = JoinFilters.without(operation)(_.isInstanceOf[DynamicPruningSubquery])
@@ -66,6 +66,6 @@ private object DuplicateScans {
   }
 
   /** The place of the scan below filters and projections. */
-  private def leaf(operation: LogicalPlan, place: Place): Place =
+  private def leaf(operation: LogicalPlan, place: TreePath): TreePath =
     operation.children.headOption.fold(place)(leaf(_, next(operation, place, 0)))
 }

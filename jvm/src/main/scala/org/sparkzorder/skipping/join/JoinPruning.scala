@@ -27,7 +27,7 @@ import org.sparkzorder.skipping.{JoinFilters, PlannedFileIndex}
 private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters => JoinPruning.Filters, conf: SQLConf)
     extends AliasHelper with JoinSelectionHelper {
   import JoinPruning._
-  import DuplicateScans.{next, Place}
+  import DuplicateScans.{next, TreePath}
 
   def pruned: LogicalPlan = {
     val found = new Placing(_ => None)
@@ -73,10 +73,10 @@ private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters 
     "about " + ByteSizes.rounded(side.stats.sizeInBytes.min(BigInt(Long.MaxValue)).toLong)
 
   /** @param allowed the filters that the scan of a place may have; None if it may have all */
-  private final class Placing(allowed: Place => Option[Set[Known]]) {
-    val filters: mutable.Map[Place, Set[Known]] = mutable.Map.empty
+  private final class Placing(allowed: TreePath => Option[Set[Known]]) {
+    val filters: mutable.Map[TreePath, Set[Known]] = mutable.Map.empty
 
-    def visit(at: LogicalPlan, place: Place): LogicalPlan = at match {
+    def visit(at: LogicalPlan, place: TreePath): LogicalPlan = at match {
       // Spark makes copies of these with new ids, or analyzes them again. The keys of a filter would keep the old ids.
       case d: CTERelationDef if !d.underSubquery                                                         => d
       case loop if loop.nodeName == "UnionLoop"                                                          => loop
@@ -100,13 +100,13 @@ private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters 
       case other => inside(other, place)
     }
 
-    private def inside(at: LogicalPlan, place: Place): LogicalPlan =
+    private def inside(at: LogicalPlan, place: TreePath): LogicalPlan =
       at.withNewChildren(at.children.zipWithIndex.map { case (c, i) => visit(c, next(at, place, i)) })
 
     /** A side with filters; None if it gets none. */
     private def pruned(
         side: LogicalPlan,
-        place: Place,
+        place: TreePath,
         keys: Seq[Expression],
         broadcast: LogicalPlan,
         broadcastKeys: Seq[Expression]
@@ -136,7 +136,7 @@ private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters 
         }
     }
 
-    private def say(side: LogicalPlan, place: Place, keys: Seq[Expression], why: String): Unit = keys.foreach { k =>
+    private def say(side: LogicalPlan, place: TreePath, keys: Seq[Expression], why: String): Unit = keys.foreach { k =>
       down(side, place, asWritten(k)) { (l, _, key) =>
         JoinFilters.note(l, key, why)
         None
@@ -144,8 +144,8 @@ private final class JoinPruning(plan: LogicalPlan, ofTwins: JoinPruning.Filters 
     }
 
     /** A plan with a filter right above the scan that has the columns of a key; None if it cannot go there. */
-    private def down(at: LogicalPlan, place: Place, key: Expression)(
-        make: (LogicalRelation, Place, Expression) => Option[LogicalPlan]
+    private def down(at: LogicalPlan, place: TreePath, key: Expression)(
+        make: (LogicalRelation, TreePath, Expression) => Option[LogicalPlan]
     ): Option[LogicalPlan] = {
       def into(i: Int, key: Expression) = down(at.children(i), next(at, place, i), key)(make)
       def inside(i: Int, key: Expression) = into(i, key).map(c => at.withNewChildren(at.children.updated(i, c)))
@@ -190,7 +190,7 @@ private object JoinPruning {
   /** A filter without the ids of a plan: the scan's key, and the keys of the other side. */
   final case class Known(key: Expression, broadcast: LogicalPlan, keys: Seq[Expression], i: Int)
 
-  type Filters = Map[DuplicateScans.Place, Set[Known]]
+  type Filters = Map[DuplicateScans.TreePath, Set[Known]]
 
   private def named(joinType: JoinType): String = joinType match {
     case _: ExistenceJoin => "EXISTENCE"

@@ -17,8 +17,8 @@ import org.apache.spark.sql.{classic, SparkSession}
  * functions. If a user has a function of that name, the rule replaces the name by the qualified name of the user's
  * function.
  */
-class UsersFunctionsFirst(session: SparkSession) extends Rule[LogicalPlan] {
-  import UsersFunctionsFirst._
+class PreferUserFunctions(session: SparkSession) extends Rule[LogicalPlan] {
+  import PreferUserFunctions._
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case name: UnresolvedFunctionName if isOurs(name.multipartIdentifier) =>
@@ -67,7 +67,7 @@ class UsersFunctionsFirst(session: SparkSession) extends Rule[LogicalPlan] {
   }
 }
 
-private object UsersFunctionsFirst {
+private object PreferUserFunctions {
 
   private val ours: Map[String, String] =
     FunctionDescriptions.all.map { case (name, info, _) => name.funcName -> info.getClassName }.toMap

@@ -16,7 +16,7 @@ import org.apache.spark.sql.{classic, SparkSession}
  * partitions when the query runs, and the table's first operation may have begun by then. In all else it is Spark's
  * index: it is equal to it, and plans show it by the same name.
  */
-private[sparkzorder] object CheckedFileIndex {
+private[sparkzorder] object ExchangeAwareFileIndex {
 
   def apply(session: SparkSession, base: SparkIndex, options: Map[String, String], table: CatalogTable): FileIndex =
     new CatalogFileIndex(session, base, options, table)

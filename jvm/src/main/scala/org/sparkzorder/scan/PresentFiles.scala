@@ -19,7 +19,7 @@ import org.sparkzorder.table.Targets
  * @param views how the scan sees each table folder that it reads from
  * @param move finds where the files are now
  */
-private[sparkzorder] final class CurrentFiles private (
+private[sparkzorder] final class PresentFiles private (
     listed: Listing,
     val views: Seq[ScanSnapshot],
     move: => Option[PartitioningAwareFileIndex]
@@ -41,7 +41,7 @@ private[sparkzorder] final class CurrentFiles private (
   lazy val listing: Listing = moved.fold(listed)(new Listing(_))
 }
 
-private[sparkzorder] object CurrentFiles {
+private[sparkzorder] object PresentFiles {
 
   /**
    * None if no table that the scan reads from has a side folder, as with [[ScanSnapshots.views]].
@@ -57,7 +57,7 @@ private[sparkzorder] object CurrentFiles {
       options: Map[String, String],
       schema: StructType,
       table: Option[CatalogTable]
-  ): Option[CurrentFiles] = {
+  ): Option[PresentFiles] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     val listing = new Listing(location)
     val named = if (table.isDefined) None else NamedFiles.of(classicSession, location)
@@ -71,7 +71,7 @@ private[sparkzorder] object CurrentFiles {
           Option.when(views.exists(_.overlay.isDefined))(snapshots.around(base, views))
         case _ => None
       }
-      new CurrentFiles(listing, views, ofFolder.orElse(ofFiles))
+      new PresentFiles(listing, views, ofFolder.orElse(ofFiles))
     }
   }
 }

@@ -1,11 +1,11 @@
 package org.sparkzorder.commit
 
 /**
- * Files beside a data file that are tied to its name, such as the key material that Parquet's
+ * Files beside a data file that belong to it by their names, such as the key material that Parquet's
  * encryption keeps outside of a file. If the data file moves, they stay behind. An entry of a folder
- * counts as tied if readers do not see it as data and its name contains the whole name of a data file.
+ * counts as one if readers do not see it as data and its name contains the whole name of a data file.
  */
-private[sparkzorder] object TiedNames {
+private[sparkzorder] object CompanionNames {
   private val KeyMaterial = "_KEY_MATERIAL_FOR_"
 
   /** Hadoop's suffix of a file that is being copied to its place. */
@@ -16,7 +16,7 @@ private[sparkzorder] object TiedNames {
   def isKeyMaterial(name: String): Boolean = name.contains(KeyMaterial)
 
   /**
-   * Whether an entry may be tied to a data file. Checksums of Hadoop (`.name.crc`) and attributes of
+   * Whether an entry may belong to a data file. Checksums of Hadoop (`.name.crc`) and attributes of
    * macOS (`._name`) do no harm: no reader needs them.
    */
   def mayBe(name: String): Boolean =
@@ -24,7 +24,7 @@ private[sparkzorder] object TiedNames {
       !(name.startsWith(".") && name.endsWith(".crc")) && !name.startsWith("._")
 
   /**
-   * The data file that an entry is tied to.
+   * The data file that an entry belongs to.
    *
    * @param isData whether a data file of the folder has this name
    */
@@ -37,13 +37,13 @@ private[sparkzorder] object TiedNames {
 
   /**
    * @param entries of one folder
-   * @param why a [[TiedFileException]] gives this reason
-   * @throws TiedFileException for the first entry that is tied to one of the data files
+   * @param why a [[CompanionFileException]] gives this reason
+   * @throws CompanionFileException for the first entry that belongs to one of the data files
    */
-  def refuse(entries: Seq[FileMeta], isData: String => Boolean, why: TiedFileException.Reason): Unit =
+  def refuse(entries: Seq[FileMeta], isData: String => Boolean, why: CompanionFileException.Reason): Unit =
     for { entry <- entries; owner <- ownerOf(entry.name, isData) } {
       val file = FileNames.child(entry.path.getParent, owner)
-      throw new TiedFileException(file, entry.path, isKeyMaterial(entry.name), why)
+      throw new CompanionFileException(file, entry.path, isKeyMaterial(entry.name), why)
     }
 
   /** A name may begin or end there: it is not within a word. So `1.parquet` is not in `_11.parquet.bak`. */

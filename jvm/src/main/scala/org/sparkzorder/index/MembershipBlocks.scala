@@ -8,7 +8,7 @@ import scala.util.control.NonFatal
 
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.membership.{ColumnMembers, Membership, MembershipFormat}
+import org.sparkzorder.membership.{ColumnMembership, Membership, MembershipFormat}
 
 /**
  * The values of one column, a block for each file. Blocks stay in memory as long as the JVM has room. One that cannot
@@ -19,14 +19,14 @@ import org.sparkzorder.membership.{ColumnMembers, Membership, MembershipFormat}
  * @param filters 1 for the files that have a Bloom filter
  * @param shown the column, for messages
  */
-private[index] final class MemberBlocks private (
+private[index] final class MembershipBlocks private (
     reader: IndexReader,
     from: Array[Long],
     until: Array[Long],
     filters: Array[Long],
     shown: String
-) extends ColumnMembers {
-  import MemberBlocks._
+) extends ColumnMembership {
+  import MembershipBlocks._
 
   private val loaded = new AtomicReferenceArray[SoftReference[Membership]](from.length)
   @volatile private var isDamaged = false
@@ -88,8 +88,8 @@ private[index] final class MemberBlocks private (
     log.warn(s"Values of $shown in the index ${reader.source.name} cannot be read and are not used: ${e.getMessage}", e)
 }
 
-private[index] object MemberBlocks {
-  private val log = LoggerFactory.getLogger(classOf[MemberBlocks])
+private[index] object MembershipBlocks {
+  private val log = LoggerFactory.getLogger(classOf[MembershipBlocks])
 
   private val AtOnce = 8L << 20
   private val Gap = 64L << 10
@@ -127,7 +127,7 @@ private[index] object MemberBlocks {
   }
 
   /** @throws IndexFormatException unless [[write]] could have made the columns */
-  def read(reader: IndexReader, name: String, shown: String): MemberBlocks = {
+  def read(reader: IndexReader, name: String, shown: String): MembershipBlocks = {
     val pages = reader.pages(columns(name))
     val (from, until, filters) = (pages.next().longs(-1L), pages.next().longs(-1L), pages.next().longs(-1L))
     val most = Block.maxLength(MembershipFormat.MostBytes.toLong)
@@ -135,7 +135,7 @@ private[index] object MemberBlocks {
       if (until(i) < from(i) || until(i) - from(i) > most || until(i) > reader.source.length)
         throw new IndexFormatException(s"values from ${from(i)} until ${until(i)}")
     )
-    new MemberBlocks(reader, from, until, filters, shown)
+    new MembershipBlocks(reader, from, until, filters, shown)
   }
 
   private final case class Range(start: Long, bytes: Array[Byte]) {

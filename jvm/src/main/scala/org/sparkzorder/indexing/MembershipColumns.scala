@@ -11,7 +11,7 @@ import org.sparkzorder.stats.{ColumnKey, IndexableColumns, OrderedValue}
 import org.sparkzorder.table.PlainTable
 
 /** The columns whose values an index keeps for each file: a property of the index, by the columns' paths. */
-private[sparkzorder] object MemberColumns {
+private[sparkzorder] object MembershipColumns {
   type Members = Map[Seq[String], MembershipKind]
 
   /** What a statement makes of the columns of the index. It is asked under the lock. */

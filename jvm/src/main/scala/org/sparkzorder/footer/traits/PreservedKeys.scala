@@ -1,9 +1,9 @@
 package org.sparkzorder.footer.traits
 
 /** Key-value metadata for new files with the rows of all inputs; and in words, what of the inputs' these have lost. */
-final case class KeptKeys(values: Map[String, String], lost: Seq[String])
+final case class PreservedKeys(values: Map[String, String], lost: Seq[String])
 
-object KeptKeys {
+object PreservedKeys {
 
   /** How many different values of one key are merged at most. */
   private val MostMerged = 16
@@ -19,7 +19,7 @@ object KeptKeys {
       textOf: (Int, String) => String,
       sameSchema: Boolean,
       sameCalendar: Boolean
-  ): KeptKeys = {
+  ): PreservedKeys = {
     val firsts = traits.indices.reverseIterator.flatMap(i => traits(i).keys.keysIterator.map(_ -> i)).toMap
     val decided = firsts.keys.toVector.filter(_ != KeyValues.Arrow).sorted.map { key =>
       key -> decide(key, traits, textOf(firsts(key), key), textOf, sameSchema, sameCalendar)
@@ -28,7 +28,7 @@ object KeptKeys {
     val arrow = firsts.get(KeyValues.Arrow).map(i => ofArrow(traits, textOf(i, KeyValues.Arrow), values, sameSchema))
     val all = decided ++ arrow.map(KeyValues.Arrow -> _)
     val words = all.flatMap { case (key, d) => d.lost.map(why => s"key-value metadata `$key` ($why)") }
-    KeptKeys(values ++ arrow.flatMap(_.value).map(KeyValues.Arrow -> _), words)
+    PreservedKeys(values ++ arrow.flatMap(_.value).map(KeyValues.Arrow -> _), words)
   }
 
   private final case class Decision(value: Option[String], lost: Option[String])
