@@ -16,7 +16,7 @@ PYTHON = REPOSITORY / "build" / "envs" / "notebook" / "bin" / "python"
 
 NOTEBOOK = REPOSITORY / "docs" / "getting-started.ipynb"
 
-CLUSTERING, DRY_RUN, OPTIMIZE, PICTURE, SKIPPED = range(2, 7)
+CLUSTERING, DRY_RUN, OPTIMIZE, PICTURE, SKIPPED, OFF, BACK, LEFT = range(2, 10)
 """The numbers of its cells of code."""
 
 EXECUTED = REPOSITORY / "build" / "notebook"
@@ -59,6 +59,13 @@ def test_a_frame_is_a_table(outputs: list[list[dict[str, Any]]]) -> None:
     assert re.search(r"<td>customer</td><td>64</td><td>6[34]\.", shown(outputs[CLUSTERING], "text/html"))
     total, kept = map(int, re.findall(r"<td>(\d+)</td>", shown(outputs[SKIPPED], "text/html")))
     assert kept * 8 < total
+
+
+def test_the_last_cells_turn_it_off_go_back_and_leave(outputs: list[list[dict[str, Any]]]) -> None:
+    total, kept = map(int, re.findall(r"<td>(\d+)</td>", shown(outputs[OFF], "text/html")))
+    assert kept == total
+    assert "64 files" in shown(outputs[BACK], "text/plain")
+    assert shown(outputs[LEFT], "text/plain") == "False"
 
 
 def test_a_cell_has_a_bar_while_its_statement_runs(outputs: list[list[dict[str, Any]]]) -> None:
