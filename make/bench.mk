@@ -1,6 +1,6 @@
 # Benchmarks. Each writes a page to bench/results.
 
-.PHONY: bench ssb bench-layout bench-sizes bench-read-back bench-requests bench-auto bench-incremental
+.PHONY: bench ssb bench-layout bench-sizes bench-read-back bench-requests bench-auto bench-incremental bench-listing
 .PHONY: bench-plain-reader bench-row-groups bench-tuning bench-values
 
 # Of `make bench`: the Spark that tools/jars.txt has Delta for, and parts with commas between.
@@ -54,6 +54,10 @@ bench-tuning: $(STAMPS)/env-bench $(call jar,$(BENCH_SPARK))
 # The requests of each statement on S3, by the number of files.
 bench-requests: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
 	@$(BIN)/python bench/requests.py
+
+# The pages of listings of a million keys on S3, and the driver's heap.
+bench-listing: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
+	@$(BIN)/python bench/listing.py
 
 # The files that recorded queries touch after ZORDER BY AUTO.
 bench-auto: $(STAMPS)/installed
