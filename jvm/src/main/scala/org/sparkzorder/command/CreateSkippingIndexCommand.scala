@@ -30,9 +30,9 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[IndexCo
   override protected def metricNames: Seq[String] = Seq("files with statistics")
 
   override protected def reported(session: SparkSession): Seq[Row] = {
-    val place = PlainTables.locate(session, target)
-    TableRecovery.settle(place, operation)
-    val table = PlainTables.open(place)
+    val location = PlainTables.locate(session, target)
+    TableRecovery.settle(location, operation)
+    val table = PlainTables.open(location)
     val members = CreateSkippingIndexCommand.members(table, columns)
     val chosen = CreateSkippingIndexCommand.chosen(table, columns, all, members)
     val folder = TableSideFolder.of(table)

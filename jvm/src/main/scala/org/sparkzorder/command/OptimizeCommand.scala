@@ -41,9 +41,9 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     Seq("files considered", "files removed", "files added", "size of removed files", "size of added files")
 
   override protected def reported(session: SparkSession): Seq[Row] = {
-    val place = PlainTables.locate(session, statement.target)
+    val location = PlainTables.locate(session, statement.target)
     val started = System.nanoTime()
-    val (plan, isSettled) = planned(place)
+    val (plan, isSettled) = planned(location)
     def millis = Some((System.nanoTime() - started) / 1000000)
     val metrics =
       if (statement.dryRun) predicted(plan)
@@ -66,17 +66,17 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   }
 
   /** The plan, and whether files in earlier folders need not be copied forward before. */
-  private def planned(place: TableLocation): (OptimizePlan, Boolean) = {
-    val state = TableRecovery.recover(place)
-    CommitMode.refusePath(place, state)
+  private def planned(location: TableLocation): (OptimizePlan, Boolean) = {
+    val state = TableRecovery.recover(location)
+    CommitMode.refusePath(location, state)
     val isSettled =
-      statement.dryRun || !CommitMode.isNewLocation(place, state) || !CatalogTables.hasWork(place, operation)
-    val context = StatementContext.of(statement, place, state)
+      statement.dryRun || !CommitMode.isNewLocation(location, state) || !CatalogTables.hasWork(location, operation)
+    val context = StatementContext.of(statement, location, state)
     OptimizePlanner.check(context)
     if (!statement.dryRun)
-      TableLocking.translated(place, operation) {
+      TableLocking.translated(location, operation) {
         RenameCheck.refuseChanging(context.table, operation, context.isByCatalog)
-        RefreshSkippingIndexCommand.renew(place, operation)
+        RefreshSkippingIndexCommand.renew(location, operation)
       }
     (OptimizePlanner.plan(context), isSettled)
   }
@@ -145,11 +145,11 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     val isSameMode = planned.partitions.isDefined || !CommitMode.isNewLocation(planned.table, state)
     if (isSettled && isSameMode && state.version == planned.version) planned
     else {
-      val place = PlainTables.locate(session, statement.target)
+      val location = PlainTables.locate(session, statement.target)
       // The lock is that of the table's root.
-      if (place.root != planned.table.root)
+      if (location.root != planned.table.root)
         throw new CommitConflictException(Seq("."), "the location of the table was changed")
-      OptimizePlanner.plan(StatementContext.of(statement, place, state))
+      OptimizePlanner.plan(StatementContext.of(statement, location, state))
     }
   }
 

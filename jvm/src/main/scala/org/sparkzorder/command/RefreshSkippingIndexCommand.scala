@@ -32,9 +32,9 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LongCommand
   override protected def metricNames: Seq[String] = Seq("files with new statistics")
 
   override protected def reported(session: SparkSession): Seq[Row] = {
-    val place = PlainTables.locate(session, target)
-    TableRecovery.settle(place, operation)
-    show(session, RefreshSkippingIndexCommand.refresh(place, operation))
+    val location = PlainTables.locate(session, target)
+    TableRecovery.settle(location, operation)
+    show(session, RefreshSkippingIndexCommand.refresh(location, operation))
     Nil
   }
 }
@@ -45,19 +45,22 @@ object RefreshSkippingIndexCommand extends Logging {
    * Makes an outdated index again, for a statement that adds files to it. If that fails, the index stays outdated, and
    * the statement goes on.
    */
-  private[command] def renew(place: TableLocation, operation: String): Unit =
-    try if (TableIndex.of(place, TableSideFolder.of(place)).exists(_.isOutdated)) { refresh(place, operation); () }
+  private[command] def renew(location: TableLocation, operation: String): Unit =
+    try if (TableIndex.of(location, TableSideFolder.of(location)).exists(_.isOutdated)) {
+        refresh(location, operation); ()
+      }
     catch {
       case e @ (_: IOException | _: CommitException | _: SparkThrowable) =>
-        logWarning(s"The index of ${place.name} stays outdated until REFRESH SKIPPING INDEX", e)
+        logWarning(s"The index of ${location.name} stays outdated until REFRESH SKIPPING INDEX", e)
     }
 
   /** @return how many files were read */
-  private def refresh(place: TableLocation, operation: String): Long = {
-    val folder = TableSideFolder.of(place)
-    def current(): IndexSnapshot = TableIndex.of(place, folder).getOrElse(throw ZOrderErrors.indexNotFound(place.name))
+  private def refresh(location: TableLocation, operation: String): Long = {
+    val folder = TableSideFolder.of(location)
+    def current(): IndexSnapshot =
+      TableIndex.of(location, folder).getOrElse(throw ZOrderErrors.indexNotFound(location.name))
     val before = current()
-    val table = PlainTables.open(place)
+    val table = PlainTables.open(location)
     def unseen(snapshot: IndexSnapshot, files: Seq[FileStatus]): Seq[FileStatus] = files.filter { f =>
       snapshot.isOutdated || snapshot.ordinalOf(table.names.of(f.getPath), f.getLen, f.getModificationTime) < 0
     }

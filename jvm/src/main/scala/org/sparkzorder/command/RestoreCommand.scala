@@ -53,10 +53,10 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
   )
 
   override protected def reported(session: SparkSession): Seq[Row] = {
-    val place = PlainTables.locate(session, target)
-    val state = TableRecovery.recover(place)
-    CommitMode.refusePath(place, state)
-    val table = PlainTables.open(place, FolderColumns.OfRestore)
+    val location = PlainTables.locate(session, target)
+    val state = TableRecovery.recover(location)
+    CommitMode.refusePath(location, state)
+    val table = PlainTables.open(location, FolderColumns.OfRestore)
     // These checks come before the lock, which would create the side folder of a table that has no versions.
     val current = state.version
     val version = RestoreCommand.versionOf(table, statement.to)
@@ -65,15 +65,15 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
     UnsafeTables.refuseShared(table, table.listed)
     TableLocking.translated(table, operation) {
       RenameCheck.refuseChanging(table, operation, CommitMode.isNewLocation(table, state))
-      RefreshSkippingIndexCommand.renew(place, operation)
+      RefreshSkippingIndexCommand.renew(location, operation)
     }
     val metrics =
       if (version == current) {
-        TableRecovery.settle(place, operation)
-        RestoreMetrics.of(PlainTables.open(place).listed.flatMap(_.files), RestorePlan(Nil, Nil))
+        TableRecovery.settle(location, operation)
+        RestoreMetrics.of(PlainTables.open(location).listed.flatMap(_.files), RestorePlan(Nil, Nil))
       } else
         TableLocking.lockedWithState(table, operation) { (lock, now) =>
-          if (CommitMode.isNewLocation(table, now)) executeByCatalog(place, version, lock)
+          if (CommitMode.isNewLocation(table, now)) executeByCatalog(location, version, lock)
           else execute(table, version, lock, now)
         }
     table.refreshCaches()
@@ -110,11 +110,12 @@ final case class RestoreCommand(statement: RestoreStatement) extends LongCommand
     metrics
   }
 
-  private def executeByCatalog(place: TableLocation, version: Long, lock: Lock): RestoreMetrics = {
-    CatalogTables.settleUnder(place, lock)
-    val located = PlainTables.locate(place.session, target)
+  private def executeByCatalog(location: TableLocation, version: Long, lock: Lock): RestoreMetrics = {
+    CatalogTables.settleUnder(location, lock)
+    val located = PlainTables.locate(location.session, target)
     // The lock is that of the table's root.
-    if (located.root != place.root) throw new CommitConflictException(Seq("."), "the location of the table was changed")
+    if (located.root != location.root)
+      throw new CommitConflictException(Seq("."), "the location of the table was changed")
     val table = PlainTables.open(located)
     val before = table.folders().flatMap(_.files)
     val plan = RestoreByCatalog.run(table, version, lock, restoresLost) { plan =>

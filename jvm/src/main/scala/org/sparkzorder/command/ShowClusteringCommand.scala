@@ -73,13 +73,13 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
       val metadata = session.sessionState.catalog.getTableMetadata(table)
       if (metadata.tableType == CatalogTableType.VIEW) without("not ours: it is a view")
       else {
-        val place = PlainTables.locate(session, TableTarget(table.database.toSeq :+ table.table))
-        val looked = TableSideFolder.look(place)
+        val location = PlainTables.locate(session, TableTarget(table.database.toSeq :+ table.table))
+        val looked = TableSideFolder.look(location)
         val state = stateOf(session, looked)
-        val opened = PlainTables.open(place)
+        val opened = PlainTables.open(location)
         val stale =
-          if (CommitMode.isNewLocation(place, looked))
-            CatalogTables.staleAppends(place, "SHOW CLUSTERING").count(!_.isCopied)
+          if (CommitMode.isNewLocation(location, looked))
+            CatalogTables.staleAppends(location, "SHOW CLUSTERING").count(!_.isCopied)
           else 0
         TableRow(name, Some(opened.formatName), state, Some(ClusteringStatus.of(opened)), Some(stale.toLong))
       }

@@ -20,9 +20,9 @@ private[command] object TableRecovery {
 
   /** Recovers the table, as [[recover]] does, and lists its files. */
   def settled(session: SparkSession, target: Target, columns: FolderColumns = FolderColumns.OfQueries): PlainTable = {
-    val place = PlainTables.locate(session, target)
-    recover(place)
-    PlainTables.open(place, columns)
+    val location = PlainTables.locate(session, target)
+    recover(location)
+    PlainTables.open(location, columns)
   }
 
   /**

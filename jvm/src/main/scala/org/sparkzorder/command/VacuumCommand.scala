@@ -33,13 +33,13 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
   override protected def metricNames: Seq[String] = Seq("files deleted", "size of deleted files")
 
   override protected def reported(session: SparkSession): Seq[Row] = {
-    val place = PlainTables.locate(session, target)
-    val state = TableRecovery.recover(place)
-    CommitMode.refusePath(place, state)
-    val folder = TableSideFolder.of(place)
+    val location = PlainTables.locate(session, target)
+    val state = TableRecovery.recover(location)
+    CommitMode.refusePath(location, state)
+    val folder = TableSideFolder.of(location)
     val isOld = VacuumCommand.isOld(retainHours, System.currentTimeMillis())
-    if (CommitMode.isNewLocation(place, state)) byCatalog(session, place, isOld)
-    else byRenames(session, place, folder, state, isOld)
+    if (CommitMode.isNewLocation(location, state)) byCatalog(session, location, isOld)
+    else byRenames(session, location, folder, state, isOld)
   }
 
   private def byCatalog(session: SparkSession, table: TableLocation, isOld: Record => Boolean): Seq[Row] =
@@ -59,14 +59,14 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
 
   private def byRenames(
       session: SparkSession,
-      place: TableLocation,
+      location: TableLocation,
       folder: TableFolder,
       state: TableState,
       isOld: Record => Boolean
   ): Seq[Row] = {
     // A partition that was moved or copied took its trash along. No record knows of it, so all data
     // folders are searched.
-    val table = PlainTables.open(place, FolderColumns.Nothing)
+    val table = PlainTables.open(location, FolderColumns.Nothing)
     val data = table.listed
     TableSideFolder.reappeared(table, state, data.flatMap(_.files))
     val dirs = data.map(_.path).filter(p => p == table.root || table.names.isBelow(p))

@@ -3,23 +3,23 @@ package org.sparkzorder.footer
 import java.util.{IdentityHashMap, Locale}
 
 /** Where a file has a column of the table. */
-private[footer] sealed trait ColumnLookup[+T]
+private[footer] sealed trait ColumnMatch[+T]
 
-private[footer] object ColumnLookup {
+private[footer] object ColumnMatch {
 
   /**
    * The fields from the top-level one down. It is exact if all names agree in case, and no other name does but for it.
    */
-  final case class Found[T](way: Seq[T], exact: Boolean) extends ColumnLookup[T]
+  final case class Found[T](way: Seq[T], exact: Boolean) extends ColumnMatch[T]
 
   /** @param inAnyCase whether the file has the name in no case, so that no session finds it */
-  final case class Lacking(inAnyCase: Boolean) extends ColumnLookup[Nothing]
+  final case class Lacking(inAnyCase: Boolean) extends ColumnMatch[Nothing]
 
   /** Several columns of the file could be meant. */
-  case object Unclear extends ColumnLookup[Nothing]
+  case object Unclear extends ColumnMatch[Nothing]
 
   /** What is above the column is no struct. */
-  case object NoStruct extends ColumnLookup[Nothing]
+  case object NoStruct extends ColumnMatch[Nothing]
 }
 
 /**
@@ -37,9 +37,9 @@ private[footer] final class ColumnFinder[T <: AnyRef](
   private val structs = new IdentityHashMap[T, Map[String, Seq[(String, T)]]]
 
   /** @param column a table's column, or a field in its structs */
-  def of(column: Seq[String]): ColumnLookup[T] = find(root, column.toList, Nil, exact = true)
+  def of(column: Seq[String]): ColumnMatch[T] = find(root, column.toList, Nil, exact = true)
 
-  private def find(struct: T, names: List[String], way: List[T], exact: Boolean): ColumnLookup[T] = {
+  private def find(struct: T, names: List[String], way: List[T], exact: Boolean): ColumnMatch[T] = {
     val fields = structs.computeIfAbsent(struct, s => fieldsOf(s).groupBy(f => ColumnFinder.fold(f._1)))
     val similar = fields.getOrElse(ColumnFinder.fold(names.head), Nil)
     val same = similar.filter(_._1 == names.head)
@@ -47,11 +47,11 @@ private[footer] final class ColumnFinder[T <: AnyRef](
     // ORC's reader finds fields of structs in any case, and takes the last one.
     val isExact = exact && similar.size == 1 && same.nonEmpty
     found match {
-      case Nil                                => ColumnLookup.Lacking(similar.isEmpty && exact)
-      case Seq((_, it)) if names.tail.isEmpty => ColumnLookup.Found((it :: way).reverse, isExact)
+      case Nil                                => ColumnMatch.Lacking(similar.isEmpty && exact)
+      case Seq((_, it)) if names.tail.isEmpty => ColumnMatch.Found((it :: way).reverse, isExact)
       case Seq((_, it)) if isStruct(it)       => find(it, names.tail, it :: way, isExact)
-      case Seq(_)                             => ColumnLookup.NoStruct
-      case _                                  => ColumnLookup.Unclear
+      case Seq(_)                             => ColumnMatch.NoStruct
+      case _                                  => ColumnMatch.Unclear
     }
   }
 }

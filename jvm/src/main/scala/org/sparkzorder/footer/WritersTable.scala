@@ -94,9 +94,9 @@ private[footer] final case class JudgedColumn(key: ColumnKey, verdict: Statistic
 private[footer] object JudgedColumn {
 
   /** The verdict for a column of which no statistics are found. */
-  def without(key: ColumnKey, place: ColumnLookup[_]): JudgedColumn = place match {
-    case ColumnLookup.Lacking(true)                         => JudgedColumn(key, StatisticsTrust.Missing, None)
-    case ColumnLookup.Lacking(false) | ColumnLookup.Unclear =>
+  def without(key: ColumnKey, place: ColumnMatch[_]): JudgedColumn = place match {
+    case ColumnMatch.Lacking(true)                        => JudgedColumn(key, StatisticsTrust.Missing, None)
+    case ColumnMatch.Lacking(false) | ColumnMatch.Unclear =>
       JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
     case _ => JudgedColumn(key, StatisticsTrust.Unknown, None)
   }

@@ -42,7 +42,7 @@ final case class RangeId(left: Expression, right: Expression) extends BinaryExpr
     case (value, _) => WrongArgument.hasType("second", WrongArgument.nameOf(ArrayType(value)), right)
   }
 
-  @transient private lazy val bounds = RangeBounds.of(left.dataType, right.eval().asInstanceOf[ArrayData])
+  @transient private lazy val bounds = RangeBoundaries.of(left.dataType, right.eval().asInstanceOf[ArrayData])
 
   override def eval(input: InternalRow): Any = {
     val value = left.eval(input)
@@ -51,8 +51,8 @@ final case class RangeId(left: Expression, right: Expression) extends BinaryExpr
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val value = left.genCode(ctx)
-    val longs = classOf[LongBounds].getName
-    val of = ctx.addReferenceObj("bounds", bounds, classOf[RangeBounds].getName)
+    val longs = classOf[LongBoundaries].getName
+    val of = ctx.addReferenceObj("bounds", bounds, classOf[RangeBoundaries].getName)
     val id = OrderedLong.code(left.dataType, value.value.code) match {
       case Some(long) => s"(($longs) $of).id($long)"
       case None       =>
@@ -73,13 +73,13 @@ final case class RangeId(left: Expression, right: Expression) extends BinaryExpr
 }
 
 /** Encoded bounds of ranges, and whether they are in ascending order and none is null. */
-sealed abstract class RangeBounds(val isAscending: Boolean) extends Serializable {
+sealed abstract class RangeBoundaries(val isAscending: Boolean) extends Serializable {
 
   /** How many bounds are smaller than an encoded value. */
   def id(encoded: Any): Int
 }
 
-final class LongBounds(bounds: Array[Long], isAscending: Boolean) extends RangeBounds(isAscending) {
+final class LongBoundaries(bounds: Array[Long], isAscending: Boolean) extends RangeBoundaries(isAscending) {
   override def id(encoded: Any): Int = id(encoded.asInstanceOf[java.lang.Long].longValue)
 
   /** A binary search without a branch that depends on the values: arithmetic chooses the half to go on with. */
@@ -95,7 +95,7 @@ final class LongBounds(bounds: Array[Long], isAscending: Boolean) extends RangeB
   }
 }
 
-final class BytesBounds(bounds: Array[Array[Byte]], isAscending: Boolean) extends RangeBounds(isAscending) {
+final class BytesBoundaries(bounds: Array[Array[Byte]], isAscending: Boolean) extends RangeBoundaries(isAscending) {
   override def id(encoded: Any): Int = {
     val value = encoded.asInstanceOf[Array[Byte]]
     var from = 0
@@ -108,10 +108,10 @@ final class BytesBounds(bounds: Array[Array[Byte]], isAscending: Boolean) extend
   }
 }
 
-object RangeBounds {
+object RangeBoundaries {
 
   /** @param elements values of the type */
-  def of(dataType: DataType, elements: ArrayData): RangeBounds = {
+  def of(dataType: DataType, elements: ArrayData): RangeBoundaries = {
     val known = (0 until elements.numElements()).filterNot(elements.isNullAt)
     val encoded = known.map(i => OrderedValue.encode(dataType, elements.get(i, dataType)))
     val complete = known.length == elements.numElements()
@@ -120,10 +120,10 @@ object RangeBounds {
     OrderedValue.encoding(dataType) match {
       case Some(Encoding.Longs) =>
         val longs = encoded.map(_.asInstanceOf[java.lang.Long].longValue)
-        new LongBounds(longs.toArray, ascending(longs)(_ < _))
+        new LongBoundaries(longs.toArray, ascending(longs)(_ < _))
       case _ =>
         val bytes = encoded.map(_.asInstanceOf[Array[Byte]])
-        new BytesBounds(bytes.toArray, ascending(bytes)(OrderedValue.compare(_, _) < 0))
+        new BytesBoundaries(bytes.toArray, ascending(bytes)(OrderedValue.compare(_, _) < 0))
     }
   }
 }

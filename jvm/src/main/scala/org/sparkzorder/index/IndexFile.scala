@@ -52,7 +52,9 @@ object IndexFile {
       if (withMembers(c.key)) bounded(c) = column.stats.bounded
     }
     // What makes bounds unknown makes values unknown too, so values without bounds are not kept.
-    bounded.foreach { case (c, known) => MembershipBlocks.write(to, c.name, known, contents.membersOf(c.key), mostBytes) }
+    bounded.foreach { case (c, known) =>
+      MembershipBlocks.write(to, c.name, known, contents.membersOf(c.key), mostBytes)
+    }
     CurveIntervals.write(to, contents.intervals, files.length(_))
     FileOrigins.write(to, contents.origins)
     files.write(to)

@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.scan.{ExchangeAwareFileIndex, PresentFiles, ExchangeAwareListing}
+import org.sparkzorder.scan.{ExchangeAwareFileIndex, ExchangeAwareListing, PresentFiles}
 import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
 
@@ -54,7 +54,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     case r @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) =>
       replaced(l, r, planned.original, planned.table, None)
     case r @ HadoopFsRelation(ExchangeAwareFileIndex(base), _, _, _, _, _) => replaced(l, r, base, l.catalogTable, None)
-    case _                                                           => l
+    case _                                                                 => l
   }
 
   /** Replaces the index only. The filters stay above the scan, and the optimizer estimates rows by them. */

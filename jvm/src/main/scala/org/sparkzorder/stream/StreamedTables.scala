@@ -47,7 +47,8 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
   }
 
   /** The published state of these tables, which stays equal while no file is moved. Empty if no table is ours. */
-  def versions(files: Seq[Path]): Seq[(Path, StreamedTables.HistoryState)] = StreamedTables.versions(settledOrFail(files))
+  def versions(files: Seq[Path]): Seq[(Path, StreamedTables.HistoryState)] =
+    StreamedTables.versions(settledOrFail(files))
 
   private def settledOrFail(files: Seq[Path]): Seq[(TableFolder, ReadableState)] =
     RecoveryErrors.translateErrors(RecoveryErrors.quoted) {
@@ -88,7 +89,8 @@ private[sparkzorder] object StreamedTables {
   /** Two equal versions mean that the table's records are the same. */
   type HistoryState = (Seq[FileMeta], Set[FileMeta])
 
-  private def version(side: TableState.SideFolder): HistoryState = (side.done.map(_.meta), side.undone.map(_.meta).toSet)
+  private def version(side: TableState.SideFolder): HistoryState =
+    (side.done.map(_.meta), side.undone.map(_.meta).toSet)
 
   private def versions(tables: Seq[(TableFolder, ReadableState)]): Seq[(Path, HistoryState)] =
     tables.map { case (folder, s) => folder -> s.state }.collect { case (folder, side: TableState.SideFolder) =>

@@ -14,7 +14,7 @@ object ForeignFormats {
    * @param format the format's name
    * @param marker the file or folder that identifies it
    */
-  final case class Marker(format: String, marker: String, folder: Path)
+  final case class FormatMark(format: String, marker: String, folder: Path)
 
   private val markers = Seq(
     "_delta_log" -> "Delta Lake",
@@ -26,7 +26,7 @@ object ForeignFormats {
    * The first marker in the folder, or in a folder above it of which it is a partition. Iceberg has its files in a folder
    * `data` beside its `metadata`.
    */
-  def markerIn(fs: FileSystem, folder: Path): Option[Marker] = {
+  def markerIn(fs: FileSystem, folder: Path): Option[FormatMark] = {
     val tables = withTablesAbove(folder)
     (tables.iterator ++ tables.lastOption.filter(_.getName == "data").flatMap(d => Option(d.getParent)).iterator)
       .flatMap(inOne(fs, _)).nextOption()
@@ -42,12 +42,12 @@ object ForeignFormats {
 
   def isPartition(folder: Path): Boolean = folder.getName.indexOf('=') > 0
 
-  private def inOne(fs: FileSystem, folder: Path): Option[Marker] = {
+  private def inOne(fs: FileSystem, folder: Path): Option[FormatMark] = {
     val names = PathKinds.namesIfShort(fs, folder)
     def mayHave(name: String) = names.forall(_(name))
     markers.collectFirst {
       case (name, format) if mayHave(name) && PathKinds.exists(fs, new Path(folder, name)) =>
-        Marker(format, name, folder)
+        FormatMark(format, name, folder)
     }.orElse {
       val metadata = new Path(folder, "metadata")
       val isIceberg = mayHave("metadata") && PathKinds.isFolder(fs, metadata) &&
@@ -58,8 +58,8 @@ object ForeignFormats {
       val isPaimon = Seq("snapshot", "manifest", "schema").forall { name =>
         mayHave(name) && PathKinds.isFolder(fs, new Path(folder, name))
       }
-      if (isIceberg) Some(Marker("Apache Iceberg", "metadata", folder))
-      else if (isPaimon) Some(Marker("Apache Paimon", "snapshot", folder))
+      if (isIceberg) Some(FormatMark("Apache Iceberg", "metadata", folder))
+      else if (isPaimon) Some(FormatMark("Apache Paimon", "snapshot", folder))
       else None
     }
   }

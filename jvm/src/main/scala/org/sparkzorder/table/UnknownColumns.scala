@@ -22,13 +22,13 @@ private[table] object UnknownColumns {
       try Footers.tryAll(place.session, files, DataFormat.of(format).get, new StructType(), Nil)
       catch { case _: IOException => Nil }
     footers.iterator.flatMap {
-      case Left(damaged) if !damaged.isGone => Some(told(damaged, format))
+      case Left(damaged) if !damaged.isGone => Some(errorOf(damaged, format))
       case Left(_)                          => None
       case Right(footer)                    => unreadable(place, footer).orElse(doubled(place, footer))
     }.nextOption()
   }
 
-  private def told(damaged: NotDataFileException, format: String): Throwable =
+  private def errorOf(damaged: NotDataFileException, format: String): Throwable =
     ZOrderErrors.notDataFile(damaged.path, DataFiles.shown(format), damaged.reason)
 
   private def doubled(place: TableLocation, footer: FileFooter): Option[Throwable] = {

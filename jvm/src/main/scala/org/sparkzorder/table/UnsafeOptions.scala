@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.internal.SQLConf
 
-import org.sparkzorder.commit.{FileMeta, FileNames, CompanionFileException, CompanionNames, WorkerThreads}
+import org.sparkzorder.commit.{CompanionFileException, CompanionNames, FileMeta, FileNames, WorkerThreads}
 import org.sparkzorder.commit.storage.ObjectStores
 import org.sparkzorder.compat._
 

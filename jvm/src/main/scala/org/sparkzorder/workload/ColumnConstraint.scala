@@ -42,9 +42,9 @@ object ColumnConstraint {
   }
 
   private def both(a: ColumnConstraint, b: ColumnConstraint): ColumnConstraint = (a, b) match {
-    case (OneOf(v), OneOf(w))             => OneOf(if (v.size <= w.size) v else w)
-    case (v: OneOf, _)                     => v
-    case (_, v: OneOf)                     => v
+    case (OneOf(v), OneOf(w))               => OneOf(if (v.size <= w.size) v else w)
+    case (v: OneOf, _)                      => v
+    case (_, v: OneOf)                      => v
     case (Between(l1, h1), Between(l2, h2)) =>
       val (low, high) = ((l1 ++ l2).maxOption(Value.ordering), (h1 ++ h2).minOption(Value.ordering))
       if (low.isDefined && low == high) OneOf(low.toSet) else Between(low, high)
@@ -52,7 +52,7 @@ object ColumnConstraint {
 
   private def either(a: ColumnConstraint, b: ColumnConstraint): ColumnConstraint = (a, b) match {
     case (OneOf(v), OneOf(w)) => OneOf(v ++ w)
-    case _                      =>
+    case _                    =>
       val ((l1, h1), (l2, h2)) = (ends(a), ends(b))
       Between(
         for { x <- l1; y <- l2 } yield Value.ordering.min(x, y),
@@ -61,7 +61,7 @@ object ColumnConstraint {
   }
 
   private def ends(a: ColumnConstraint): (Option[Value], Option[Value]) = a match {
-    case OneOf(v)          => (Some(v.min(Value.ordering)), Some(v.max(Value.ordering)))
+    case OneOf(v)           => (Some(v.min(Value.ordering)), Some(v.max(Value.ordering)))
     case Between(low, high) => (low, high)
   }
 

@@ -137,7 +137,7 @@ final class RankCounts private (private val counts: Array[Long]) {
 
   override def equals(other: Any): Boolean = other match {
     case that: RankCounts => java.util.Arrays.equals(counts, that.counts)
-    case _               => false
+    case _                => false
   }
   override def hashCode: Int = java.util.Arrays.hashCode(counts)
   override def toString: String = bins.map(b => s"$b: ${counts(b)}").mkString("RankCounts(", ", ", ")")

@@ -4,7 +4,7 @@ import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.footer.ColumnFinder.fold
-import org.sparkzorder.footer.ColumnLookup._
+import org.sparkzorder.footer.ColumnMatch._
 
 class SchemaCheckSuite extends AnyFunSuite {
   private val loose = FooterSettings(caseSensitive = false, fieldIds = false)

@@ -54,7 +54,8 @@ object SideFolders {
       FoundSideFolder(path, in, statuses, isRoot, if (isLinked) Some(IsLinked) else None)
     } catch {
       // It may belong to another table.
-      case e: IOException => FoundSideFolder(path, in, Nil, isRoot = true, Some(s"it cannot be listed: ${e.getMessage}"))
+      case e: IOException =>
+        FoundSideFolder(path, in, Nil, isRoot = true, Some(s"it cannot be listed: ${e.getMessage}"))
     }
 
   /**

@@ -10,7 +10,7 @@ import org.sparkzorder.commit.lock.{Lock, LockReport, LockSettings, Locking}
 import org.sparkzorder.commit.log.History
 import org.sparkzorder.commit.machine.Recovery
 import org.sparkzorder.commit.place.FolderMark
-import org.sparkzorder.commit.side.{ExcludedFiles, IndexFiles, FoundSideFolder, SideFolders}
+import org.sparkzorder.commit.side.{ExcludedFiles, FoundSideFolder, IndexFiles, SideFolders}
 
 /** A file or folder in a side folder that an uninstall leaves, with the reason. */
 final case class LeftAlone(path: Path, reason: String)

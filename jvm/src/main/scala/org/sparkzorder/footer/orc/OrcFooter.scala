@@ -118,9 +118,9 @@ private[footer] final class OrcFooter(
     case None        => Nil
   }
 
-  private def judge(key: ColumnKey, place: ColumnLookup[TypeDescription], statistics: OrcStatistics): JudgedColumn =
+  private def judge(key: ColumnKey, place: ColumnMatch[TypeDescription], statistics: OrcStatistics): JudgedColumn =
     place match {
-      case ColumnLookup.Found(way, exact) if way.last.getCategory.isPrimitive =>
+      case ColumnMatch.Found(way, exact) if way.last.getCategory.isPrimitive =>
         // An ORC timestamp is a wall clock, which each JVM reads in its own time zone.
         if (exact && key.dataType == TimestampType)
           JudgedColumn(key, statistics.nulls(key.dataType, way.last), Some(SessionBound.ButForNulls))

@@ -49,7 +49,8 @@ private[footer] object OrcTimestamps {
    * @param writer the time zone of the file, None when it is not known
    */
   def firstAmbiguous(conf: Configuration, file: FileStatus, writer: Option[ZoneId]): Option[AmbiguousClock] = {
-    def values(asStored: Boolean) = new TimestampColumn(conf, file, isWanted = _.getCategory == Category.TIMESTAMP, asStored)
+    def values(asStored: Boolean) =
+      new TimestampColumn(conf, file, isWanted = _.getCategory == Category.TIMESTAMP, asStored)
     Using.resource(values(asStored = true)) { stored =>
       Using.resource(values(asStored = false)) { read =>
         stored.batches.zip(read.batches).flatMap { case (a, b) =>

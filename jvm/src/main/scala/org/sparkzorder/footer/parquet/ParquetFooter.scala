@@ -115,9 +115,9 @@ private[footer] final class ParquetFooter(
       stored: StructType
   ): JudgedColumn = if (byFieldId) JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
   else places.of(key.path) match {
-    case ColumnLookup.Found(way, _) if way.last.isRepetition(REPEATED) =>
+    case ColumnMatch.Found(way, _) if way.last.isRepetition(REPEATED) =>
       JudgedColumn(key, StatisticsTrust.Unknown, None)
-    case ColumnLookup.Found(way, exact) if way.last.isPrimitive =>
+    case ColumnMatch.Found(way, exact) if way.last.isPrimitive =>
       val leaf = way.last.asPrimitiveType
       val column = ColumnPath.get(namesOf(way): _*)
       val verdict =
@@ -127,8 +127,8 @@ private[footer] final class ParquetFooter(
           ParquetChunks.judge(key, leaf, isRequired(way), parts, writer)
         }
       JudgedColumn(key, verdict, if (exact) boundOf(key, leaf, writer) else Some(SessionBound.Always))
-    case ColumnLookup.Found(way, exact) => JudgedColumn(key, judgeGroup(key, way, exact, chunks, writer, stored), None)
-    case other                          => JudgedColumn.without(key, other)
+    case ColumnMatch.Found(way, exact) => JudgedColumn(key, judgeGroup(key, way, exact, chunks, writer, stored), None)
+    case other                         => JudgedColumn.without(key, other)
   }
 
   private def isStruct(field: Type): Boolean =

@@ -53,7 +53,7 @@ private[auto] final class AutoDimensions private (
   }
 
   /** What is left out and why, as further sentences without the last full stop; empty for nothing. */
-  def told: String = leftOut
+  def leftOutText: String = leftOut
     .map { case (spec, why) => s". ${quoteNameParts(spec.dimension)} is left out. ${why.stripSuffix(".")}" }
     .distinct.mkString
 

@@ -70,7 +70,7 @@ private[sparkzorder] object AutoLayout {
   ): Candidates = {
     if (columns.isEmpty) {
       val reason = "the recorded queries ask for no column that it has"
-      throw ZOrderErrors.noWorkload(table.name, reason + dimensions.told)
+      throw ZOrderErrors.noWorkload(table.name, reason + dimensions.leftOutText)
     }
     Candidates(all.only(_.join.forall(dimensions.has)), columns, dimensions)
   }
@@ -127,7 +127,7 @@ private[sparkzorder] object AutoLayout {
     // The same text as before, by which files know that they are in this layout.
     val spec = before.filter(_ => choice.kept).getOrElse(specOf(choice.trial))
     val report = new AutoReason(recorded.sketch.only(u => byPath.contains(u.path)), filesOfFolder, comparedFiles)
-      .report(choice, estimate.queries.toLong, spec, specOf, joined.told)
+      .report(choice, estimate.queries.toLong, spec, specOf, joined.leftOutText)
     val joins = joined.joins.filter(j => spec.columns.exists { case (path, _) => j.spec.has(path) })
     val weighted = spec.columns.map { case (path, w) => keys.find(_.path == path).get.copy(weight = w) }
     val used = rows.filter(_.attributes.exists(path => weighted.exists(_.path == path)))

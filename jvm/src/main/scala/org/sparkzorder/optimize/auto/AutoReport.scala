@@ -73,7 +73,7 @@ private[auto] final class AutoReason(sketch: WorkloadSketch, files: Long, compar
   private def text(choice: ChosenTrial, queryShare: Double): String = {
     val kinds = sketch.ranked
     val more = if (kinds.length > MostKinds) s", and ${kinds.length - MostKinds} other kinds" else ""
-    val asked = kinds.take(MostKinds).map { case (kind, s) => told(kind, s) }.mkString(", ")
+    val asked = kinds.take(MostKinds).map { case (kind, s) => textOf(kind, s) }.mkString(", ")
     val current = choice.current match {
       case Some(share) if choice.kept => s"; the layout that the table has is kept, as no other saves a tenth of that"
       case Some(share)                => s", with the last layout ${percent(share)}"
@@ -89,7 +89,7 @@ private[auto] final class AutoReason(sketch: WorkloadSketch, files: Long, compar
 private object AutoReason {
   private val MostKinds = 5
 
-  private def told(kind: Seq[ColumnUse], sketch: KindSketch): String =
+  private def textOf(kind: Seq[ColumnUse], sketch: KindSketch): String =
     s"${sketch.queries} by ${kind.map(u => ChosenLayout.name(u.path) + sign(u.form)).mkString(" and ")}"
 
   private def sign(form: Form): String = form match {

@@ -46,8 +46,8 @@ private[sparkzorder] object StatementContext {
    * @param state read before, so that an operation that ends while the files are listed does not go unnoticed
    * @throws org.apache.spark.sql.AnalysisException when an option or a property is wrong
    */
-  def of(statement: OptimizeStatement, place: TableLocation, state: TableState): StatementContext = {
-    val table = PlainTables.open(place, FolderColumns.OfFiles())
+  def of(statement: OptimizeStatement, location: TableLocation, state: TableState): StatementContext = {
+    val table = PlainTables.open(location, FolderColumns.OfFiles())
     val written = OptionsOfTable.merged(table, statement.options)
     val options = OptimizeOptions.parse(written, table.formatName, table.listed.map(_.bytes))
     StatementContext(statement, table, state, options)

@@ -19,9 +19,9 @@ private[sparkzorder] object OptimizeSummary {
   private val BoundTolerance = 0.98
 
   def of(metrics: OptimizeMetrics, keeping: Int = 0): String =
-    told(metrics) + (if (keeping == 0) "" else s" Partitions that keep a layout of their own: $keeping.")
+    summary(metrics) + (if (keeping == 0) "" else s" Partitions that keep a layout of their own: $keeping.")
 
-  private def told(metrics: OptimizeMetrics): String =
+  private def summary(metrics: OptimizeMetrics): String =
     if (metrics.removed.isEmpty) nothing(metrics)
     else
       (exchanged(metrics) +: (chosen(metrics) ++ lookups(metrics) ++ workload(metrics) ++ forgotten(metrics) ++ trash(

@@ -21,7 +21,10 @@ private object DuplicateScans {
    * @param filters those of each scan
    * @return the filters that each scan with a twin may have, by its place
    */
-  def ofTwins[F](plan: LogicalPlan, inQuery: Map[LogicalPlan, Int])(filters: Map[TreePath, Set[F]]): Map[TreePath, Set[F]] =
+  def ofTwins[F](
+      plan: LogicalPlan,
+      inQuery: Map[LogicalPlan, Int]
+  )(filters: Map[TreePath, Set[F]]): Map[TreePath, Set[F]] =
     scansOf(plan).groupBy(_._2).toSeq.flatMap { case (scan, of) =>
       def common = of.map { case (place, _) => filters.getOrElse(place, Set.empty[F]) }.reduce(_ intersect _)
       if (inQuery.getOrElse(scan, 0) > of.size) of.map(_._1 -> Set.empty[F])

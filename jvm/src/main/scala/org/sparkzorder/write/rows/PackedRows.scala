@@ -25,7 +25,7 @@ private[write] final case class RowPlacing(added: Seq[Alias], slot: Expression) 
 
 private[write] object PackedRows {
 
-  /** Shuffles rows packed, see [[RowPacking]]. They have the columns of the placement then. */
+  /** Shuffles rows packed, see [[RowCompaction]]. They have the columns of the placement then. */
   def shuffled(rows: LogicalPlan, placement: RowPlacing, partitions: Int): LogicalPlan = {
     val number = AttributeReference("slot", IntegerType, nullable = false)()
     val output = Seq(number, AttributeReference("row", BinaryType, nullable = false)())
@@ -88,7 +88,7 @@ private object PackedRowsExec {
     }
 
   private def packed(rows: RDD[InternalRow], columns: Seq[Attribute], placement: RowPlacing): RDD[InternalRow] = {
-    val packing = new RowPacking(fromAttributes(columns ++ placement.attributes))
+    val packing = new RowCompaction(fromAttributes(columns ++ placement.attributes))
     rows.mapPartitionsWithIndex { (partition, rows) =>
       val placed = new PlacedRows(partition, columns, placement)
       val result = new UnsafeRow(2)
@@ -139,7 +139,7 @@ private[write] final case class UnpackedRowsExec(output: Seq[Attribute], child: 
 private object UnpackedRowsExec {
 
   private def unpacked(rows: RDD[InternalRow], columns: Seq[Attribute]): RDD[InternalRow] = {
-    val packing = new RowPacking(fromAttributes(columns))
+    val packing = new RowCompaction(fromAttributes(columns))
     rows.mapPartitions { rows =>
       val into = packing.unpacked()
       rows.map { r =>

@@ -19,7 +19,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.{LocalSpark, TestRest}
 import org.sparkzorder.memory.learn.PendingScans
-import org.sparkzorder.write.rows.{PackedRowsExec, RowPacking, UnpackedRowsExec}
+import org.sparkzorder.write.rows.{PackedRowsExec, RowCompaction, UnpackedRowsExec}
 
 /** The shuffle loses, doubles or mixes up rows. OPTIMIZE must end before it publishes anything. */
 @TestRest
@@ -72,7 +72,7 @@ class RowFaultsSuite extends AnyFunSuite with LocalSpark {
   private val bitOfPacked = set { rows =>
     val row = rows.head
     val place = row.getLong(1)
-    val last = row.getBaseOffset + (place >>> 32) + place.toInt - RowPacking.Spare - 1
+    val last = row.getBaseOffset + (place >>> 32) + place.toInt - RowCompaction.Spare - 1
     Platform.putByte(row.getBaseObject, last, (Platform.getByte(row.getBaseObject, last) ^ 1).toByte)
   }
 

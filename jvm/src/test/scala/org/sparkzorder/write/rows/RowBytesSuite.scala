@@ -58,12 +58,12 @@ class RowBytesSuite extends PropertySuite(1000) {
       Seq(new StructType().add("a", StringType).add("b", DecimalType(30, 2)), MapType(StringType, LongType))
 
   /** Checks that a row comes back, into memory that may have had another one, and says how long it was meanwhile. */
-  private def packed(packing: RowPacking, row: UnsafeRow, into: RowPacking.Unpacked, start: Int = 0): Int = {
+  private def packed(packing: RowCompaction, row: UnsafeRow, into: RowCompaction.Unpacked, start: Int = 0): Int = {
     val most = packing.mostBytes(row)
     val bytes = Array.fill(start + most)(77.toByte)
     val length = packing.pack(row, bytes, start)
     assert(length <= most)
-    assert(bytes.slice(start + length - RowPacking.Spare, start + length).forall(_ == 0))
+    assert(bytes.slice(start + length - RowCompaction.Spare, start + length).forall(_ == 0))
     // Nothing behind it is read.
     val own = Arrays.copyOf(bytes, start + length)
     val back = packing.unpack(own, BYTE_ARRAY_OFFSET.toLong + start, length, into)
@@ -76,7 +76,7 @@ class RowBytesSuite extends PropertySuite(1000) {
     val values = new RandomValues(5)
     (1 to 400).foreach { _ =>
       val schema = values.columns(nested: _*)
-      val packing = new RowPacking(schema)
+      val packing = new RowCompaction(schema)
       val project = UnsafeProjection.create(schema)
       val into = packing.unpacked()
       (1 to 20).foreach(_ => packed(packing, project(values.row(schema)), into, values.random.nextInt(4) * 8))
@@ -88,7 +88,7 @@ class RowBytesSuite extends PropertySuite(1000) {
     val random = values.random
     (1 to 2000).foreach { _ =>
       val schema = values.columns(nested: _*)
-      val packing = new RowPacking(schema)
+      val packing = new RowCompaction(schema)
       val into = packing.unpacked()
       (1 to 2).foreach { _ =>
         val fields = schema.length
@@ -106,15 +106,15 @@ class RowBytesSuite extends PropertySuite(1000) {
     val schema = new StructType().add("a", LongType).add("b", LongType).add("c", StringType)
     val row = UnsafeProjection.create(schema)(InternalRow(3L, null, UTF8String.fromString("ab")))
     // The number of the words, five lengths, and 1 + 1 + 0 + 1 + 2 bytes.
-    val packing = new RowPacking(schema)
-    assert(packed(packing, row, packing.unpacked()) == 4 + 3 + 5 + RowPacking.Spare)
+    val packing = new RowCompaction(schema)
+    assert(packed(packing, row, packing.unpacked()) == 4 + 3 + 5 + RowCompaction.Spare)
   }
 
   test("bytes that are no packed row are an error, or a row that the hash tells apart") {
     val values = new RandomValues(9)
     val random = values.random
     val schema = StructType((0 until 200).map(i => StructField(s"c$i", if (i % 9 == 0) StringType else LongType)))
-    val packing = new RowPacking(schema)
+    val packing = new RowCompaction(schema)
     val row = UnsafeProjection.create(schema)(values.row(schema))
     val bytes = new Array[Byte](packing.mostBytes(row))
     val length = packing.pack(row, bytes, 0)

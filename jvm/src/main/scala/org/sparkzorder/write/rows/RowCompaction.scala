@@ -14,7 +14,7 @@ import org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET
  * long, and takes less time to compress.
  *
  * A packed row has the number of its words (4 bytes), half a byte for each word with the number of its significant
- * bytes, these bytes, and [[RowPacking.Spare]] zeros more, so that the last one can be read as a whole word. As most
+ * bytes, these bytes, and [[RowCompaction.Spare]] zeros more, so that the last one can be read as a whole word. As most
  * offsets follow from the lengths before them, the packed ones are xored with those that follow. Any words come back as
  * they were, whatever they mean.
  *
@@ -26,8 +26,8 @@ import org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET
  *
  * @param schema of the rows
  */
-private[write] final class RowPacking(schema: StructType) extends Serializable {
-  import RowPacking._
+private[write] final class RowCompaction(schema: StructType) extends Serializable {
+  import RowCompaction._
 
   private val fields = schema.length
   private val nullWords = UnsafeRow.calculateBitSetWidthInBytes(fields) / 8
@@ -93,7 +93,7 @@ private[write] final class RowPacking(schema: StructType) extends Serializable {
    * @param into the row, which then points to its own bytes until the next call
    * @throws IllegalStateException if these bytes are no packed row of this schema
    */
-  def unpack(base: AnyRef, offset: Long, length: Int, into: RowPacking.Unpacked): UnsafeRow = {
+  def unpack(base: AnyRef, offset: Long, length: Int, into: RowCompaction.Unpacked): UnsafeRow = {
     val words = Platform.getInt(base, offset)
     if (words < nullWords + fields || CountBytes + (words + 1L) / 2 + Spare > length) throw damaged
     val to = into.ofWords(words)
@@ -132,7 +132,7 @@ private[write] final class RowPacking(schema: StructType) extends Serializable {
   def unpacked(): Unpacked = new Unpacked(fields)
 }
 
-private[write] object RowPacking {
+private[write] object RowCompaction {
 
   private val CountBytes = 4
 
@@ -150,10 +150,10 @@ private[write] object RowPacking {
   private def littleEndian(word: Long): Long = if (isLittleEndian) word else reverseBytes(word)
 
   final class Unpacked(fields: Int) {
-    private[RowPacking] val row = new UnsafeRow(fields)
+    private[RowCompaction] val row = new UnsafeRow(fields)
     private var bytes = new Array[Byte](1024)
 
-    private[RowPacking] def ofWords(words: Int): Array[Byte] = {
+    private[RowCompaction] def ofWords(words: Int): Array[Byte] = {
       val needed = 8L * words + 8
       if (needed > bytes.length)
         bytes = new Array[Byte](Math.toIntExact(math.max(needed, math.min(2 * needed, 1L << 24))))
