@@ -34,16 +34,16 @@ private[index] final class ColumnData(val present: BitSet, val stats: StatsColum
 /** Makes a column, file by file. Unknown is what makes no sense: a minimum above the maximum, more nulls than rows. */
 private[index] final class ColumnBuilder(dt: DataType, files: Int) {
   private val kind = OrderedValue.encoding(dt)
-  private val longs = kind.contains(Encoding.Longs)
   private val present = new BitSet(files)
   private val bounded = new BitSet(files)
-  private val nulls = filled(true)
-  private val nans = filled(OrderedValue.hasNaN(dt))
-  private val (min, max) = if (longs) (new Array[Long](files), new Array[Long](files)) else (null, null)
-  private val (low, high) =
-    if (longs) (null, null) else (new Array[Array[Byte]](files), new Array[Array[Byte]](files))
+  private val nulls = Array.fill(files)(-1L)
+  private val nans = if (OrderedValue.hasNaN(dt)) Array.fill(files)(-1L) else null
+  private val min = if (kind.contains(Encoding.Longs)) new Array[Long](files) else null
+  private val max = if (longs) new Array[Long](files) else null
+  private val low = if (longs) null else new Array[Array[Byte]](files)
+  private val high = if (longs) null else new Array[Array[Byte]](files)
 
-  private def filled(wanted: Boolean): Array[Long] = if (wanted) Array.fill(files)(-1L) else null
+  private def longs: Boolean = min != null
 
   def put(i: Int, rows: Long, stats: ColumnStats): Unit = {
     present.set(i)

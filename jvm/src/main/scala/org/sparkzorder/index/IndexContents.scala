@@ -30,7 +30,6 @@ final class IndexContents private (
 ) {
   private val kept = stay ++ copies.map(_._1)
   private val added = mutable.LinkedHashMap.from(addedTwice).toArray
-  private val rows = added.map(_._2.rows)
 
   /** That of an outdated index stays as long as a file of it does. */
   private[index] def writers: Long = old.filter(_ => kept.nonEmpty).fold(WritersTable.Number.toLong)(_.writers)
@@ -41,7 +40,7 @@ final class IndexContents private (
   )
 
   /** The interval of the curve that each file was written along, if it was written along one. */
-  lazy val intervals: IndexedSeq[Option[CurveInterval]] = {
+  def intervals: IndexedSeq[Option[CurveInterval]] = {
     val before = old.flatMap(_.intervals)
     kept.toIndexedSeq.map(i =>
       before.flatMap(_.of(i)).filter(_.frame.columns.forall(c => keepColumn(c.key)))
@@ -49,7 +48,7 @@ final class IndexContents private (
   }
 
   /** What wrote each file, if an OPTIMIZE did, see [[FileOrigins]]. */
-  lazy val origins: IndexedSeq[Option[String]] =
+  def origins: IndexedSeq[Option[String]] =
     kept.toIndexedSeq.map(i => old.flatMap(_.originOf(i))) ++
       added.toIndexedSeq.map { case (id, _) => originOf.get(id) }
 
@@ -64,13 +63,13 @@ final class IndexContents private (
     columns
   }
 
-  val columns: Seq[ColumnKey] =
+  def columns: Seq[ColumnKey] =
     (old.fold(Seq.empty[ColumnKey])(_.columns).filter(keepColumn) ++ addedColumns.keys).distinct
 
   private[index] def column(key: ColumnKey): ColumnData = {
     val builder = new ColumnBuilder(key.dataType, files.files)
     old.flatMap(_.read(key)).foreach(c => kept.indices.foreach(i => builder.copy(i, c, kept(i))))
-    addedColumns.getOrElse(key, Nil).foreach { case (i, s) => builder.put(kept.length + i, rows(i), s) }
+    addedColumns.getOrElse(key, Nil).foreach { case (i, s) => builder.put(kept.length + i, added(i)._2.rows, s) }
     builder.result()
   }
 

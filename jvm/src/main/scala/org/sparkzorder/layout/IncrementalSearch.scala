@@ -21,29 +21,12 @@ private[layout] final class IncrementalSearch(
   private val n = cells.length
   private val alpha = 1d / columns
   private val sizes = cells.map(_.bytes).toArray
-  private val lows = cells.map(_.low).toArray
 
-  // A file over the cells lies over those from `first` until `end`.
-  private val first = over.map(o => cellOf(o.low)).toArray
-  private val end = over.indices.map(i => math.max(cellOf(over(i).high), first(i)) + 1).toArray
-  private val weights = over.map(_.bytes).toArray
-  private val byWeight = over.indices.sortBy(i => (weights(i), i))
-  private val byFirst = over.indices.sortBy(i => (first(i), i)).toArray
-
-  /** The files that begin over each cell. */
-  private val beginningAt: Array[Array[Int]] = {
-    val files = Array.fill(math.max(1, n))(Array.emptyIntArray)
-    over.indices.groupBy(first(_)).foreach { case (cell, of) => files(cell) = of.toArray }
-    files
-  }
+  private val overCells = new FilesOver(over, cells.map(_.low).toArray)
+  import overCells._
 
   /** Files per lookup after a full rewrite. */
   private val full = math.pow(math.max(1d, total.toDouble / target), 1 - alpha)
-
-  private def cellOf(z: Long): Int = {
-    val at = Arrays.binarySearch(lows, z)
-    math.max(0, if (at >= 0) at else -at - 2)
-  }
 
   private def none = RewriteCandidate(from = 0, until = 0, absorbed = new BitSet, bytes = 0, free = 0)
 
@@ -63,7 +46,7 @@ private[layout] final class IncrementalSearch(
     IncrementalChoice(
       from = e.of.from,
       until = e.of.until,
-      absorbed = over.indices.filter(e.of.absorbed.get(_)).toSet,
+      absorbed = indices.filter(e.of.absorbed.get(_)).toSet,
       bytes = newBytes + e.of.bytes,
       ratio = files / full,
       more = files - full
@@ -140,14 +123,6 @@ private[layout] final class IncrementalSearch(
     RewriteCandidate(from, until, absorbed, bytes, free = 0)
   }
 
-  private def filesOver(cell: Int): Array[Int] = byFirst.takeWhile(first(_) <= cell).filter(end(_) > cell)
-
-  private def bytesOf(files: Array[Int]): Long = {
-    var sum = 0L
-    files.foreach(i => sum += weights(i))
-    sum
-  }
-
   /**
    * With as many files over the cells as can be paid for: those that begin at a cell or later, then from the first on.
    */
@@ -173,7 +148,7 @@ private[layout] final class IncrementalSearch(
   }
 
   /** Bytes that come into the cells: new ones, and those of absorbed files. Both are taken to be spread evenly. */
-  private def drained(t: RewriteCandidate): Double = over.indices.filter(i => t.absorbed.get(i)).map { i =>
+  private def drained(t: RewriteCandidate): Double = indices.filter(i => t.absorbed.get(i)).map { i =>
     weights(i).toDouble * common(i, t) / (end(i) - first(i))
   }.sum + newBytes.toDouble * (t.until - t.from) / n
 
@@ -192,7 +167,7 @@ private[layout] final class IncrementalSearch(
     val moved = movedInto(t)
     // With one column many candidates differ by rounding only, so the order of the additions matters.
     var sum = (n - (t.until - t.from)) * read(1)
-    over.indices.foreach(i => if (!t.absorbed.get(i)) sum += read((end(i) - first(i)).toDouble))
+    indices.foreach(i => if (!t.absorbed.get(i)) sum += read((end(i) - first(i)).toDouble))
     (t.from until t.until).foreach(c => sum += readOfRewritten(sizes(c) + moved(c)))
     if (t.until == t.from) sum + newFilesOver(moved, 0, n)
     else sum + newFilesOver(moved, 0, t.from) + newFilesOver(moved, t.until, n)
@@ -209,7 +184,7 @@ private[layout] final class IncrementalSearch(
   private def movedInto(t: RewriteCandidate): Array[Double] = {
     val steps = new Array[Double](n + 1)
     steps(0) = newBytes.toDouble / n
-    over.indices.foreach { i =>
+    indices.foreach { i =>
       if (t.absorbed.get(i)) {
         val each = weights(i).toDouble / (end(i) - first(i))
         steps(first(i)) += each
@@ -281,4 +256,42 @@ private[layout] object IncrementalSearch {
   private val CellStarts = 24
   private val OverStarts = 12
   private val Shares = Seq(1d / 3, 2d / 3, 1d)
+}
+
+/**
+ * Files over the cells.
+ *
+ * @param lows where each cell begins on the curve
+ */
+private final class FilesOver(over: IndexedSeq[CurvePiece], lows: Array[Long]) {
+
+  def indices: Range = over.indices
+
+  /** A file lies over the cells from `first` until `end`. */
+  val first: Array[Int] = over.map(o => cellOf(o.low)).toArray
+  val end: Array[Int] = indices.map(i => math.max(cellOf(over(i).high), first(i)) + 1).toArray
+
+  val weights: Array[Long] = over.map(_.bytes).toArray
+  val byWeight: IndexedSeq[Int] = indices.sortBy(i => (weights(i), i))
+  val byFirst: Array[Int] = indices.sortBy(i => (first(i), i)).toArray
+
+  /** The files that begin over each cell. */
+  val beginningAt: Array[Array[Int]] = {
+    val files = Array.fill(math.max(1, lows.length))(Array.emptyIntArray)
+    indices.groupBy(first(_)).foreach { case (cell, of) => files(cell) = of.toArray }
+    files
+  }
+
+  private def cellOf(z: Long): Int = {
+    val at = Arrays.binarySearch(lows, z)
+    math.max(0, if (at >= 0) at else -at - 2)
+  }
+
+  def filesOver(cell: Int): Array[Int] = byFirst.takeWhile(first(_) <= cell).filter(end(_) > cell)
+
+  def bytesOf(files: Array[Int]): Long = {
+    var sum = 0L
+    files.foreach(i => sum += weights(i))
+    sum
+  }
 }

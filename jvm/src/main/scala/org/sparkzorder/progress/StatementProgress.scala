@@ -37,12 +37,8 @@ final class StatementProgress(val operation: String, val table: String, nanos: (
   import StatementProgress._
 
   private val started = nanos()
-  private var phase: Phase = Phase.Planning
+  private var counts = new PhaseCounts(Phase.Planning, from = 0, until = 0, totalFiles = 0, totalBytes = 0, started)
   private var step = Phase.Planning.name
-  private var (from, until) = (0d, 0d)
-  private var (files, totalFiles) = (0L, 0L)
-  private var (bytes, totalBytes) = (0d, 0L)
-  private var entered = started
 
   /**
    * Begins a phase. What the phase before it did not count is taken as done, unless the new one comes
@@ -53,53 +49,38 @@ final class StatementProgress(val operation: String, val table: String, nanos: (
    * @param bytes to handle in it; 0 when files tell enough
    */
   def enter(phase: Phase, until: Double, files: Long, bytes: Long = 0): Unit = synchronized {
-    from = if (until > this.until) math.max(fraction, this.until) else fraction
-    this.until = math.max(from, until)
-    this.phase = phase
+    val from = if (until > counts.until) math.max(counts.fraction, counts.until) else counts.fraction
+    counts = new PhaseCounts(phase, from, math.max(from, until), files, bytes, entered = nanos())
     step = phase.name
-    this.files = 0
-    totalFiles = files
-    this.bytes = 0
-    totalBytes = bytes
-    entered = nanos()
   }
 
   /** Names what is done within the phase, as it differs from the phase's own name. */
   def stepTo(name: String): Unit = synchronized { step = name }
 
   def expect(of: Phase, moreFiles: Long): Unit = synchronized {
-    if (of == phase) totalFiles = math.max(files, totalFiles + moreFiles)
+    if (of == counts.phase) counts.totalFiles = math.max(counts.files, counts.totalFiles + moreFiles)
   }
 
   /** Counts what is done. A count of another phase than the current one is dropped. */
   def done(of: Phase, files: Long, bytes: Double = 0): Unit = synchronized {
-    if (of == phase) {
-      this.files += files
-      // A task may write more files than one.
-      totalFiles = math.max(totalFiles, this.files)
-      this.bytes = math.min(totalBytes.toDouble, this.bytes + bytes)
-    }
+    if (of == counts.phase) counts.add(files, bytes)
   }
-
-  private def share: Double =
-    if (totalBytes > 0) bytes / totalBytes else if (totalFiles > 0) files.toDouble / totalFiles else 0d
-
-  private def fraction: Double = from + (until - from) * share
 
   def snapshot: ProgressSnapshot = synchronized {
     val now = nanos()
-    val inPhase = (now - entered) / NanosPerMilli
+    val inPhase = (now - counts.entered) / NanosPerMilli
+    val share = counts.share
     val left =
       Option.when(share > 0 && share < AlmostAll && inPhase >= SpeedKnownMillis)((inPhase * (1 - share) / share).toLong)
     ProgressSnapshot(
       operation,
       table,
       step,
-      files,
-      totalFiles,
-      bytes.toLong,
-      totalBytes,
-      fraction,
+      counts.files,
+      counts.totalFiles,
+      counts.bytes.toLong,
+      counts.totalBytes,
+      counts.fraction,
       (now - started) / NanosPerMilli,
       left
     )
@@ -114,6 +95,35 @@ object StatementProgress {
 
   /** A phase is this old before its speed says anything. */
   private val SpeedKnownMillis = 1000L
+
+  /**
+   * What is done in one phase.
+   *
+   * @param from the share of the whole statement that was done before it
+   */
+  private final class PhaseCounts(
+      val phase: Phase,
+      from: Double,
+      val until: Double,
+      var totalFiles: Long,
+      val totalBytes: Long,
+      val entered: Long
+  ) {
+    var files = 0L
+    var bytes = 0d
+
+    def add(moreFiles: Long, moreBytes: Double): Unit = {
+      files += moreFiles
+      // A task may write more files than one.
+      totalFiles = math.max(totalFiles, files)
+      bytes = math.min(totalBytes.toDouble, bytes + moreBytes)
+    }
+
+    def share: Double =
+      if (totalBytes > 0) bytes / totalBytes else if (totalFiles > 0) files.toDouble / totalFiles else 0d
+
+    def fraction: Double = from + (until - from) * share
+  }
 
   private val ofThread = new ThreadLocal[StatementProgress]
 

@@ -55,8 +55,7 @@ final class StoreTable(val dirs: Seq[String]) {
   /** Whether the work before the commit and the commit itself succeed. */
   private def published(client: MemoryClient, id: String, keeps: Boolean)(prepare: ObjectCommitter => Any): Boolean = {
     val isAlone = () => !takenOver.contains(id)
-    val committer =
-      new ObjectCommitter(client, folder(client), id, () => (), isAlone, keeps, threads = 1, sleep = _ => ())
+    val committer = new ObjectCommitter(client, folder(client), id, () => (), isAlone, keeps, sleep = _ => ())
     def succeeds(work: => Any): Boolean =
       try {
         work

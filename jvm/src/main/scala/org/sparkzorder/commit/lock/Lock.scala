@@ -25,42 +25,24 @@ final class Lock private[commit] (
     private[commit] val others: Seq[FileMeta]
 ) extends HeldLock {
 
-  @volatile private var lost: Option[String] = None
-  @volatile private var held = true
+  private val heartbeat = new Heartbeat(folder, path, settings, firstBeat)
+  private val look = new LastLook
+
   @volatile private var released = false
-  @volatile private var lastBeat = System.currentTimeMillis()
-
-  private val taken = System.currentTimeMillis()
-
-  private val looking = new Object
-  @volatile private var lastLook = System.nanoTime() - Lock.LongAgo
-
   @volatile private[commit] var publishing = false
 
   OperationMetrics.held.add(this)
 
-  private val isBeating = new AtomicBoolean
-
-  // The timer's thread calls no file system. So one that hangs stops the heartbeats of its own locks only.
-  private val beating: ScheduledFuture[_] = Lock.clock.scheduleWithFixedDelay(
-    () =>
-      if (isBeating.compareAndSet(false, true)) Lock.threads.execute { () =>
-        try beat()
-        finally isBeating.set(false)
-      },
-    settings.beatMillis,
-    settings.beatMillis,
-    TimeUnit.MILLISECONDS
-  )
+  private val beating: ScheduledFuture[_] = heartbeat.start()
 
   def operationId: String = owner.operationId
 
-  def isHeld: Boolean = held && lost.isEmpty
+  def isHeld: Boolean = heartbeat.held && heartbeat.lost.isEmpty
 
   /** Whether the operation came to its end and gave the lock back. */
   def isReleased: Boolean = released
 
-  override private[commit] def ageMillis: Long = System.currentTimeMillis() - taken
+  override private[commit] def ageMillis: Long = System.currentTimeMillis() - heartbeat.taken
 
   /**
    * Must be called before every rename. Returns if the lock is ours.
@@ -68,31 +50,31 @@ final class Lock private[commit] (
    * @throws LockLostException when it is not, or when others may take its owner for dead
    */
   def check(): Unit = {
-    if (!held) throw new LockLostException(path, "it is released")
-    if (isLong(lastBeat)) beat()
-    lost.foreach(reason => throw new LockLostException(path, reason))
+    if (!heartbeat.held) throw new LockLostException(path, "it is released")
+    if (heartbeat.isOld) heartbeat.beat()
+    heartbeat.lost.foreach(reason => throw new LockLostException(path, reason))
     val before = System.nanoTime()
     if (!folder.ops.exists(path)) {
-      lost = Some("its file is gone")
+      heartbeat.lost = Some("its file is gone")
       check()
     }
-    lastLook = before
+    look.nanos = before
   }
 
   /**
    * Whether no other process can have taken over. If the file is gone but the last heartbeat is young, then another
    * program deleted it with the table: nothing was judged by a lock that was alive.
    */
-  private[sparkzorder] def isAlone: Boolean = !isLong(lastBeat) || folder.ops.exists(path)
+  private[sparkzorder] def isAlone: Boolean = !heartbeat.isOld || folder.ops.exists(path)
 
   /**
    * The same for many renames in a row: one look at the lock counts for `lookMillis`. A process that takes the lock
    * away waits longer than that before it touches anything, because the owner may be in the middle of a rename.
    */
   private[sparkzorder] def checkInARow(): Unit = {
-    def isDue = !isHeld || System.nanoTime() - lastLook >= settings.lookMillis * 1000000L
+    def isDue = !isHeld || System.nanoTime() - look.nanos >= settings.lookMillis * 1000000L
     // Many threads come at once, and one look does for all of them.
-    if (isDue) looking.synchronized { if (isDue) check() }
+    if (isDue) look.synchronized { if (isDue) check() }
   }
 
   /**
@@ -108,29 +90,8 @@ final class Lock private[commit] (
     found
   }
 
-  private def beat(): Unit =
-    try {
-      if (held && lost.isEmpty) {
-        folder.ops.touch(path)
-        folder.ops.status(path) match {
-          case None => lost = Some("its file is gone")
-          case Some(meta)
-              if meta.modificationTime <= firstBeat && isLong(taken) =>
-            lost = Some("the file system does not let us set modification times, so others cannot see the heartbeat")
-          case _ => lastBeat = System.currentTimeMillis()
-        }
-      }
-    } catch {
-      case e: IOException =>
-        Lock.log.warn(s"heartbeat of $path failed", e)
-        if (isLong(lastBeat)) lost = Some(s"its heartbeat fails: ${e.getMessage}")
-    }
-
-  // Half the timeout: an owner whose heartbeat fails stops long before others may take over.
-  private def isLong(since: Long): Boolean = System.currentTimeMillis() - since > settings.timeoutMillis / 2
-
   /** Gives the lock back, as the last step of an operation. It has no effect after [[abandon]]. */
-  def release(): Unit = if (held) {
+  def release(): Unit = if (heartbeat.held) {
     stop()
     released = true
     try Lock.remove(folder, path)(SideFolderReadme.removeIfAlone(folder, path))
@@ -138,23 +99,69 @@ final class Lock private[commit] (
   }
 
   /** Stops the heartbeat and leaves the file, as after a death. The next statement recovers what is half done. */
-  def abandon(): Unit = if (held) {
+  def abandon(): Unit = if (heartbeat.held) {
     stop()
     settings.liveness.deregister(operationId)
   }
 
   private def stop(): Unit = {
-    held = false
+    heartbeat.held = false
     OperationMetrics.held.remove(this)
     beating.cancel(false)
     ()
   }
 }
 
+/** Sets the time of a lock's file, which was `first` when the file was written. */
+private final class Heartbeat(folder: TableFolder, path: Path, settings: LockSettings, first: Long) {
+  @volatile var lost: Option[String] = None
+  @volatile var held = true
+  @volatile private var last = System.currentTimeMillis()
+  val taken: Long = System.currentTimeMillis()
+  private val isBeating = new AtomicBoolean
+
+  // The timer's thread calls no file system. So one that hangs stops the heartbeats of its own locks only.
+  def start(): ScheduledFuture[_] = Lock.clock.scheduleWithFixedDelay(
+    () =>
+      if (isBeating.compareAndSet(false, true)) Lock.threads.execute { () =>
+        try beat()
+        finally isBeating.set(false)
+      },
+    settings.beatMillis,
+    settings.beatMillis,
+    TimeUnit.MILLISECONDS
+  )
+
+  def beat(): Unit =
+    try {
+      if (held && lost.isEmpty) {
+        folder.ops.touch(path)
+        folder.ops.status(path) match {
+          case None => lost = Some("its file is gone")
+          case Some(meta) if meta.modificationTime <= first && isLong(taken) =>
+            lost = Some("the file system does not let us set modification times, so others cannot see the heartbeat")
+          case _ => last = System.currentTimeMillis()
+        }
+      }
+    } catch {
+      case e: IOException =>
+        Lock.log.warn(s"heartbeat of $path failed", e)
+        if (isOld) lost = Some(s"its heartbeat fails: ${e.getMessage}")
+    }
+
+  def isOld: Boolean = isLong(last)
+
+  // Half the timeout: an owner whose heartbeat fails stops long before others may take over.
+  private def isLong(since: Long): Boolean = System.currentTimeMillis() - since > settings.timeoutMillis / 2
+}
+
+/** At the lock's file, an hour ago at first. One look counts for all threads. */
+private final class LastLook {
+  @volatile var nanos: Long = System.nanoTime() - TimeUnit.HOURS.toNanos(1)
+}
+
 private object Lock {
   val log: Logger = LoggerFactory.getLogger(classOf[Lock])
-
-  private val LongAgo = 3600L * 1000000000L
 
   /** @param before what else goes with the lock's file */
   def remove(folder: TableFolder, path: Path)(before: => Unit): Unit =

@@ -26,11 +26,11 @@ private[sparkzorder] final class ObjectCommitter(
     check: () => Unit,
     isAlone: () => Boolean,
     keepsRetired: Boolean = true,
-    threads: Int = FileOps.Threads,
     sleep: Long => Unit = Thread.sleep(_)
 ) extends Committer {
   import ObjectCommitter._
 
+  private def threads = folder.threads
   private val retries = Retries(Attempts, FirstPauseMillis, sleep)
 
   private var marked = Seq.empty[String]
@@ -178,8 +178,7 @@ private[sparkzorder] object ObjectCommitter {
       lock.operationId,
       () => lock.checkInARow(),
       () => lock.isAlone,
-      keepsRetired,
-      folder.threads
+      keepsRetired
     )
 
   private val log = LoggerFactory.getLogger(classOf[ObjectCommitter])

@@ -32,26 +32,24 @@ private[commit] final class FolderPlace(
 ) extends Place {
   import FolderPlace._
 
-  private val ops = folder.ops
+  private def ops = folder.ops
   private val mark = FolderMark(folder, work.folder, origin, record.operationId)
-  private val data = folder.resolve(work.folder)
-  private val staging = folder.stagingOf(work.folder, record.operationId)
+  private def staging = folder.stagingOf(work.folder, record.operationId)
   private val trash = folder.trashOf(work.folder, record)
+  private val last = new LastSeen
 
   private def staged(o: OutputFile): Path = FileNames.child(staging, FileNames.stagedName(o.path))
   private def retired(i: InputFile): Path = folder.retiredIn(trash, i.path)
 
-  @volatile private var seen = Option.empty[Decision]
-
   override def decision(): Option[Decision] = {
     val now = mark.decision()
-    if (now.isDefined) seen = now
+    if (now.isDefined) last.decision = now
     now
   }
 
   override def decide(from: Decision, to: Decision): Boolean = {
     val isDecided = mark.decide(from, to)
-    if (isDecided) seen = Some(to)
+    if (isDecided) last.decision = Some(to)
     isDecided
   }
 
@@ -63,16 +61,14 @@ private[commit] final class FolderPlace(
    * deleted alone, the lock must be ours. Many threads come at once, and one look does for all of them.
    */
   private def mayMove(as: Option[Decision]): Boolean =
-    threads > 1 && System.nanoTime() - lastLook < Place.LookNanos || {
+    threads > 1 && System.nanoTime() - last.look < Place.LookNanos || {
       val before = System.nanoTime()
       val isSo = as.fold(holds() && mark.decision().isEmpty)(d => ops.exists(mark.path(d)))
-      if (isSo) lastLook = before
+      if (isSo) last.look = before
       isSo
     }
 
-  @volatile private var lastLook = System.nanoTime() - Place.LookNanos
-
-  private def lookAnew(): Unit = lastLook = System.nanoTime() - Place.LookNanos
+  private def lookAnew(): Unit = last.look = System.nanoTime() - Place.LookNanos
 
   /** If others changed the inputs before, no new file becomes visible. */
   override def reveal(): Unit = if (changed(listed()).isEmpty && hasFolder(staging, Some(Decision.Staged)))
@@ -136,20 +132,18 @@ private[commit] final class FolderPlace(
 
   private def listed(): Map[String, FileMeta] = {
     val before = System.nanoTime()
-    val found = ops.list(data).map(m => FileNames.in(work.folder, m.name) -> m).toMap
-    listMillis = (System.nanoTime() - before) / 1000000
+    val found = ops.list(folder.resolve(work.folder)).map(m => FileNames.in(work.folder, m.name) -> m).toMap
+    last.listMillis = (System.nanoTime() - before) / 1000000
     found
   }
-
-  @volatile private var listMillis = -1L
 
   /**
    * Comes between files that came and files that go. A listing is no snapshot: a reader's may have begun before the
    * first came, and it should end before the first goes.
    */
   private def letListingsEnd(): Unit = {
-    if (listMillis < 0) listed()
-    Place.letListingsEnd(listMillis)
+    if (last.listMillis < 0) listed()
+    Place.letListingsEnd(last.listMillis)
   }
 
   /** A listing may be late, so what it lacks is looked up by name. */
@@ -172,11 +166,8 @@ private[commit] final class FolderPlace(
     !hasOutputs(now) && hasInputs(now)
   }
 
-  /** Whether the trash was gone when the inputs were to go there. */
-  @volatile private var wasEmptied = false
-
   override def retire(as: Option[Decision]): Option[Seq[String]] = {
-    wasEmptied = !isOwn && !ops.exists(trash)
+    last.wasEmptied = !isOwn && !ops.exists(trash)
     letListingsEnd()
     retireAll(as, MostLooks)
   }
@@ -235,7 +226,7 @@ private[commit] final class FolderPlace(
     // A name that was taken is free no more.
     def isFree(i: InputFile) = at(now, i.path).fold(isRetired(i))(isInput(i, _))
     // Without a trash nothing tells whether the inputs were retired, and the new files may have the only rows.
-    others.forall(isFree) && (if (others.isEmpty) !wasEmptied else hasOutputs(now))
+    others.forall(isFree) && (if (others.isEmpty) !last.wasEmptied else hasOutputs(now))
   }
 
   override def isLeft(): Boolean = {
@@ -247,7 +238,8 @@ private[commit] final class FolderPlace(
    * The folder was deleted with its marker. This process saw that the inputs were the rows for good, or that nothing was
    * decided, and no other can have decided.
    */
-  private def isOverwritten: Boolean = seen.contains(Decision.RolledBack) || seen.contains(Decision.Staged) && holds()
+  private def isOverwritten: Boolean =
+    last.decision.contains(Decision.RolledBack) || last.decision.contains(Decision.Staged) && holds()
 
   override def isOthers(): Boolean = {
     val marks = ops.list(folder.sideOf(work.folder)).flatMap(m => FolderMark.operation(m.name))
@@ -442,4 +434,12 @@ private[commit] object FolderPlace {
 
   /** How often to clear a folder into which another process may move files. */
   private val MostLooks = 5
+
+  /** What a place has seen last. Its trash `wasEmptied` if it was gone when the inputs were to go there. */
+  private final class LastSeen {
+    @volatile var decision = Option.empty[Decision]
+    @volatile var look: Long = System.nanoTime() - Place.LookNanos
+    @volatile var listMillis: Long = -1L
+    @volatile var wasEmptied = false
+  }
 }

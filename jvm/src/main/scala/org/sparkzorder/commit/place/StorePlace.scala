@@ -26,32 +26,26 @@ private[commit] final class StorePlace(
 
   private val marker = new FolderMarker(store, folder, work.folder)
 
-  /** What the marker said last, if it is ours. */
-  @volatile private var marked = Option.empty[Marked]
-
-  /** When the marker, or the lock if there is no marker, last allowed to delete. */
-  @volatile private var lastLook = System.nanoTime() - Place.LookNanos
-
-  private var found = Option.empty[Map[String, FileMeta]]
+  private val last = new LastSeen
 
   override def decision(): Option[Decision] = {
     val before = System.nanoTime()
-    marked = marker.read().filter(_.operationId == record.operationId)
-    marked.foreach { m =>
-      lastLook = before
+    last.marked = marker.read().filter(_.operationId == record.operationId)
+    last.marked.foreach { m =>
+      last.look = before
       decisions(work.folder) = m.state
     }
-    marked.map(_.state)
+    last.marked.map(_.state)
   }
 
   override def decide(from: Decision, to: Decision): Boolean =
-    marked.filter(_.state == from).flatMap(marker.decide(_, to)) match {
+    last.marked.filter(_.state == from).flatMap(marker.decide(_, to)) match {
       case None =>
         // The last listing is older than the decision of another process.
-        found = None
+        last.found = None
         false
       case now =>
-        marked = now
+        last.marked = now
         decisions(work.folder) = to
         true
     }
@@ -79,26 +73,24 @@ private[commit] final class StorePlace(
   private def listed(): Map[String, FileMeta] = {
     val before = System.nanoTime()
     val now = store.list(folder.resolve(work.folder)).map(m => FileNames.in(work.folder, m.name) -> m).toMap
-    listMillis = (System.nanoTime() - before) / 1000000
-    found = Some(now)
+    last.listMillis = (System.nanoTime() - before) / 1000000
+    last.found = Some(now)
     now
   }
-
-  @volatile private var listMillis = 0L
 
   /**
    * Comes between files that came and files that go. A request shows up to 1000 keys of one moment, so a longer listing
    * is no snapshot.
    */
   private def letListingsEnd(): Unit =
-    if (found.getOrElse(listed()).size > KeysOfRequest) Place.letListingsEnd(listMillis)
+    if (last.found.getOrElse(listed()).size > KeysOfRequest) Place.letListingsEnd(last.listMillis)
 
   /**
    * Another process may be deleting the inputs, so after `exchanged` no new file is ever deleted. If some are left, only a
    * person can say whose rows count. A copy of an input may have another etag.
    */
   override def lacksOutputs(): Boolean = {
-    val now = found.getOrElse(listed())
+    val now = last.found.getOrElse(listed())
     val lacks = work.inputs.nonEmpty && !hasOutputs(now) && hasInputs(now)
     if (lacks) work.outputs.find(o => now.contains(o.path)).foreach(o => throw Place.lacksNewOnes(folder, work, o.path))
     lacks
@@ -126,15 +118,15 @@ private[commit] final class StorePlace(
    * the folder back. If the marker was deleted alone, the lock must be ours. One look does for many files.
    */
   private def mayDelete(as: Option[Decision]): Boolean =
-    System.nanoTime() - lastLook < Place.LookNanos || {
+    System.nanoTime() - last.look < Place.LookNanos || {
       val before = System.nanoTime()
       val isSo = decision() == as && (as.isDefined || isAlone())
-      if (isSo) lastLook = before
+      if (isSo) last.look = before
       isSo
     }
 
   override def revealed(): Map[String, FileMeta] = {
-    val now = found.getOrElse(listed())
+    val now = last.found.getOrElse(listed())
     work.outputs.flatMap(o => now.get(o.path).map(o.path -> _)).toMap
   }
 
@@ -165,7 +157,7 @@ private[commit] final class StorePlace(
    * The side folder may have been deleted alone. Or the folder was overwritten, and the owner has completed its
    * uploads after that, and died.
    */
-  override def isUnclear(): Boolean = marked.isEmpty && decision().isEmpty && seen.isEmpty && {
+  override def isUnclear(): Boolean = last.marked.isEmpty && decision().isEmpty && seen.isEmpty && {
     val now = listed()
     work.outputs.exists(o => isThere(now, o.path, o.length)) && !hasInputs(now) && !isPublished()
   }
@@ -198,9 +190,9 @@ private[commit] final class StorePlace(
     WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(u => store.abort(folder.resolve(o.path), u.id)))
     val now = listed()
     // That there is no marker proves nothing: new files may be the only ones with their rows.
-    val areSpare = marked.isDefined || hasInputs(now) || isOverwritten
+    val areSpare = last.marked.isDefined || hasInputs(now) || isOverwritten
     if (areSpare) {
-      if (marked.isDefined) {
+      if (last.marked.isDefined) {
         refuseTorn(now)
         letListingsEnd()
       }
@@ -242,8 +234,8 @@ private[commit] final class StorePlace(
 
   /** A marker that another operation has taken over since stays. */
   override def release(): Boolean = {
-    if (marked.isEmpty) decision()
-    marked.foreach(marker.remove)
+    if (last.marked.isEmpty) decision()
+    last.marked.foreach(marker.remove)
     true
   }
 }
@@ -251,4 +243,17 @@ private[commit] final class StorePlace(
 private[commit] object StorePlace {
 
   private val KeysOfRequest = 1000
+
+  /** What a place has seen last. */
+  private final class LastSeen {
+
+    /** What the marker said, if it is ours. */
+    @volatile var marked = Option.empty[Marked]
+
+    /** When the marker, or the lock if there is no marker, allowed to delete. */
+    @volatile var look: Long = System.nanoTime() - Place.LookNanos
+
+    var found = Option.empty[Map[String, FileMeta]]
+    @volatile var listMillis = 0L
+  }
 }

@@ -71,7 +71,7 @@ private[footer] final class ParquetWriter(
   private val sparkVersion = keys("org.apache.spark.version")
 
   /** Whether the file says the calendar of its dates and INT64 instants. */
-  val saysCalendar: Boolean = sparkVersion.isDefined
+  def saysCalendar: Boolean = sparkVersion.isDefined
 
   /** Whether stored dates and INT64 instants are in the proleptic calendar: of Spark 3 or later, not in legacy mode. */
   val proleptic: Boolean = sparkVersion.exists(_ >= "3.0.0") && keys("org.apache.spark.legacyDateTime").isEmpty

@@ -29,12 +29,10 @@ final class MatchTracker(
     look: PartitionedFile => Option[Any],
     report: BitSet => Unit
 ) extends Iterator[AnyRef] {
-  private val parts: Array[PartitionedFile] = partition.files
-  private val withRows = new BitSet(parts.length)
+  private val withRows = new BitSet(partition.files.length)
   private var input: Iterator[AnyRef] = Iterator.empty
   private var part = -1
   private var before = Option.empty[Any]
-  private var seen = 0
   private var isNoted = false
   private var isListening = false
   private var isDone = false
@@ -43,8 +41,10 @@ final class MatchTracker(
    * The partition that is to be read in place of the scan's own. Spark's reader asks a part for its name when it goes
    * on to it, so we are told by the reader itself, whatever runs in the same task or thread.
    */
-  val toRead: FilePartition =
-    FilePartition(partition.index, parts.indices.map(i => new TrackedFile(parts(i), () => moved(i))).toArray)
+  val toRead: FilePartition = FilePartition(
+    partition.index,
+    partition.files.toSeq.zipWithIndex.map { case (file, i) => new TrackedFile(file, () => moved(i)) }.toArray
+  )
 
   /** @param rows of the scan for [[toRead]]; reads one part of a file after the other, and not ahead */
   def of(rows: Iterator[AnyRef]): this.type = {
@@ -67,7 +67,7 @@ final class MatchTracker(
       isDone = true
       leave()
       // A part that the reader has not told of was not read.
-      withRows.set(seen, parts.length max seen)
+      withRows.set(part + 1, toRead.files.length)
       report(withRows)
     }
     more
@@ -80,14 +80,13 @@ final class MatchTracker(
     leave()
     if (to != part + 1) isDone = true
     part = to
-    seen = to + 1
     isNoted = false
-    before = if (isListening) look(parts(part)) else None
+    before = if (isListening) look(toRead.files(part)) else None
   }
 
   /** Another file may have taken the place of a part's file while it was read. */
   private def leave(): Unit =
-    if (part >= 0 && isListening && (before.isEmpty || look(parts(part)) != before)) withRows.set(part)
+    if (part >= 0 && isListening && (before.isEmpty || look(toRead.files(part)) != before)) withRows.set(part)
 }
 
 object MatchTracker {

@@ -166,7 +166,7 @@ private[learn] final class PendingScan(
     time + slack < began
   }
 
-  private val OtherClock = 60000L
+  private final val OtherClock = 60000L
 
   private val texts = mutable.HashMap.empty[AnyRef, String]
 

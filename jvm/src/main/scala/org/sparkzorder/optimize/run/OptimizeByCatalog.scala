@@ -32,9 +32,9 @@ private[optimize] final class OptimizeByCatalog(
     snapshot: Option[IndexSnapshot],
     partitions: Map[Path, CatalogPartition]
 ) {
-  private val table = plan.table
+  private def table = plan.table
   private val directory = VersionDirectory.of(folder.root, plan.version + 1, lock.operationId)
-  private val folders = plan.rewrites.map(_.folder).distinctBy(_.path)
+  private def folders = plan.rewrites.map(_.folder).distinctBy(_.path)
 
   private val moves = folders.map { f =>
     val partition = partitions(f.path)

@@ -38,18 +38,9 @@ private[encode] abstract class DictionaryValues(
   /** As many bytes as the values of this page have without a dictionary. */
   protected final var rawBytes = 0L
 
-  private val mostBytes = properties.getDictionaryPageSizeThreshold
-  private var numbers = new Array[Int](256)
-  private var count = 0
-  private var bytes = 0L
-  private var isFirstPage = true
-
-  /** Of the dictionary, at the end of the last page with numbers. */
-  private var usedSize = 0
-  private var usedBytes = 0L
-
-  /** What must be closed when the page is written. */
-  private var open = List.empty[() => Unit]
+  private val numbers = new PageNumbers
+  private val dictionary = new DictionarySize
+  private def mostBytes: Int = properties.getDictionaryPageSizeThreshold
 
   /** Writes the plain value that has a number. */
   protected def writePlain(number: Int, to: ValuesWriter): Unit
@@ -84,15 +75,11 @@ private[encode] abstract class DictionaryValues(
   }
 
   /** Takes the number of a value. */
-  protected final def add(number: Int): Unit = {
-    if (count == numbers.length) numbers = Arrays.copyOf(numbers, DictionaryValues.grown(count, count + 1))
-    numbers(count) = number
-    count += 1
-  }
+  protected final def add(number: Int): Unit = numbers.add(number)
 
   /** Whether the dictionary may have one more value. If not, this page and all others are plain. */
   protected final def hasRoomFor(valueBytes: Int): Boolean = {
-    if (bytes + valueBytes > mostBytes) fallBack() else bytes += valueBytes
+    if (dictionary.bytes + valueBytes > mostBytes) fallBack() else dictionary.bytes += valueBytes
     !isPlain
   }
 
@@ -101,16 +88,16 @@ private[encode] abstract class DictionaryValues(
 
   private def fallBack(): Unit = {
     var i = 0
-    while (i < count) {
-      writePlain(numbers(i), plain)
+    while (i < numbers.count) {
+      writePlain(numbers.values(i), plain)
       i += 1
     }
     isPlain = true
-    count = 0
-    numbers = new Array[Int](256)
-    if (usedSize == 0) {
+    numbers.count = 0
+    numbers.values = new Array[Int](256)
+    if (dictionary.usedSize == 0) {
       clear()
-      bytes = 0
+      dictionary.bytes = 0
     }
   }
 
@@ -121,12 +108,12 @@ private[encode] abstract class DictionaryValues(
     if (isPlain) plain.getBytes
     else {
       val page = encoded
-      if (isFirstPage && page.size + bytes >= rawBytes) {
+      if (numbers.areFirst && page.size + dictionary.bytes >= rawBytes) {
         fallBack()
         plain.getBytes
       } else {
-        usedSize = size
-        usedBytes = bytes
+        dictionary.usedSize = size
+        dictionary.usedBytes = dictionary.bytes
         page
       }
     }
@@ -135,10 +122,11 @@ private[encode] abstract class DictionaryValues(
     val width = BytesUtils.getWidthFromMaxInt(size - 1)
     val slab = CapacityByteArrayOutputStream.initialSlabSizeHeuristic(64, mostBytes, 10)
     val encoder = new RunLengthBitPackingHybridEncoder(width, slab, mostBytes, properties.getAllocator)
-    open ::= (() => encoder.close())
+    numbers.open ::= (() => encoder.close())
+    val values = numbers.values
     var i = 0
-    while (i < count) {
-      encoder.writeInt(numbers(i))
+    while (i < numbers.count) {
+      encoder.writeInt(values(i))
       i += 1
     }
     BytesInput.concat(BytesInput.from(Array(width.toByte)), encoder.toBytes)
@@ -148,17 +136,18 @@ private[encode] abstract class DictionaryValues(
 
   override def reset(): Unit = {
     rawBytes = 0
-    count = 0
-    isFirstPage = false
-    free()
+    numbers.count = 0
+    numbers.areFirst = false
+    numbers.free()
     if (isPlain) plain.reset()
   }
 
   override def toDictPageAndClose(): DictionaryPage =
-    if (usedSize == 0) null
+    if (dictionary.usedSize == 0) null
     else {
-      val page = pageWriter(Math.toIntExact(usedBytes), mostBytes)
-      open ::= (() => page.close())
+      val usedSize = dictionary.usedSize
+      val page = pageWriter(Math.toIntExact(dictionary.usedBytes), mostBytes)
+      numbers.open ::= (() => page.close())
       (0 until usedSize).foreach(writePlain(_, page))
       new DictionaryPage(page.getBytes, usedSize, if (ofPages == Encoding.RLE_DICTIONARY) Encoding.PLAIN else ofPages)
     }
@@ -166,26 +155,50 @@ private[encode] abstract class DictionaryValues(
   override def resetDictionary(): Unit = {
     plain.resetDictionary()
     clear()
-    bytes = 0
-    usedSize = 0
+    dictionary.bytes = 0
+    dictionary.usedSize = 0
     isPlain = false
-    isFirstPage = true
+    numbers.areFirst = true
   }
 
   override def close(): Unit = {
-    free()
+    numbers.free()
     plain.close()
   }
 
-  private def free(): Unit = {
+  override def getAllocatedSize: Long = if (isPlain) plain.getAllocatedSize else 4L * numbers.count + dictionary.bytes
+
+  override def memUsageString(prefix: String): String =
+    s"$prefix dictionary of $size values, ${dictionary.bytes} bytes, and ${numbers.count} numbers\n" +
+      plain.memUsageString(prefix)
+}
+
+/** The numbers of the values of a page. They `areFirst` if it is the first page of its row group. */
+private final class PageNumbers {
+  var values = new Array[Int](256)
+  var count = 0
+  var areFirst = true
+
+  /** What must be closed when the page is written. */
+  var open = List.empty[() => Unit]
+
+  def add(number: Int): Unit = {
+    if (count == values.length) values = Arrays.copyOf(values, DictionaryValues.grown(count, count + 1))
+    values(count) = number
+    count += 1
+  }
+
+  def free(): Unit = {
     open.foreach(_())
     open = Nil
   }
+}
 
-  override def getAllocatedSize: Long = if (isPlain) plain.getAllocatedSize else 4L * count + bytes
-
-  override def memUsageString(prefix: String): String =
-    s"$prefix dictionary of $size values, $bytes bytes, and $count numbers\n" + plain.memUsageString(prefix)
+/** Bytes of a dictionary. It is in use as it was at the end of the last page with numbers. */
+private final class DictionarySize {
+  var bytes = 0L
+  var usedSize = 0
+  var usedBytes = 0L
 }
 
 private[encode] object DictionaryValues {

@@ -12,20 +12,16 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetOutputWriter
 /**
  * parquet-java's writer of the records of one file, which it keeps to itself.
  *
- * All that is needed of it is looked for at once. So a version that lacks something is noticed while the writer is as
- * parquet-java has made it.
+ * All that is needed of it is looked for before any of it is changed. So a version that lacks something is noticed
+ * while the writer is as parquet-java has made it.
  */
 private[encode] final class InternalRecordWriter(writer: ParquetOutputWriter) {
   import InternalRecordWriter._
 
   private val records = valueOf(valueOf(writer, "recordWriter", classOf[AnyRef]), "internalWriter", classOf[AnyRef])
-  private val recordCount = field(records, "recordCount", LongType)
-  private val nextMemoryCheck = field(records, "recordCountForNextMemCheck", LongType)
+  private val ofGroup = new RowCount(records, "recordCount", "recordCountForNextMemCheck")
   private val storeField = field(records, "columnStore", classOf[ColumnWriteStore])
-  private val storeRows = field(store, "rowCount", LongType)
-  private val nextSizeCheck = field(store, "rowCountForNextSizeCheck", LongType)
-  private val initStore = records.getClass.getDeclaredMethod("initStore")
-  initStore.setAccessible(true)
+  private val ofStore = new RowCount(store, "rowCount", "rowCountForNextSizeCheck")
 
   /** The most rows of a row group. Before parquet-java 1.16, there is no limit. */
   private val mostRows: Long =
@@ -35,10 +31,11 @@ private[encode] final class InternalRecordWriter(writer: ParquetOutputWriter) {
   val properties: ParquetProperties = valueOf(records, "props", classOf[ParquetProperties])
   val schema: MessageType = valueOf(records, "schema", classOf[MessageType])
 
-  private val factory = field(properties, "valuesWriterFactory", classOf[ValuesWriterFactory])
-
   /** Makes the writers of the first row group again, with what writes values. */
   def begin(of: ValuesWriterFactory): Unit = {
+    val factory = field(properties, "valuesWriterFactory", classOf[ValuesWriterFactory])
+    val initStore = records.getClass.getDeclaredMethod("initStore")
+    initStore.setAccessible(true)
     factory.set(properties, of)
     initStore.invoke(records)
     ()
@@ -62,8 +59,8 @@ private[encode] final class InternalRecordWriter(writer: ParquetOutputWriter) {
 
   /** How many rows come before the one after which parquet-java looks at sizes. */
   def rowsBeforeNextLook: Int = {
-    val ofPages = nextSizeCheck.getLong(store) - storeRows.getLong(store)
-    val ofRowGroup = math.min(nextMemoryCheck.getLong(records), mostRows) - recordCount.getLong(records)
+    val ofPages = ofStore.nextCheck.getLong(store) - ofStore.rows.getLong(store)
+    val ofRowGroup = math.min(ofGroup.nextCheck.getLong(records), mostRows) - ofGroup.rows.getLong(records)
     math.max(0L, math.min(Int.MaxValue.toLong, math.min(ofPages, ofRowGroup) - 1)).toInt
   }
 
@@ -71,13 +68,19 @@ private[encode] final class InternalRecordWriter(writer: ParquetOutputWriter) {
   def written(rows: Int): Unit = {
     val of = store
     (0 until rows).foreach(_ => of.endRecord())
-    recordCount.setLong(records, recordCount.getLong(records) + rows)
+    ofGroup.rows.setLong(records, ofGroup.rows.getLong(records) + rows)
   }
 }
 
 private object InternalRecordWriter {
 
   private val LongType = java.lang.Long.TYPE
+
+  /** The fields for the rows so far, and for the row after which parquet-java looks at sizes. */
+  private final class RowCount(of: AnyRef, name: String, nextName: String) {
+    val rows: Field = field(of, name, LongType)
+    val nextCheck: Field = field(of, nextName, LongType)
+  }
 
   private def valueOf[T](of: AnyRef, name: String, dataType: Class[T]): T =
     Option(field(of, name, dataType).get(of)).map(dataType.cast(_)).getOrElse(throw lacks(of, name, dataType))

@@ -42,7 +42,7 @@ private[write] final class RewriteScan(
   /** The key made of the bytes of all columns. No file stores it. */
   private val bytesKey: Option[Alias] = bytes.map(b => Alias(BytesKey(columns, b), "bytes")())
 
-  private val placedBy: Seq[Expression] = bytesKey.fold(columns)(key => Seq(key.toAttribute))
+  private def placedBy: Seq[Expression] = bytesKey.fold(columns)(key => Seq(key.toAttribute))
 
   /**
    * What [[org.sparkzorder.write.sample.KeySample]] draws from: file, tie, then the key made of all
