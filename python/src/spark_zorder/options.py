@@ -96,8 +96,8 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
         default="`range`, or that of the last layout if the statement names no layout",
         range="`range` or `bytes`",
         description=(
-            "How values get their places on the curve. `range` goes by how the values are distributed. "
-            "`bytes` takes the bits of the values in turns, which is the classic Z-order."
+            "How values get their positions on the curve. `range` goes by how the values are "
+            "distributed. `bytes` takes the bits of the values in turns, which is the classic Z-order."
         ),
         example="bytes",
     ),

@@ -68,8 +68,8 @@ private[sparkzorder] object OptionTable {
 
   val mapping = new OptionWithoutDefault("mapping", Layout, OneOf(LayoutSpec.RangeMapping, LayoutSpec.BytesMapping))(
     default = s"`range`, $OfLastLayout",
-    description = "How values get their places on the curve. `range` goes by how the values are distributed. `bytes` " +
-      "takes the bits of the values in turns, which is the classic Z-order.",
+    description = "How values get their positions on the curve. `range` goes by how the values are distributed. " +
+      "`bytes` takes the bits of the values in turns, which is the classic Z-order.",
     example = "bytes"
   )
 
