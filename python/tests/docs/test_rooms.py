@@ -13,11 +13,13 @@ PACKAGE = re.compile(r"^package ([\w.]+)", re.MULTILINE)
 REFERENCE = re.compile(r"\b(org\.sparkzorder(?:\.[a-z]\w*)*|org\.apache\.spark\.sql\.zorder)\.(?=[A-Z_{])")
 TOP_LEVEL = re.compile(r"^(?:[a-z]+(?:\[\w+\])? )*(?:class|trait|object) (\w+)", re.MULTILINE)
 DEFINED = re.compile(r"(?<!case )\b(?:object) ([A-Z]\w*)|\b(?:class|trait|type) ([A-Z]\w*)")
-# Everyday words that the glossary gives one meaning, and the only room, with those in it, whose types they name.
-EVERYDAY = {
+# Everyday words that the glossary gives one meaning, and the only rooms, with those in them, whose types they name.
+EVERYDAY: dict[str, str | tuple[str, ...]] = {
     "Answer": "skipping/answer", "Cut": "layout", "Frame": "layout", "Position": "layout", "Drift": "layout",
-    "Tie": "layout", "Layer": "layout", "Slot": "write", "Place": "commit", "Lock": "commit", "Staging": "commit",
-    "Trash": "commit", "Room": "nowhere",
+    "Tie": "layout", "Layer": "layout", "Cell": ("layout", "optimize/plan"), "Over": "optimize/plan",
+    "Unit": ("layout", "write"), "Packing": "optimize", "Lookup": "optimize/report", "Slot": "write",
+    "Place": "commit", "Marker": "commit/place", "Lock": "commit", "Staging": "commit", "Trash": "commit",
+    "Room": "nowhere",
 }  # fmt: skip
 # Our types in packages of Spark, which are imported together with Spark's own.
 IN_SPARK = {"RuntimeExceptionWithCondition": "spark", "ZOrderSource": "spark.metrics.source"}
