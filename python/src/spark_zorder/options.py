@@ -32,8 +32,8 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
         default="by the size of the table: about 64 files, and at least 8 of a partition, of 8 to 256 MiB",
         range="1 byte or more",
         description=(
-            "The size that new files should have. Later statements with the same layout keep it until "
-            "one sets another size or number."
+            "The size that new files should have. Later statements with the same layout and any "
+            "`WHERE` keep it, until one sets another layout, size or number."
         ),
         example="128MB",
     ),
@@ -45,7 +45,7 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
         description=(
             "The number of files that the statement should write in all, at least one for each "
             "partition. It overrides the target size. With aligned cuts the number may differ by a "
-            "quarter."
+            "quarter. Later statements with the same layout and `WHERE` keep it."
         ),
         example="64",
     ),
@@ -96,8 +96,8 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
         default="`range`, or that of the last layout if the statement names no layout",
         range="`range` or `bytes`",
         description=(
-            "How values get their places on the curve. `range` goes by how the values are distributed. "
-            "`bytes` takes the bits of the values in turns, which is the classic Z-order."
+            "How values get their positions on the curve. `range` goes by how the values are "
+            "distributed. `bytes` takes the bits of the values in turns, which is the classic Z-order."
         ),
         example="bytes",
     ),

@@ -151,7 +151,7 @@ class ZOrderTable:
         - `max-file-size-bytes`: Only for packing: larger files are split.
         - `min-input-files`: Only for packing: a group of fewer files is left as it is.
         - `rewrite-all`: Whether to rewrite all files, also those that have the layout and the size already.
-        - `mapping`: How values get their places on the curve.
+        - `mapping`: How values get their positions on the curve.
         - `var-length-contribution`: Only with `'mapping' = 'bytes'`: how many bytes of a string or binary value
           count.
         - `max-output-size`: Only with `'mapping' = 'bytes'`: how many bytes of the combined key count.

@@ -28,8 +28,8 @@ def table_of(page: str) -> dict[str, list[str]]:
 
 def written(page: str, table: dict[str, list[str]]) -> str:
     lines = page.splitlines()
-    rows = [HEAD, ["---"] * len(HEAD), *([name, *cells] for name, cells in table.items())]
-    lines[place_of_table(lines)] = ["| " + " | ".join(row) + " |" for row in rows]
+    head, *rows = ["| " + " | ".join(row) + " |" for row in (HEAD, *([name, *cells] for name, cells in table.items()))]
+    lines[place_of_table(lines)] = [head, "|" + "---|" * len(HEAD), *rows]
     return "\n".join(lines) + "\n"
 
 

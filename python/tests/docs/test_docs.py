@@ -22,6 +22,12 @@ def test_the_examples_of_page(spark: SparkSession, database: Path, monkeypatch: 
     docs_pages.check(docs_pages.Page(spark, database, path, docs_pages.tables()))
 
 
+def test_the_readme_and_the_first_page_have_the_same_figures() -> None:
+    readme, index = (page.read_text() for page in (REPOSITORY / "README.md", REPOSITORY / "docs" / "index.md"))
+    tables = [re.findall(r"^\|.*\|$", text, re.MULTILINE) for text in (readme.replace("](docs/", "]("), index)]
+    assert tables[0] == tables[1] != []
+
+
 def test_the_error_that_lists_all_options_has_those_of_the_reference() -> None:
     page = (REPOSITORY / "docs" / "statements" / "optimize.md").read_text()
     error = re.search(r"There is no option of this name\. The options are (.*?)\. SQLSTATE", " ".join(page.split()))

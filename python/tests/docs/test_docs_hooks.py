@@ -17,12 +17,12 @@ def site(uri: str, text: str) -> tuple[str, dict[str, object]]:
 def test_blocks_of_two_languages_are_two_tabs_with_their_outputs() -> None:
     blocks = (
         "Before.\n\n<!-- tabs -->\n```sql\nA;\n```\n\n```sql\nB;\n```\n\n```text\nb\n```\n\n"
-        "<!-- sql: C -->\n```python\nc()\n```\n<!-- /tabs -->\n\nAfter.\n"
+        "<!-- table: c -->\n```python\nc()\n```\n<!-- /tabs -->\n\nAfter.\n"
     )
     assert site("a.md", blocks)[0] == (
         'Before.\n\n=== "SQL"\n\n    ```sql\n    A;\n    ```\n\n    ```sql\n    B;\n    ```\n\n'
         "    ```text\n    b\n    ```\n\n"
-        '=== "Python"\n\n    <!-- sql: C -->\n    ```python\n    c()\n    ```\n\n\nAfter.\n'
+        '=== "Python"\n\n    <!-- table: c -->\n    ```python\n    c()\n    ```\n\n\nAfter.\n'
     )
 
 

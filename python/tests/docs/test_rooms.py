@@ -13,11 +13,13 @@ PACKAGE = re.compile(r"^package ([\w.]+)", re.MULTILINE)
 REFERENCE = re.compile(r"\b(org\.sparkzorder(?:\.[a-z]\w*)*|org\.apache\.spark\.sql\.zorder)\.(?=[A-Z_{])")
 TOP_LEVEL = re.compile(r"^(?:[a-z]+(?:\[\w+\])? )*(?:class|trait|object) (\w+)", re.MULTILINE)
 DEFINED = re.compile(r"(?<!case )\b(?:object) ([A-Z]\w*)|\b(?:class|trait|type) ([A-Z]\w*)")
-# Everyday words that the glossary gives one meaning, and the only room, with those in it, whose types they name.
-EVERYDAY = {
+# Everyday words that the glossary gives one meaning, and the only rooms, with those in them, whose types they name.
+EVERYDAY: dict[str, str | tuple[str, ...]] = {
     "Answer": "skipping/answer", "Cut": "layout", "Frame": "layout", "Position": "layout", "Drift": "layout",
-    "Tie": "layout", "Layer": "layout", "Slot": "write", "Place": "commit", "Lock": "commit", "Staging": "commit",
-    "Trash": "commit", "Room": "nowhere",
+    "Tie": "layout", "Layer": "layout", "Cell": ("layout", "optimize/plan"), "Over": "optimize/plan",
+    "Unit": ("layout", "write"), "Packing": "optimize", "Lookup": "optimize/report", "Slot": "write",
+    "Place": "commit", "Marker": "commit/place", "Lock": "commit", "Staging": "commit", "Trash": "commit",
+    "Room": "nowhere",
 }  # fmt: skip
 # Our types in packages of Spark, which are imported together with Spark's own.
 IN_SPARK = {"RuntimeExceptionWithCondition": "spark", "ZOrderSource": "spark.metrics.source"}
@@ -88,7 +90,12 @@ def test_a_word_of_the_glossary_names_one_thing() -> None:
 
 
 def test_a_row_of_the_table_names_each_room_once() -> None:
-    rows = [line for line in (REPOSITORY / "docs/design/rooms.md").read_text().splitlines() if line.startswith("| `")]
+    rows = [
+        line
+        for line in (REPOSITORY / "docs/design/rooms.md").read_text().splitlines()
+        if line.startswith(("| `", f"| {ROOT} "))
+    ]
+    assert len(rows) == len(rooms())
     names = {row: re.findall(r"`([\w.]+)`", row.strip("|").split("|")[-1]) for row in rows}
     assert [row for row, used in names.items() if len(used) > len(set(used))] == []
 
@@ -121,7 +128,7 @@ def test_the_table_allows_nothing_that_no_code_needs() -> None:
     assert not {name: uses for name, uses in spare.items() if uses}
 
 
-DEFINED = re.compile(r"^(?:(?:private|sealed|final|abstract|case)(?:\[\w+\])? )*(?:class|object|trait) (\w+)", re.M)
+OUTERMOST = re.compile(r"^(?:(?:private|sealed|final|abstract|case)(?:\[\w+\])? )*(?:class|object|trait) (\w+)", re.M)
 NESTED = re.compile(r"^ +.*\b(?:class|object|trait|type) (\w+)", re.MULTILINE)
 NAME = re.compile(r"(?<![.\w])([A-Z]\w*)")
 SOURCES = REPOSITORY / "jvm/src/main/scala/org/sparkzorder"
@@ -131,7 +138,7 @@ def uses_of_files(package: str) -> dict[str, set[str]]:
     """Each file of a package with the other files of it that its code names."""
     files = (SOURCES / package.replace(".", "/")).glob("*.scala")
     code = {path.name: NO_CODE.sub("", path.read_text()) for path in files}
-    home = {name: file for file, text in code.items() for name in DEFINED.findall(text)}
+    home = {name: file for file, text in code.items() for name in OUTERMOST.findall(text)}
     found = {}
     for file, text in code.items():
         names = set(NAME.findall(text)) - set(NESTED.findall(text))

@@ -61,6 +61,13 @@ def test_duckdb_finds_files_of_a_row(spark_session: SparkSession, folder: Path, 
     assert len(found) < 10
 
 
+def test_polars_finds_files_of_a_row(folder: Path) -> None:
+    may_hold = pl.lit(704).is_between("id_min", "id_max").fill_null(True)
+    found = pl.scan_parquet(index(folder)).filter(may_hold).select("path").collect()["path"].to_list()
+    assert any(704 in pq.read_table(folder / path)["id"].to_pylist() for path in found)
+    assert len(found) < 10
+
+
 def read_by_duckdb(path: str) -> dict[str, list[object]]:
     found = duckdb.connect().execute(f"SELECT * EXCLUDE (modified) FROM read_parquet('{path}')")
     names = [name for name, *_ in found.description or []]

@@ -12,7 +12,6 @@ the reader of the page does not see, say more:
 
     <!-- not run: the reason -->    the next block is not run
     <!-- table: flights -->         make the table of the examples anew, as docs/getting-started.md makes it
-    <!-- sql: ... -->               statements to run, on one line or more; their results are not compared
 
 Each page has a database of its own, whose folder is `/data` in the code and in the output. What a statement returns is
 printed as a table like that of `DataFrame.show()`, or one field a line where the table would be wider than a page. An
@@ -80,8 +79,6 @@ def examples(text: str, tables: dict[str, str]) -> list[Example]:
                 name = rest.strip()
                 anew = f"DROP TABLE IF EXISTS {name};\n{tables[name]}"
                 found.append(Example("sql", anew, line, None, hidden=True))
-            elif word == "sql":
-                found.append(Example("sql", rest.strip(), line, None, hidden=True))
             passed = word == "not run" and rest.strip() != ""
             continue
         language, code = part["language"], part["code"]

@@ -69,7 +69,7 @@ object FunctionDescriptions {
       "hilbert_value",
       classOf[HilbertValue],
       usage =
-        "_FUNC_(bits, id, ...) - Returns the place of a point on the Hilbert curve. Returns NULL if any id is NULL.",
+        "_FUNC_(bits, id, ...) - Returns the position of a point on the Hilbert curve. Returns NULL if any id is NULL.",
       arguments = """
     Arguments:
       * bits - how many of the lowest bits of each id count, a constant; bits times ids is at most 63

@@ -4,7 +4,7 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.{BytesMapping, JoinSpec, LayoutSpec}
 
 /**
- * What a statement's options say about how values get their places on the curve. None where they say nothing.
+ * What a statement's options say about how values get their positions on the curve. None where they say nothing.
  *
  * @param mapping `range` or `bytes`
  * @param varLengthContribution only for the bytes mapping: how many bytes of a string or binary value count

@@ -17,7 +17,7 @@ import org.sparkzorder.layout.LayoutSpec
  * @param bloomFilters columns that get Bloom filters, as the statement lists them
  * @param members columns whose values the index keeps, as the statement lists them
  * @param alignedCuts whether files end at borders of cells; None if the statement does not say
- * @param mapping how values get their places on the curve
+ * @param mapping how values get their positions on the curve
  * @param fileGroups how much is rewritten and committed at once
  * @param commitMode how the files are exchanged; None if neither the statement nor the table says it
  * @param asGiven the options that the statement sets, as text

@@ -26,15 +26,16 @@ private[sparkzorder] object OptionTable {
 
   val targetFileSize = new OptionWithoutDefault("target-file-size-bytes", Sizes, ByteSize(1, Long.MaxValue))(
     default = "by the size of the table: about 64 files, and at least 8 of a partition, of 8 to 256 MiB",
-    description = "The size that new files should have. Later statements with the same layout keep it until one sets " +
-      "another size or number.",
+    description = "The size that new files should have. Later statements with the same layout and any `WHERE` " +
+      "keep it, until one sets another layout, size or number.",
     example = "128MB"
   )
 
   val numFiles = new OptionWithoutDefault("num-files", Sizes, int(1, LayoutSpec.MostFiles))(
     default = "by the target size",
     description = "The number of files that the statement should write in all, at least one for each partition. It " +
-      "overrides the target size. With aligned cuts the number may differ by a quarter.",
+      "overrides the target size. With aligned cuts the number may differ by a quarter. Later statements with " +
+      "the same layout and `WHERE` keep it.",
     example = "64"
   )
 
@@ -67,8 +68,8 @@ private[sparkzorder] object OptionTable {
 
   val mapping = new OptionWithoutDefault("mapping", Layout, OneOf(LayoutSpec.RangeMapping, LayoutSpec.BytesMapping))(
     default = s"`range`, $OfLastLayout",
-    description = "How values get their places on the curve. `range` goes by how the values are distributed. `bytes` " +
-      "takes the bits of the values in turns, which is the classic Z-order.",
+    description = "How values get their positions on the curve. `range` goes by how the values are distributed. " +
+      "`bytes` takes the bits of the values in turns, which is the classic Z-order.",
     example = "bytes"
   )
 
