@@ -137,7 +137,7 @@ private final class Heartbeat(folder: TableFolder, path: Path, settings: LockSet
       if (held && lost.isEmpty) {
         folder.ops.touch(path)
         folder.ops.status(path) match {
-          case None => lost = Some("its file is gone")
+          case None                                                          => lost = Some("its file is gone")
           case Some(meta) if meta.modificationTime <= first && isLong(taken) =>
             lost = Some("the file system does not let us set modification times, so others cannot see the heartbeat")
           case _ => last = System.currentTimeMillis()
