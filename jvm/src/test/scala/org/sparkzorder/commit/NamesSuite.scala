@@ -147,9 +147,8 @@ class NamesSuite extends AnyFunSuite {
     tied.foreach(entry => assert(owner(entry).contains(part), entry))
     assert(owner("_KEY_MATERIAL_FOR_1.parquet.json").contains("1.parquet"))
     assert(owner("_bak-of-a=1").contains("a=1"))
-    assert(CompanionNames.isKeyMaterial(CompanionNames.keyMaterialOf("x.parquet")) && !CompanionNames.isKeyMaterial(
-      ".x.parquet.swp"
-    ))
+    val isKeys = CompanionNames.isKeyMaterial _
+    assert(isKeys(CompanionNames.keyMaterialOf("x.parquet")) && !isKeys(".x.parquet.swp"))
   }
 
   test("checksums, attributes of macOS, and names that only look alike are not tied") {

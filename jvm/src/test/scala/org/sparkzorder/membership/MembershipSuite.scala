@@ -116,19 +116,9 @@ class MembershipSuite extends AnyFunSuite {
   test("what is larger than it may be is not kept") {
     val thousand = 1000L to 1000000L by 1000
     assert(built(thousand, MembershipKind.Bloom, 1000).isEmpty && built(thousand, MembershipKind.Bloom, 3000).isDefined)
-    assert(MembershipBudget.ofFile(
-      files = 1000,
-      columns = 2,
-      maxResults = 1L << 30,
-      heap = 1L << 30
-    ) == (64 << 20) / 2000)
-    assert(MembershipBudget.ofFile(files = 1, columns = 1, maxResults = 4 << 20, heap = 1L << 40) == 1 << 20)
-    assert(MembershipBudget.ofFile(
-      files = 0,
-      columns = 0,
-      maxResults = 0,
-      heap = 1L << 40
-    ) == MembershipFormat.MostBytes)
+    assert(MembershipBudget.ofFile(1000, columns = 2, maxResults = 1L << 30, heap = 1L << 30) == (64 << 20) / 2000)
+    assert(MembershipBudget.ofFile(1, columns = 1, maxResults = 4 << 20, heap = 1L << 40) == 1 << 20)
+    assert(MembershipBudget.ofFile(0, columns = 0, maxResults = 0, heap = 1L << 40) == MembershipFormat.MostBytes)
     // Too many values give no set.
     assert(built(0L to 3L * MembershipFormat.MostValues by 3, MembershipKind.Values).isEmpty)
   }

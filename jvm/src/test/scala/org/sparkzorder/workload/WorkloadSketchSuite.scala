@@ -116,11 +116,9 @@ class WorkloadSketchSuite extends AnyFunSuite {
   }
 
   test("no sum of counts overflows") {
-    val most = WorkloadSketch(Map(Vector(ColumnUse(Seq("a"), Form.Equal)) ->
-      KindSketch(
-        RankCounts.MaxCount,
-        Vector(UseSketch(RankCounts.of(Map(1 -> RankCounts.MaxCount)), RankCounts.empty))
-      )))
+    val use = UseSketch(RankCounts.of(Map(1 -> RankCounts.MaxCount)), RankCounts.empty)
+    val most =
+      WorkloadSketch(Map(Vector(ColumnUse(Seq("a"), Form.Equal)) -> KindSketch(RankCounts.MaxCount, Vector(use))))
     val sum = Seq.fill(50)(most).foldLeft(WorkloadSketch.empty)(_ ++ _)
     assert(sum == most && SketchJson.read(SketchJson.write(sum)) == most)
   }
