@@ -16,7 +16,7 @@ DEFINED = re.compile(r"(?<!case )\b(?:object) ([A-Z]\w*)|\b(?:class|trait|type) 
 # Everyday words that the glossary gives one meaning, and the only rooms, with those in them, whose types they name.
 EVERYDAY: dict[str, str | tuple[str, ...]] = {
     "Answer": "skipping/answer", "Cut": "layout", "Frame": "layout", "Position": "layout", "Drift": "layout",
-    "Tie": "layout", "Layer": "layout", "Cell": ("layout", "optimize/plan"), "Over": "optimize/plan",
+    "Tie": "layout", "Layer": "layout", "Cell": ("layout", "optimize/plan"), "Over": ("layout", "optimize/plan"),
     "Unit": ("layout", "write"), "Packing": "optimize", "Lookup": "optimize/report", "Slot": "write",
     "Place": "commit", "Marker": "commit/place", "Lock": "commit", "Staging": "commit", "Trash": "commit",
     "Room": "nowhere",
