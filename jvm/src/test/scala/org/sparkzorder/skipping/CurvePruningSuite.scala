@@ -20,7 +20,7 @@ class CurvePruningSuite extends AnyFunSuite {
     case LongType   => if (random.nextInt(20) == 0) random.nextLong() else random.nextInt(60).toLong
     case StringType =>
       // Some are alike in all the bytes that a layout looks at.
-      val common = if (random.nextInt(3) == 0) "p" * (KeyEncoding.MaxBytes - 1) else ""
+      val common = if (random.nextBoolean()) "p" * (KeyEncoding.MaxBytes - 1) else ""
       UTF8String.fromString(common + ('a' + random.nextInt(5)).toChar + random.nextInt(9))
     case _ =>
       random.nextInt(10) match {
@@ -42,7 +42,7 @@ class CurvePruningSuite extends AnyFunSuite {
     val random = new Random(31)
     var out = 0
     var beyondBounds = 0
-    for (_ <- 1 to 60) {
+    for (_ <- 1 to 200) {
       val encodings = types.map(new KeyEncoding(_))
       def row() = types.map(value(random, _))
       // The sample is of fewer rows than there are: values lie between those sampled, and beyond them.
@@ -101,7 +101,7 @@ class CurvePruningSuite extends AnyFunSuite {
       }
     }
     info(s"$out files left out, $beyondBounds of them kept by the bounds of their columns")
-    assert(out > 1000 && beyondBounds > 50)
+    assert(out > 3000 && beyondBounds > 150)
   }
 
   test("an interval is believed of a file of which the index has bounds, and of no other") {
