@@ -42,7 +42,7 @@ class CurvePruningSuite extends AnyFunSuite {
     val random = new Random(31)
     var out = 0
     var beyondBounds = 0
-    for (_ <- 1 to 200) {
+    for (_ <- 1 to 100) {
       val encodings = types.map(new KeyEncoding(_))
       def row() = types.map(value(random, _))
       // The sample is of fewer rows than there are: values lie between those sampled, and beyond them.
@@ -101,7 +101,7 @@ class CurvePruningSuite extends AnyFunSuite {
       }
     }
     info(s"$out files left out, $beyondBounds of them kept by the bounds of their columns")
-    assert(out > 3000 && beyondBounds > 150)
+    assert(out > 2000 && beyondBounds > 100)
   }
 
   test("an interval is believed of a file of which the index has bounds, and of no other") {
