@@ -31,7 +31,7 @@ STATEMENTS = {
     "`SELECT .. WHERE a = -1 LIMIT 1`, no folder named": f"EXPLAIN SKIPPING SELECT * FROM {TABLE} WHERE a = -1 LIMIT 1",
     "`OPTIMIZE .. WHERE p = 0 .. DRY RUN`": f"{REWRITE} DRY RUN",
     "`OPTIMIZE .. WHERE p = 0`": REWRITE,
-    "the first query again, with the index": f"SELECT count(*) FROM {TABLE} WHERE p = 0 AND a = 5",
+    "the first query again, after the others": f"SELECT count(*) FROM {TABLE} WHERE p = 0 AND a = 5",
 }
 
 HEAP = """
@@ -49,7 +49,7 @@ def many_keys() -> Iterator[servers.S3Server]:
     """The server of the tests, by a program that can hold as many keys."""
     original, program = servers.SERVER, ROOT / "build" / "many-keys"
     python = original.parent / "python"
-    program.write_text(f'#!/bin/sh\nexec "{python}" "{ROOT / "bench" / "many_keys.py"}" "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{python}" -P "{ROOT / "bench" / "many_keys.py"}" "$@"\n')
     program.chmod(0o755)
     servers.SERVER = program
     try:
@@ -108,8 +108,8 @@ def main() -> None:
     text = f"""# A listing of {keys:,} keys on S3, {date}
 
 `make bench-listing`: Spark with S3A, and a `moto` server behind a proxy that counts, on two cores that all share.
-{asked.folders:,} folders; one has {OWN} files of its own, the others {asked.files:,} copies of one of them each. A
-page of a listing has at most 1,000 keys. The seconds are mostly those of the server, which is a Python program. The
+{asked.folders:,} folders; one has {OWN} files of its own, the others {asked.files:,} copies of one of them each.
+A page of a listing has at most 1,000 keys. The seconds are mostly those of the server, which is a Python program. The
 heap is what a collection leaves, after less before.
 
 | statement | pages of listings | other requests | seconds | MiB of heap |

@@ -14,15 +14,15 @@ from moto.s3.models import FakeDeleteMarker, S3Backend
 from moto.server import main
 
 ORIGINAL_PUT = S3Backend.put_object
-_sorted: dict[int, tuple[int, list[str]]] = {}
+_sorted: dict[int, tuple[list[Any], list[str]]] = {}
 
 
 def _names(bucket: Any) -> list[str]:
-    """The names of a bucket's keys in order. They are sorted again when their number has changed."""
-    count = len(bucket.keys)
+    """The names of a bucket's keys in order. They are sorted again when the names are others."""
+    now = list(dict.keys(bucket.keys))
     known = _sorted.get(id(bucket))
-    if known is None or known[0] != count:
-        _sorted[id(bucket)] = known = (count, sorted(dict.keys(bucket.keys)))
+    if known is None or known[0] != now:
+        _sorted[id(bucket)] = known = (now, sorted(now))
     return known[1]
 
 
@@ -51,7 +51,8 @@ def list_objects_v2(
     self: S3Backend, bucket: Any, prefix: str | None, delimiter: str | None, continuation_token: str | None,
     start_after: str | None, max_keys: int,
 ) -> Any:  # fmt: skip
-    """A page of a listing, as S3 defines it."""
+    """A page of a listing, as S3 defines it: of at most 1,000 keys, whatever a client asks for."""
+    max_keys = min(max_keys, 1000)
     after = self._pagination_tokens.get(continuation_token) if continuation_token else start_after
     names, prefix = _names(bucket), prefix or ""
     at = max(
