@@ -1,7 +1,7 @@
 """The `moto` server of the tests, which can hold a million keys. bench/listing.py starts it.
 
-A PUT of `_copies` with `FOLDERS FILES NAME` copies each key below `t/p=0/` so often that the table `t` has so many
-folders, and each of the others so many files. A listing finds its keys by a binary search: the server as it is looks at
+A PUT of `_copies` with `FOLDERS FILES` copies one file of `t/p=0/` so often that the table `t` has so many folders, and
+each of the others so many files. A listing finds its keys by a binary search: the server as it is looks at
 all keys of a bucket for each page.
 """
 
