@@ -255,7 +255,7 @@ private object ReadBackSuite {
   }
 
   /** The values of this page that our dictionary has got. */
-  def numbersOf(column: AnyRef): Array[Int] = field(values(column), "numbers").asInstanceOf[Array[Int]]
+  def numbersOf(column: AnyRef): Array[Int] = field(field(values(column), "numbers"), "values").asInstanceOf[Array[Int]]
 
   def values(column: AnyRef): AnyRef = field(column, "dataColumn")
 
