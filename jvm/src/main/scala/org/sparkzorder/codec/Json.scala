@@ -1,6 +1,7 @@
 package org.sparkzorder.codec
 
 import java.io.{IOException, InputStream}
+import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.jdk.CollectionConverters._
 
@@ -38,6 +39,9 @@ object Json {
   /** A case class as an object. Options without a value are left out. */
   def write(value: AnyRef): Array[Byte] = strict.writeValueAsBytes(value)
 
+  /** The same as a text; of a list, too. */
+  def text(value: Any): String = strict.writeValueAsString(value)
+
   /**
    * Reads a case class. Fields that it does not have are ignored. Options may be missing, and so may lists and maps
    * without `@JsonProperty(required = true)`.
@@ -54,6 +58,8 @@ object Json {
     try Some(read(bytes, of))
     catch { case _: IOException => None }
 
+  def parse[A](text: String, of: Class[A]): Option[A] = parse(text.getBytes(UTF_8), of)
+
   private def lacks(value: Any): Boolean = value match {
     case null             => true
     case all: Iterable[_] => all.exists(lacks)
@@ -63,11 +69,7 @@ object Json {
 
   def newObject(): ObjectNode = mapper.createObjectNode()
 
-  def newArray(): ArrayNode = mapper.createArrayNode()
-
   def bytes(node: JsonNode): Array[Byte] = mapper.writeValueAsBytes(node)
-
-  def text(node: JsonNode): String = mapper.writeValueAsString(node)
 
   /** @throws java.io.IOException when it is not JSON */
   def read(stream: InputStream): JsonNode = mapper.readTree(stream)

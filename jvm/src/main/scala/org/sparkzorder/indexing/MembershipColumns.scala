@@ -28,11 +28,8 @@ private[sparkzorder] object MembershipColumns {
     }
 
   def properties(members: Members): Map[String, String] = {
-    val array = Json.newArray()
-    members.toSeq.sortBy(_._1.mkString(".")).foreach { case (path, kind) =>
-      Json.addAll(array.addArray(), kind.name +: path)
-    }
-    Map(property -> Json.text(array))
+    val sorted = members.toSeq.sortBy(_._1.mkString("."))
+    Map(property -> Json.text(sorted.map { case (path, kind) => kind.name +: path }))
   }
 
   /** The columns with these paths, of types whose values can be compared for equality by their bytes. */

@@ -221,11 +221,7 @@ object TableIndex {
       before: Option[IndexSnapshot],
       origins: Map[FileId, String]
   ): Unit = {
-    val properties = columns.map { paths =>
-      val array = Json.newArray()
-      paths.foreach(path => Json.addAll(array.addArray(), path))
-      columnsProperty -> Json.text(array)
-    }
+    val properties = columns.map(columnsProperty -> Json.text(_))
     // Files that did not change keep the statistics of the previous index, and so its spelling of names.
     val spelling = before.toSeq.flatMap(_.properties.filter(_._1 == IndexSnapshot.NamesInAnyCase))
     val hints = before.fold(Map.empty[FileId, CurveInterval])(_.hints(files.map(_._1)))

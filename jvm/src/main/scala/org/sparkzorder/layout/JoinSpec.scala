@@ -1,11 +1,5 @@
 package org.sparkzorder.layout
 
-import com.fasterxml.jackson.databind.JsonNode
-import com.fasterxml.jackson.databind.node.ObjectNode
-
-import org.sparkzorder.codec.Json
-import org.sparkzorder.compat._
-
 /**
  * A dimension by whose attributes a layout places the rows of a table. The attributes are not written.
  *
@@ -26,12 +20,6 @@ final case class JoinSpec(dimension: Seq[String], column: Seq[String], key: Seq[
 
   /** Whether a path of a layout is that of one of these attributes. */
   def has(path: Seq[String]): Boolean = JoinSpec.isAttribute(path) && attribute(path.drop(JoinSpec.Before)) == path
-
-  private[sparkzorder] def write(node: ObjectNode): Unit = {
-    Json.addAll(node.putArray("dimension"), dimension)
-    Json.addAll(node.putArray("column"), column)
-    Json.addAll(node.putArray("key"), key)
-  }
 }
 
 object JoinSpec {
@@ -49,10 +37,4 @@ object JoinSpec {
 
   /** A path of a layout as people write it: an attribute comes behind its dimension. */
   def shown(path: Seq[String]): Seq[String] = if (isAttribute(path)) path.tail else path
-
-  /** None when a part is missing. */
-  private[sparkzorder] def read(node: JsonNode): Option[JoinSpec] = {
-    val parts = Seq("dimension", "column", "key").map(field => Json.texts(node.path(field)))
-    Option.when(parts.forall(_.nonEmpty))(JoinSpec(parts(0), parts(1), parts(2)))
-  }
 }

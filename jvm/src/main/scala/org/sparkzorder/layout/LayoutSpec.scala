@@ -26,23 +26,10 @@ final case class LayoutSpec(
 
   /** The layout as JSON. Equal layouts give equal texts. */
   def json: String = {
-    val node = Json.newObject()
-    node.put("curve", curve).put("mapping", mapping).put("cuts", cuts)
-    bytes.foreach { b =>
-      node.put("varLengthContribution", b.varLengthContribution).put("maxOutputSize", b.maxOutputSize)
-    }
-    if (queryShare > 0) node.put("queryShare", queryShare)
-    val list = node.putArray("columns")
-    columns.foreach { case (path, weight) =>
-      val column = list.addObject()
-      Json.addAll(column.putArray("path"), path)
-      column.put("weight", weight)
-    }
-    if (joins.nonEmpty) {
-      val dimensions = node.putArray("joins")
-      joins.foreach(_.write(dimensions.addObject()))
-    }
-    Json.text(node)
+    val keys = columns.map { case (path, weight) => LayoutSpec.ColumnText(path, Some(weight)) }
+    val (length, size) = (bytes.map(b => Int.box(b.varLengthContribution)), bytes.map(b => Int.box(b.maxOutputSize)))
+    val share = Some(Double.box(queryShare)).filter(_ > 0)
+    Json.text(LayoutSpec.Text(curve, mapping, cuts, length, size, share, keys, Some(joins).filter(_.nonEmpty)))
   }
 }
 
@@ -65,24 +52,35 @@ object LayoutSpec {
   val AlignedCuts = "aligned"
   val EqualCuts = "equal"
 
+  private final case class Text(
+      curve: String,
+      mapping: String,
+      cuts: String,
+      varLengthContribution: Option[Integer],
+      maxOutputSize: Option[Integer],
+      queryShare: Option[java.lang.Double],
+      columns: Seq[ColumnText],
+      joins: Option[Seq[JoinSpec]]
+  )
+
+  private final case class ColumnText(path: Seq[String], weight: Option[java.lang.Double])
+
   /** None when the text is not that of a layout. Then no file counts as laid out. */
-  def parse(json: String): Option[LayoutSpec] =
-    Json.parse(json).flatMap { node =>
-      val columns =
-        Json.elements(node.path("columns")).map(c => Json.texts(c.path("path")) -> c.path("weight").asDouble(1.0))
-      val mapping = node.path("mapping").asText
-      val bytes = Option.when(mapping == BytesMapping) {
-        val (length, size) = (node.path("varLengthContribution").asInt, node.path("maxOutputSize").asInt)
-        Option.when(length >= 1 && size >= 1)(new BytesMapping(length, size))
-      }
-      val joins = Json.elements(node.path("joins")).map(JoinSpec.read)
-      if (columns.isEmpty || columns.exists(_._1.isEmpty) || bytes.contains(None) || joins.contains(None)) None
-      else {
-        val queryShare = math.max(0d, math.min(0.99, node.path("queryShare").asDouble(0)))
-        val (curve, cuts) = (node.path("curve").asText, node.path("cuts").asText)
-        Some(LayoutSpec(curve, mapping, cuts, columns, bytes.flatten, queryShare, joins.flatten))
-      }
+  def parse(json: String): Option[LayoutSpec] = Json.parse(json, classOf[Text]).flatMap { text =>
+    val columns = text.columns.map(c => c.path -> c.weight.fold(1d)(_.doubleValue))
+    val sizes = text.varLengthContribution.toSeq ++ text.maxOutputSize
+    val isBytes = text.mapping == BytesMapping
+    val joins = text.joins.toSeq.flatten
+    val lacks = columns.isEmpty || columns.exists(_._1.isEmpty) || joins.exists(j =>
+      Seq(j.dimension, j.column, j.key).exists(_.isEmpty)
+    )
+    if (lacks || isBytes && (sizes.length < 2 || sizes.exists(_ < 1))) None
+    else {
+      val bytes = Option.when(isBytes)(new BytesMapping(sizes.head, sizes.last))
+      val share = math.max(0d, math.min(0.99, text.queryShare.fold(0d)(_.doubleValue)))
+      Some(LayoutSpec(text.curve, text.mapping, text.cuts, columns, bytes, share, joins))
     }
+  }
 }
 
 /**

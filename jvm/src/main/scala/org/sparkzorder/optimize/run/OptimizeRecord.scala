@@ -61,24 +61,18 @@ private[optimize] final class OptimizeRecord(
   private def reappeared: Map[String, String] =
     if (plan.reappeared.isEmpty) Map.empty else Map("numReappearedFiles" -> plan.reappeared.size.toString)
 
-  private def parameters: Map[String, String] = {
-    val zOrderBy = Json.newArray()
-    Json.addAll(zOrderBy, plan.keys.map(_.name))
+  private def parameters: Map[String, String] =
     Map(
       "predicate" -> statement.where.fold("")(_.text),
-      "zOrderBy" -> Json.text(zOrderBy),
+      "zOrderBy" -> Json.text(plan.keys.map(_.name)),
       "isFull" -> statement.full.toString
     ) ++ plan.auto.map("auto" -> _.layout) ++ plan.options.asGiven ++
       plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++ joins ++
       Map(OptionTable.retainHours.key -> plan.options.retainHours.toString) ++
       plan.partitions.map(_ => OptionTable.commitMode.key -> OptionTable.NewLocation)
-  }
 
-  private def joins: Map[String, String] = plan.layout.map(_.joins).filter(_.nonEmpty).map { joins =>
-    val texts = Json.newArray()
-    Json.addAll(texts, joins.map(ChosenLayout.join))
-    "joins" -> Json.text(texts)
-  }.toMap
+  private def joins: Map[String, String] =
+    plan.layout.map(_.joins).filter(_.nonEmpty).map(joins => "joins" -> Json.text(joins.map(ChosenLayout.join))).toMap
 }
 
 private[sparkzorder] object OptimizeRecord {
