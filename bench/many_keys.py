@@ -1,19 +1,22 @@
 """The `moto` server of the tests, which can hold a million keys. bench/listing.py starts it.
 
 A PUT of `_copies` with `FOLDERS FILES` copies one file of `t/p=0/` so often that the table `t` has so many folders, and
-each of the others so many files. A listing finds its keys by a binary search: the server as it is looks at
-all keys of a bucket for each page.
+each of the others so many files. A listing finds its keys by a binary search, and equal pages are written once: the
+server as it is looks at all keys of a bucket for each page, and writes each for 0.16 s.
 """
 
 import bisect
 import copy
+import hashlib
 import sys
 from typing import Any
 
+from moto.core.responses import ActionResult
 from moto.s3.models import FakeDeleteMarker, S3Backend
 from moto.server import main
 
 ORIGINAL_PUT = S3Backend.put_object
+ORIGINAL_ANSWER = ActionResult.execute_result
 _sorted: dict[int, tuple[list[Any], list[str]]] = {}
 
 
@@ -76,6 +79,21 @@ def list_objects_v2(
     return self._truncate_result(found, max_keys)
 
 
+_written: dict[bytes, Any] = {}
+
+
+def execute_result(self: ActionResult, context: Any) -> Any:
+    """The answer of a request; that of a listing as it was written when it had the same keys, sizes and times."""
+    if not isinstance(self.result, dict) or "Contents" not in self.result:
+        return ORIGINAL_ANSWER(self, context)
+    page = hashlib.sha256(repr(self.result).encode()).digest()
+    if page not in _written:
+        _written[page] = ORIGINAL_ANSWER(self, context)
+    status, headers, body = _written[page]
+    return status, dict(headers), body
+
+
+ActionResult.execute_result = execute_result  # type: ignore[method-assign]
 S3Backend.put_object = put_object  # type: ignore[method-assign]
 S3Backend.list_objects_v2 = list_objects_v2  # type: ignore[method-assign]
 
