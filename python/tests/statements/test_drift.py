@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from comparison import files_read, no_skipping, outcome, same_rows, settings, skips
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import LongType, StructType
 
 pytestmark = pytest.mark.test_all
 
@@ -57,8 +58,6 @@ def test_a_schema_given_at_read_with_names_exchanged(spark: SparkSession, tmp_pa
 
 
 def test_columns_found_by_field_id(spark: SparkSession, tmp_path: Path) -> None:
-    from pyspark.sql.types import LongType, StructType
-
     def fields(**ids: int) -> StructType:
         schema = StructType()
         for name, number in ids.items():
@@ -88,6 +87,27 @@ def test_columns_found_by_field_id(spark: SparkSession, tmp_path: Path) -> None:
     with settings(spark, spark_sql_parquet_fieldId_read_enabled="true"):
         spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON parquet.`{folder}`")
     same_rows(spark, f"SELECT * FROM parquet.`{folder}` WHERE x = 150")
+
+
+def test_what_spark_leaves_out_by_field_ids_is_not_remembered(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark pushes filters down by names, for some columns only."""
+
+    def field(name: str, number: int) -> pa.Field:
+        return pa.field(name, pa.int64(), metadata={"PARQUET:field_id": str(number)})
+
+    for n, names in enumerate((("x", "y"), ("y", "x"))):
+        values = pa.schema([field(names[0], 1), field(names[1], 2)])
+        pq.write_table(pa.table([[1000 * n + 1, 1000 * n + 2], [10, 20]], schema=values), tmp_path / f"{n}.parquet")
+    spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{tmp_path}`")
+    schema = StructType()
+    for number, name in enumerate(("x", "y"), 1):
+        schema = schema.add(name, LongType(), True, {"parquet.field.id": number})
+    with settings(spark, spark_sql_parquet_fieldId_read_enabled="true"):
+        frame = spark.read.schema(schema).parquet(str(tmp_path)).where("x > 150")
+        for _ in range(3):
+            assert len(frame.collect()) == 2
+            frame.select("x").collect()
+            frame.count()
 
 
 ANCIENT = ["0001-01-01", "0900-02-28", "1500-02-28", "1582-10-04", "1582-10-15", "1850-06-01", "1969-12-31"]

@@ -107,6 +107,33 @@ def test_instants_and_attributes_of_types_stay(spark: SparkSession, database: Pa
     assert not_kept(spark, name) is None
 
 
+@pytest.mark.test_rest
+def test_old_days_and_times_are_found_in_narrow_files(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark hands literals of them to ORC in another calendar."""
+    folder = tmp_path / "old"
+    gap = "SELECT explode(sequence(DATE'1582-09-28', DATE'1582-10-20'))"
+    spark.sql(
+        f"SELECT d, CAST(d AS TIMESTAMP) t, CAST(d AS STRING) s FROM (SELECT date_add(DATE'0001-01-01', "
+        f"CAST(id AS INT) * 6000) d FROM range(120) UNION {gap}) ORDER BY s"
+    ).repartition(1).write.orc(str(folder))
+    days = [row.s for row in spark.sql(f"SELECT s FROM orc.`{folder}` ORDER BY s").collect()]
+
+    def lost() -> Counter[str]:
+        with no_skipping(spark):
+            selects = [
+                f"SELECT s FROM orc.`{folder}` WHERE {c} = {kind}'{day}'"
+                for c, kind in (("t", "TIMESTAMP"), ("d", "DATE"))
+                for day in days
+            ]
+            parts = [" UNION ALL ".join(selects[i : i + 48]) for i in range(0, len(selects), 48)]
+            found = Counter(row.s for part in parts for row in spark.sql(part).collect())
+        return Counter(days + days) - found
+
+    assert not lost()
+    spark.sql(f"OPTIMIZE orc.`{folder}` ORDER BY (t) OPTIONS ('num-files' = '48')").collect()
+    assert not lost()
+
+
 def test_a_type_that_the_files_disagree_on_is_sparks_own_and_reported(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "mixed"
     folder.mkdir()

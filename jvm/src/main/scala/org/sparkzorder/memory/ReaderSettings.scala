@@ -8,6 +8,7 @@ import org.apache.orc.OrcConf
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
+import org.apache.spark.sql.execution.datasources.parquet.ParquetUtils
 import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.table.SparkFormat
@@ -100,9 +101,12 @@ private[memory] object ReaderSettings {
     HadoopKeys.map(key => s"$key=${hadoop.get(key)}")
   }
 
-  /** Parquet's row reader then takes -0.0 and 0.0 for two values, and the columns decide which reader reads. */
-  private def isUnsure(relation: HadoopFsRelation, conf: SQLConf): Boolean =
-    conf.parquetRecordFilterEnabled || ignoresErrors(relation, conf)
+  /**
+   * Parquet's row reader takes -0.0 and 0.0 for two values, and the columns decide which reader reads. With field ids
+   * Spark filters by names, and the columns decide whether it filters: it may leave out rows that the next query finds.
+   */
+  private def isUnsure(relation: HadoopFsRelation, conf: SQLConf): Boolean = conf.parquetRecordFilterEnabled ||
+    conf.parquetFieldIdReadEnabled && ParquetUtils.hasFieldIds(relation.dataSchema) || ignoresErrors(relation, conf)
 
   private def ignoresErrors(relation: HadoopFsRelation, conf: SQLConf): Boolean = {
     def isOn(name: String, otherwise: Boolean) =

@@ -17,7 +17,6 @@ import org.sparkzorder.commit.upkeep.{Restore, Trash}
 
 /** Statements on the real local file system, with Hadoop's checksum files. */
 class LocalSuite extends LocalTables {
-
   override protected def put(file: LocalPath, text: String): Unit =
     Using.resource(fs.create(path(file)))(_.write(text.getBytes))
 

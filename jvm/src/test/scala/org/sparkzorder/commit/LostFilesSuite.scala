@@ -225,8 +225,17 @@ class LostFilesSuite extends AnyFunSuite with Explorer {
       }
     }
 
-  private def marks(table: SmallTable): Seq[String] =
-    table.fs.children("/t/p=3/_zorder").filter(_.contains("/_exchange-"))
+  private def marks(table: SmallTable, dir: String = "p=3"): Seq[String] =
+    table.fs.children(s"/t/$dir/_zorder").filter(_.contains("/_exchange-"))
+
+  test("of two operations that have one folder by a link, and begin at once, one sees the other") {
+    var sees = false
+    meeting(new Scene(Statement.optimize, Scene.Two)) { t =>
+      sees = marks(t, "p=1").exists(_.contains("op-1-")) || t.files.exists(!_.contains("part-"))
+      val marker = s"_exchange-op-9-${LongNames.hash("p=1")}.staged"
+      Seq("staging/_op-9/x.staged", marker).foreach(n => t.fs.put(s"/t/p=1/_zorder/$n", Set.empty, 5L))
+    }((_, end) => assert(sees || end.exists(_.isInstanceOf[StrayMarkException]), end))
+  }
 
   /**
    * Tables with a copy of p=1, with all that is hidden in it, made while its owner exchanged files, which has ended.

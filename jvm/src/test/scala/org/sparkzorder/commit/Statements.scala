@@ -77,12 +77,7 @@ object Statement {
  * @param filesEach how many files each folder has at first
  * @param remembers whether the file system keeps earlier states, for listings that are late
  */
-final class Scene(
-    val statement: Statement,
-    val dirs: Seq[String],
-    val filesEach: Int = 3,
-    remembers: Boolean = false
-) {
+final class Scene(val statement: Statement, val dirs: Seq[String], val filesEach: Int = 3, remembers: Boolean = false) {
   def name: String = s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}"
 
   private lazy val first: MemoryFs = {

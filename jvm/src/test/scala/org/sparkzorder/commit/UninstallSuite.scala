@@ -9,7 +9,6 @@ import org.sparkzorder.commit.upkeep.{Uninstall, Uninstalled}
 
 /** An uninstall dies or fails at any call: all rows are there, and the next uninstall finishes. */
 class UninstallSuite extends AnyFunSuite with Explorer {
-
   private val statement = Statement(
     "UNINSTALL",
     table => {

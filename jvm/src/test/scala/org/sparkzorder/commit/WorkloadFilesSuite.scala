@@ -10,7 +10,6 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.commit.side.{WorkloadFile, WorkloadFiles}
 
 class WorkloadFilesSuite extends AnyFunSuite {
-
   private def text(bytes: Array[Byte]): String = new String(bytes, UTF_8)
   private def full(length: Int): String = "x" * length
   private def id(): String = UUID.randomUUID().toString

@@ -36,27 +36,29 @@ private[sparkzorder] final class FolderCommitter(
   /** Makes the staging of each folder. Throws a [[NestedTableException]] when one of them is a table of its own. */
   override def claim(dirs: Seq[String]): Unit = {
     NestedTables.refuseBelow(folder, dirs)
-    refuseMarked(dirs)
     StagingDirectories.write(folder, operationId, dirs)
     dirs.foreach { dir =>
       lock.check()
       orGone(dir) {
         Seq(folder.sideOf(dir), folder.stagingsOf(dir), folder.stagingOf(dir, operationId)).foreach(ops.mkdir)
-        claimed :+= dir
         // If the whole table has just been overwritten, no record and no manifest tells of the marker.
         if (!ops.exists(folder.manifest(operationId)))
           throw new FileNotFoundException(s"${folder.root} was overwritten")
         mark(dir).claim()
+        claimed :+= dir
       }
     }
+    refuseMarked(dirs)
     lock.check()
   }
 
-  /** A folder that was copied or away while an operation ended may have old and new files side by side. */
+  // A folder that was copied or away while an operation ended may have old and new files side by side. Of two tables
+  // with one folder, by a link, each makes its own markers first. So one sees those of the other.
   private def refuseMarked(dirs: Seq[String]): Unit = {
     val marked = dirs.flatMap { dir =>
-      val marks = ops.list(folder.sideOf(dir)).flatMap(m => FolderMark.operation(m.name).map(m -> _))
-      val (spare, others) = marks.partition { case (m, id) => FolderMark.isSpare(folder, dir, m.name, id) }
+      val marks = ops.list(folder.sideOf(dir)).map(m => m -> FolderMark.operation(m.name))
+      val foreign = marks.collect { case (m, Some(id)) if id != operationId => m -> id }
+      val (spare, others) = foreign.partition { case (m, id) => FolderMark.isSpare(folder, dir, m.name, id) }
       spare.foreach { case (m, _) => ops.delete(m.path) }
       others.map(_._1.path)
     }

@@ -103,6 +103,7 @@ object Recovery {
 /** One query's wait until it may read the table, see [[Recovery.settled]]. It looks again and again. */
 private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: LockSettings) {
   import QueryWait._
+  import Recovery.QueryWaitMillis
 
   private val deadline = System.currentTimeMillis() + waitMillis
 
@@ -145,10 +146,10 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
       readAround(busy, lives = true)
     } else pause()
 
-  /** None when the owner came to an end just now. */
+  /** None when the owner came to an end just now. Of a file that we may not read Java says the same, time and again. */
   private def readAround(busy: TableState, lives: Boolean): Option[ReadableState] =
     try Some(ReadableState(busy, ScanView.of(folder, busy.statuses, lives), exchanging))
-    catch { case _: FileNotFoundException => None }
+    catch { case _: FileNotFoundException if System.currentTimeMillis() < deadline + QueryWaitMillis => pause() }
 
   private def pause(): Option[ReadableState] = {
     settings.sleep(pauseMillis)

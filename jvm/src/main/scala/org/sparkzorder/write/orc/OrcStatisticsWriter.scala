@@ -18,6 +18,7 @@ import org.apache.orc.impl.{PhysicalFsWriter, StreamName}
  *   - A bound that is zero holds for both zeros. ORC's reader compares by bits, so to it 0.0 is above a maximum of
  *     -0.0, and it skips the row group that `x = 0.0` would find.
  *   - Bounds of strings hold in both orders that ORC uses, see [[OrcTextBounds]].
+ *   - Bounds of dates and times before 1582-10-15 hold in two calendars, see [[OrcOldBounds]].
  *
  * The statistics of the whole file stay, since no reader skips by them, and some answer `min` and `max` by them.
  */
@@ -57,6 +58,8 @@ private[write] final class OrcStatisticsWriter(fs: FileSystem, path: Path, optio
       if (bounds.hasMaximum && bounds.getMaximum == 0.0) bounds.setMaximum(0.0)
     }
     if (statistics.hasStringStatistics) OrcTextBounds.widen(statistics.getStringStatisticsBuilder)
+    if (statistics.hasDateStatistics) OrcOldBounds.widen(statistics.getDateStatisticsBuilder)
+    if (statistics.hasTimestampStatistics) OrcOldBounds.widen(statistics.getTimestampStatisticsBuilder)
   }
 
   /** Whether the column has nulls, by its own statistics or by those of its parent. */
@@ -75,7 +78,8 @@ private[write] object OrcStatisticsWriter {
   /** Whether ORC's own statistics may be wrong for a reader. */
   def concern(schema: TypeDescription): Boolean = hasStructs(schema) || OrcFloats.has(schema, Bounded)
 
-  private val Bounded = Set(Category.FLOAT, Category.DOUBLE, Category.STRING, Category.CHAR, Category.VARCHAR)
+  private val Bounded = Set(Category.FLOAT, Category.DOUBLE, Category.STRING, Category.CHAR, Category.VARCHAR) ++
+    Set(Category.DATE, Category.TIMESTAMP, Category.TIMESTAMP_INSTANT)
 
   /** For each column the struct that it is a field of, or -1. */
   private def parents(schema: TypeDescription): Array[Int] = {
@@ -133,6 +137,40 @@ private[write] object OrcTextBounds {
 
   /** U+FFFF is no character, and no text has it so often. Readers by bytes do not use ORC's upper bounds. */
   val HighestUtf16: String = "\uffff" * 64
+}
+
+/**
+ * Bounds of dates and times before 1582-10-15 that hold in the Gregorian and in the Julian calendar.
+ *
+ * Spark hands a literal to ORC as `java.sql.Date` or `java.sql.Timestamp`, whose calendar is Julian before that day. So
+ * ORC compares another day than the file has, and skips the row group with the rows.
+ */
+private[write] object OrcOldBounds {
+  private val DayMillis = 86400000L
+  private val Gregorian = -141427L
+
+  /** Days between the calendars: 12 at most from year 1 on, and 0.8 more in each century before. */
+  private def apart(day: Long): Long = 12 + math.abs(day) / 40000
+
+  def low(day: Long): Long = if (day < Gregorian) day - apart(day) else day
+
+  def high(day: Long): Long = if (day < Gregorian + 12) day + apart(day) else day
+
+  private def lowMillis(millis: Long): Long = millis + (low(day(millis)) - day(millis)) * DayMillis
+  private def highMillis(millis: Long): Long = millis + (high(day(millis)) - day(millis)) * DayMillis
+  private def day(millis: Long): Long = Math.floorDiv(millis, DayMillis)
+
+  def widen(bounds: OrcProto.DateStatistics.Builder): Unit = {
+    if (bounds.hasMinimum) bounds.setMinimum(math.max(Int.MinValue, low(bounds.getMinimum.toLong)).toInt)
+    if (bounds.hasMaximum) bounds.setMaximum(high(bounds.getMaximum.toLong).toInt)
+  }
+
+  def widen(bounds: OrcProto.TimestampStatistics.Builder): Unit = {
+    if (bounds.hasMinimum) bounds.setMinimum(lowMillis(bounds.getMinimum))
+    if (bounds.hasMinimumUtc) bounds.setMinimumUtc(lowMillis(bounds.getMinimumUtc))
+    if (bounds.hasMaximum) bounds.setMaximum(highMillis(bounds.getMaximum))
+    if (bounds.hasMaximumUtc) bounds.setMaximumUtc(highMillis(bounds.getMaximumUtc))
+  }
 }
 
 /**
