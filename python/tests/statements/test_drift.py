@@ -97,7 +97,7 @@ def test_what_spark_leaves_out_by_field_ids_is_not_remembered(spark: SparkSessio
 
     for n, names in enumerate((("x", "y"), ("y", "x"))):
         values = pa.schema([field(names[0], 1), field(names[1], 2)])
-        pq.write_table(pa.table([[1000 * n + 1, 1000 * n + 2], [10, 20]], schema=values), tmp_path / f"{n}.parquet")
+        pq.write_table(pa.table([[999 * n + 1, 1998 * n + 2], [10, 200]], schema=values), tmp_path / f"{n}.parquet")
     spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{tmp_path}`")
     schema = StructType()
     for number, name in enumerate(("x", "y"), 1):
