@@ -44,7 +44,6 @@ final class OtherDisk extends RawLocalFileSystem {
 }
 
 object OtherDisk {
-
   /** Is told of each delete. */
   @volatile var deleted: Path => Unit = _ => ()
 

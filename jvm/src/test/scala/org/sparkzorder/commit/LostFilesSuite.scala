@@ -1,8 +1,12 @@
 package org.sparkzorder.commit
 
+import java.io.FileNotFoundException
+
+import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.InRest
+import org.sparkzorder.commit.machine.Recovery
 
 /** Somebody deletes many files at once, or copies a folder, while files are exchanged. */
 class LostFilesSuite extends AnyFunSuite with Explorer {
@@ -180,6 +184,16 @@ class LostFilesSuite extends AnyFunSuite with Explorer {
     val ops = new MemoryOps(t.fs, other = { case _ if isThere => throw new Died })
     assert(scene.run(t, ops).isDefined && isThere)
     t
+  }
+
+  test("a query that may not read the record of an exchange fails in the end") {
+    val t = diedAt(".staged")
+    val ops = new MemoryOps(t.fs) {
+      override def read(path: Path, limit: Long): Array[Byte] =
+        if (path.getName.endsWith(".publishing")) throw new FileNotFoundException("Permission denied")
+        else super.read(path, limit)
+    }
+    intercept[HalfPublishedException](Recovery.settled(TableFolder(t.root, ops, threads = 1), 0L, t.settings))
   }
 
   /** It is under another root, as a copy may be, and lacks a file of each of these beginnings. */

@@ -214,7 +214,6 @@ abstract class Calls(at: Int, fault: Fault, other: PartialFunction[Int, Unit]) {
 /** In which way a listing is late. */
 sealed trait Lateness
 object Lateness {
-
   /** The folder as it was at an earlier moment. */
   case object Past extends Lateness
 
@@ -243,7 +242,6 @@ class MemoryOps(
     late: Option[Late] = None
 ) extends Calls(at, fault, other)
     with FileOps {
-
   override protected def begins(): Unit = {
     fs.tick()
     fs.remember()
@@ -362,7 +360,6 @@ class MemoryOps(
 }
 
 private object MemoryOps {
-
   // Paths are kept because Hadoop is slow to make them.
   private val paths = mutable.HashMap.empty[String, Path]
 

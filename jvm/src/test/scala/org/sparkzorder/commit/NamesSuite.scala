@@ -14,7 +14,6 @@ import org.sparkzorder.commit.upkeep.RestorePlan
 
 /** The names that we give to files, as others see them, and names of others that are tied to files. */
 class NamesSuite extends AnyFunSuite {
-
   private val random = new Random(7)
   private def some[T](of: Seq[T]): T = of(random.nextInt(of.size))
   private val endings = Seq(".snappy.parquet", ".parquet", ".zstd.parquet", ".orc", ".zlib.orc")

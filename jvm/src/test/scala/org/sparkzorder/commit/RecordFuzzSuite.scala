@@ -21,7 +21,6 @@ import org.sparkzorder.layout.LayoutSpec
  * outside the table, and lose no row. Below that, what records say, and which of them are refused.
  */
 class RecordFuzzSuite extends AnyFunSuite {
-
   private val outside = Map[String, Node](
     "/outside" -> Dir,
     "/outside/kept.parquet" -> File(7L, 7L, Set(-1), Array.emptyByteArray),

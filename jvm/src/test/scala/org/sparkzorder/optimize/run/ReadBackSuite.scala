@@ -194,7 +194,6 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
 }
 
 private object ReadBackSuite {
-
   /** @param closed what happens to a file after it was closed */
   final case class Fault(row: GenericInternalRow => Unit, closed: String => Unit = _ => ())
 
