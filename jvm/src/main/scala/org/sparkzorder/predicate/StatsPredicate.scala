@@ -105,8 +105,7 @@ final case class RangeComparison private[predicate] (
 
 /**
  * `range IN (values)`. True needs a value within the range's bounds; false is impossible only when they are both one of
- * the
- * values. Null gives null.
+ * the values. Null gives null.
  *
  * @param values Catalyst's, ascending
  */

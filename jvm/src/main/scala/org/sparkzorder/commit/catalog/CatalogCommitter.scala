@@ -153,7 +153,7 @@ final class CatalogCommitter(
     }
 
   private def exchange(record: Record, interrupted: () => Boolean): Record = {
-    if (interrupted()) throw new InterruptedException("interrupted before the commit point")
+    if (interrupted()) throw new InterruptedException("interrupted before the catalog was told")
     lock.check()
     try {
       refuseMoved(record.locationChanges.map(_.move))

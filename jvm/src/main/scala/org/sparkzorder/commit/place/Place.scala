@@ -14,7 +14,7 @@ private[commit] final case class Obstacle(reason: String, files: Seq[String])
 
 /**
  * A place whose files one operation replaces by others with the same rows, as [[Settle]] sees it. Each call can be made
- * twice, by two processes, in any order, and after any of them has died. A place is used by one thread.
+ * twice, by two processes, in any order, and after any of them has died.
  */
 private[commit] trait Place {
 
