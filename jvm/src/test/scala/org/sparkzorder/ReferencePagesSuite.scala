@@ -97,6 +97,7 @@ class ReferencePagesSuite extends AnyFunSuite {
 
 /** The texts that are made from the tables of options and settings. */
 private object ReferencePages {
+
   /** A pattern of a table. */
   val Table = "(\\|.*\\n)+"
 

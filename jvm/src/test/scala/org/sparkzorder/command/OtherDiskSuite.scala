@@ -44,6 +44,7 @@ final class OtherDisk extends RawLocalFileSystem {
 }
 
 object OtherDisk {
+
   /** Is told of each delete. */
   @volatile var deleted: Path => Unit = _ => ()
 

@@ -15,6 +15,7 @@ import org.sparkzorder.commit.upkeep.Uninstall
  */
 @TestRest
 class FrozenSuite extends AnyFunSuite with Explorer {
+
   /** Rows of a file that was deleted. They may be in other files as well. */
   private var gone = Set.empty[Int]
   private def recover(table: SmallTable): Unit = assert(table.recoverAndDecide().isEmpty)

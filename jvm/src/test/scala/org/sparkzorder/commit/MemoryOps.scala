@@ -214,6 +214,7 @@ abstract class Calls(at: Int, fault: Fault, other: PartialFunction[Int, Unit]) {
 /** In which way a listing is late. */
 sealed trait Lateness
 object Lateness {
+
   /** The folder as it was at an earlier moment. */
   case object Past extends Lateness
 

@@ -6,6 +6,7 @@ import org.sparkzorder.commit.upkeep.Uninstall
 
 /** Two tables, one over a folder of the other: `/t` with two folders, and `/t/p=1`. */
 class NestedSuite extends AnyFunSuite with Explores {
+
   /** One of the tables, and the other one. */
   private final class Both(isOuter: Boolean) {
     val outer = new SmallTable(Scene.Two)

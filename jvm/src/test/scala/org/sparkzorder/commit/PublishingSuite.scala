@@ -15,6 +15,7 @@ import org.sparkzorder.commit.storage.HadoopFileOps
 
 /** The exchange of files on a local disk, in several folders side by side, and of files that are symbolic links. */
 class PublishingSuite extends LocalTables {
+
   /** Something happens while files move. */
   private final class Watched extends HadoopFileOps(fs) {
     val caller: Thread = Thread.currentThread()

@@ -240,6 +240,7 @@ final class SmallTable(
 }
 
 object SmallTable {
+
   /** The folder that is left to a person, since it has all new files and lacks old ones. */
   def tornFolder(e: Throwable): Option[String] = e match {
     case e: FoldersUnclearException =>

@@ -18,6 +18,7 @@ import org.sparkzorder.commit.storage.{HadoopFileOps, ObjectFileOps, StoreProbe}
 
 /** Traits of files in HDFS, with a file system that has them too, and the conditions of writes to object stores. */
 class StorageTraitsSuite extends AnyFunSuite {
+
   /** Files by name, with a folder whose storage policy is HOT. */
   private final class FakeHdfs(files: mutable.Map[String, Traits], isAdministrator: Boolean = true)
       extends FilterFileSystem {

@@ -194,8 +194,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
     }
   }
 
-  private def longs(count: Int): Seq[AttributeReference] =
-    (1 to count).map(i => AttributeReference(s"c$i", LongType)())
+  private def longs(count: Int): Seq[AttributeReference] = (1 to count).map(i => AttributeReference(s"c$i", LongType)())
 
   private def file(columns: Seq[AttributeReference], rows: InternalRow*): ModelFile =
     ModelFile(StructType(columns.map(c => StructField(c.name, c.dataType))), rows)

@@ -155,8 +155,7 @@ final class RandomConditions(override protected val random: Random) extends Choi
       one(RandomConditions.comparisons)(left, right)
   }
 
-  private def literal(dt: DataType, nulls: Double): Literal =
-    Literal(if (chance(nulls)) null else one(pool(dt)), dt)
+  private def literal(dt: DataType, nulls: Double): Literal = Literal(if (chance(nulls)) null else one(pool(dt)), dt)
 }
 
 object RandomConditions {

@@ -18,8 +18,7 @@ final class RandomFunctions(override protected val random: Random) extends Choic
   private def zone(): Option[String] = Some(one(zones))
 
   /** A function of `argument`, of one to three steps. */
-  def function(argument: Expression): Expression =
-    Iterator.iterate(argument)(step).drop(1 + random.nextInt(3)).next()
+  def function(argument: Expression): Expression = Iterator.iterate(argument)(step).drop(1 + random.nextInt(3)).next()
 
   private def step(x: Expression): Expression = x.dataType match {
     case ByteType | ShortType | IntegerType | LongType =>

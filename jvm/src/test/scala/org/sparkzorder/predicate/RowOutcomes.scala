@@ -63,8 +63,7 @@ final class ComparedOutcomes {
     }
   }
 
-  override def toString: String =
-    s"$used conditions used, $skipped of $files files skipped, $exact of one row exact"
+  override def toString: String = s"$used conditions used, $skipped of $files files skipped, $exact of one row exact"
 }
 
 /** Chooses at random. */

@@ -17,8 +17,7 @@ import org.sparkzorder.scan.AskedFs
 class PlainPlansSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPlanHelper {
   import AskedFs.looks
 
-  override protected def settings: Map[String, String] =
-    Map("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
+  override protected def settings: Map[String, String] = Map("spark.hadoop.fs.asked.impl" -> classOf[AskedFs].getName)
 
   private var extended: SparkSession = _
 

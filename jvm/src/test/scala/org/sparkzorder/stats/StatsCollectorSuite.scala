@@ -159,8 +159,7 @@ class StatsCollectorSuite extends PropertySuite(1500) {
   test("decimals of another scale than the type's are rescaled, or leave no bounds") {
     Seq(DecimalType(10, 2), DecimalType(30, 2)).foreach { dt =>
       val schema = new StructType().add("d", dt)
-      def of(vs: String*): ColumnStats =
-        collect(schema, vs.map(v => InternalRow(Decimal(v)))).columns.values.head
+      def of(vs: String*): ColumnStats = collect(schema, vs.map(v => InternalRow(Decimal(v)))).columns.values.head
       val c = of("1.5", "2")
       assert(OrderedValue.display(dt, c.min) == "1.50" && OrderedValue.display(dt, c.max) == "2.00")
       assert(!of("1.555", "2").hasBounds)

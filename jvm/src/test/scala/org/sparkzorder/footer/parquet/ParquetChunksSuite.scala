@@ -193,8 +193,7 @@ class ParquetChunksSuite extends AnyFunSuite {
   }
 
   test("both types must have the same fields") {
-    def same(table: String, file: String) =
-      ParquetGroups.isSame(StructType.fromDDL(table), StructType.fromDDL(file))
+    def same(table: String, file: String) = ParquetGroups.isSame(StructType.fromDDL(table), StructType.fromDDL(file))
     assert(same("s struct<x: bigint, y: array<double>>", "s struct<x: int, y: array<float>>"))
     assert(!same("s struct<x: bigint, y: int>", "s struct<x: bigint>"))
     assert(!same("s struct<x: bigint>", "s struct<X: bigint>"))

@@ -202,8 +202,7 @@ class JoinLayoutSuite extends AnyFunSuite with IndexedTables {
   }
 
   testSales("keys of other types, NULL, NaN and zeros with a sign") {
-    def dimension(rows: String): Unit =
-      spark.sql(s"SELECT * FROM VALUES $rows AS d(k, v)").createOrReplaceTempView("d")
+    def dimension(rows: String): Unit = spark.sql(s"SELECT * FROM VALUES $rows AS d(k, v)").createOrReplaceTempView("d")
     val layout = "FULL JOIN d ON customer = k ORDER BY (v) OPTIONS ('num-files' = '4')"
     val taken = Seq("(1L, 'a'), (2L, 'b'), (NULL, 'c'), (NULL, 'd')", "('1', 'a'), ('2', 'b')") :+
       "(double('NaN'), 'a'), (1.0D, 'c')"

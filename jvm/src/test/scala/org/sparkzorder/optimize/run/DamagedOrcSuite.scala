@@ -16,6 +16,7 @@ import org.sparkzorder.LocalSpark
 
 /** ORC files whose stripes have a damaged footer. Their other footers are intact. */
 class DamagedOrcSuite extends AnyFunSuite with LocalSpark {
+
   /** @param damage what comes in place of the bytes of the first stripe's footer */
   private def table(name: String, codec: String, damage: Int => Array[Byte]): (File, File) = {
     val folder = new File(dir, name)

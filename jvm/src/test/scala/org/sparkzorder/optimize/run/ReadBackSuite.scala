@@ -194,6 +194,7 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
 }
 
 private object ReadBackSuite {
+
   /** @param closed what happens to a file after it was closed */
   final case class Fault(row: GenericInternalRow => Unit, closed: String => Unit = _ => ())
 
@@ -207,8 +208,7 @@ private object ReadBackSuite {
       extends PreservedMetadata {
     override def columns: Map[Seq[String], Seq[String]] = real.columns
     override def namesInAnyCase: Boolean = real.namesInAnyCase
-    override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory =
-      of(real.install(job, spark))
+    override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory = of(real.install(job, spark))
   }
 
   final class FaultyFactory(real: OutputWriterFactory, fault: Fault) extends OutputWriterFactory {

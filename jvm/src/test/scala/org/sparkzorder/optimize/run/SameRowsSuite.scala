@@ -9,6 +9,7 @@ import org.sparkzorder.write.check.RowSum
 import org.sparkzorder.write.job.{RewriteResult, StagedFile}
 
 class SameRowsSuite extends AnyFunSuite {
+
   /** @param outputs unit, rows and hash of each output */
   private def check(read: Seq[RowSum], outputs: Seq[(Int, Long, Long)], stored: Seq[Long], found: Seq[Long]): Unit = {
     val staged = outputs.zipWithIndex.map { case ((unit, rows, hash), i) =>

@@ -68,8 +68,7 @@ class RowHashSuite extends AnyFunSuite {
     val padded = Seq(Array[Byte](1, 0), Array[Byte](1)).map(b => rowHash(schemaOf(binary)).of(unsafe(binary, Seq(b))))
     assert(padded.distinct.size == 2)
     val two = Seq(StringType, StringType)
-    def strings(a: String, b: String) =
-      rowHash(schemaOf(two)).of(unsafe(two, Seq(a, b).map(UTF8String.fromString)))
+    def strings(a: String, b: String) = rowHash(schemaOf(two)).of(unsafe(two, Seq(a, b).map(UTF8String.fromString)))
     assert(Set(strings("ab", "c"), strings("a", "bc"), strings("abc", ""), strings("", "abc")).size == 4)
   }
 

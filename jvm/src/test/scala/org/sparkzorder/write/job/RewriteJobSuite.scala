@@ -135,8 +135,7 @@ class RewriteJobSuite extends AnyFunSuite with RewriteJobs {
       assert(result.sampledRows == 40000)
       val boundaries = FrameBudget.fit(result.samples.head, FrameBudget.of(64), 64)
       val layout = new UnitLayout(boundaries, shape.curveOf(Seq(1d, 1d), boundaries, 64), Cuts.none)
-      val zs =
-        result.outputs.flatMap(source.rowsOf(_).map(r => layout.z(Seq(r.getInt(0).toLong, r.getInt(1).toLong))))
+      val zs = result.outputs.flatMap(source.rowsOf(_).map(r => layout.z(Seq(r.getInt(0).toLong, r.getInt(1).toLong))))
       assert(zs.length == 40000 && zs == zs.sorted)
       keys.indices.foreach { c =>
         val bounds =
