@@ -25,15 +25,15 @@ object SketchJson {
 
   private final case class KindText(queries: Long, columns: Seq[ColumnText])
 
-  private type Positions = Option[Seq[java.lang.Long]]
+  private type BinCounts = Option[Seq[java.lang.Long]]
 
   /** @param starts a step and its count, then the next step and its count, and so on, as in `ends` */
   private final case class ColumnText(
       path: Seq[String],
       join: Option[JoinSpec],
       form: String,
-      starts: Positions,
-      ends: Positions
+      starts: BinCounts,
+      ends: BinCounts
   )
 
   /** At most [[MaxBytes]]. If there are too many kinds, those with the fewest queries are left out. */
@@ -59,7 +59,7 @@ object SketchJson {
     ColumnText(path, use.join, use.form.name, positions(where.starts), positions(where.ends))
   }
 
-  private def positions(counts: RankCounts): Positions =
+  private def positions(counts: RankCounts): BinCounts =
     Some(counts.bins.flatMap(b => Seq[java.lang.Long](b.toLong, counts.count(b)))).filter(_.nonEmpty)
 
   /** @throws SketchFormatException when the bytes are not those of a sketch */
@@ -91,7 +91,7 @@ object SketchJson {
     ColumnUse(path, form, text.join) -> UseSketch(positions(text.starts), ends)
   }
 
-  private def positions(text: Positions): RankCounts = {
+  private def positions(text: BinCounts): RankCounts = {
     val numbers = text.toSeq.flatten.map(_.longValue)
     if (numbers.length % 2 != 0 || numbers.length > 2 * RankCounts.Bins) fail("steps and counts do not form pairs")
     val pairs = numbers.grouped(2).map(p => (p.head, p.last)).toVector
