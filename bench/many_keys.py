@@ -1,8 +1,8 @@
 """The `moto` server of the tests, which can hold a million keys. bench/listing.py starts it.
 
 A PUT of `_copies` with `FOLDERS FILES` copies one file of `t/p=0/` so often that the table `t` has so many folders, and
-each of the others so many files. A listing finds its keys by a binary search, and equal pages are written once: the
-server as it is looks at all keys of a bucket for each page, and writes each for 0.16 s.
+each of the others so many files. A listing finds its keys by a binary search, and equal pages are written once. The
+server as it is looks at all keys of a bucket for each page, and takes 0.16 s to write it.
 """
 
 import bisect
