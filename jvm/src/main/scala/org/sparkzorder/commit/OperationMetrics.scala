@@ -1,8 +1,7 @@
 package org.sparkzorder.commit
 
-import java.util.{Set => JSet}
 import java.util.concurrent.ConcurrentHashMap
-import java.util.concurrent.atomic.AtomicLong
+import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 
 import scala.jdk.CollectionConverters._
 
@@ -11,29 +10,33 @@ import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.compat._
 
-private[commit] trait HeldLock {
-
-  private[commit] def ageMillis: Long
-
-  private[commit] def publishing: Boolean
-}
-
 /** What this JVM is doing to tables right now, for Spark's metrics. Reading a meter asks no file system. */
 object OperationMetrics {
 
-  /** The bytes in the trash are remembered for so many tables. */
-  private val MaxTables = 10000
+  /** When the locks that are held were taken. */
+  private[commit] val held = new ConcurrentHashMap[AnyRef, Long]
 
-  private[commit] val held: JSet[HeldLock] = ConcurrentHashMap.newKeySet[HeldLock]()
-
-  private val trashes = CacheBuilder.newBuilder().maximumSize(MaxTables.toLong).build[Path, AtomicLong]().asMap
+  private val trashes = CacheBuilder.newBuilder().maximumSize(10000L).build[Path, AtomicLong]().asMap
   private[commit] def trash(root: Path): AtomicLong = trashes.computeIfAbsent(root, _ => new AtomicLong)
+
+  private val exchanges = new AtomicInteger
+  private[commit] def whilePublishing[A](exchange: => A): A = {
+    exchanges.incrementAndGet()
+    try exchange
+    finally exchanges.decrementAndGet()
+  }
+
+  /** @param record of an operation whose inputs are in the trash now */
+  private[commit] def published(record: Record): Unit = record.root.foreach { root =>
+    val returned = record.outputs.filter(_.source.isDefined).map(_.length).sum
+    trash(new Path(root)).addAndGet(record.inputs.map(_.length).sum - returned)
+  }
 
   def locksHeld: Int = held.size
 
-  /** Milliseconds for which the oldest of them has been held; 0 without any. */
-  def oldestLockMillis: Long = held.asScala.map(_.ageMillis).maxOption.getOrElse(0L)
-  def publishing: Int = held.asScala.count(_.publishing)
+  /** Of the oldest; 0 without any. */
+  def oldestLockMillis: Long = held.values.asScala.map(System.currentTimeMillis() - _).maxOption.getOrElse(0L)
+  def publishing: Int = exchanges.get
 
   /** Bytes in the trash of all tables that this JVM has worked on, as last seen. */
   def trashBytes: Long = trashes.values.asScala.map(_.get).sum

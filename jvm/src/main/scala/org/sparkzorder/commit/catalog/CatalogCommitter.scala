@@ -175,7 +175,6 @@ final class CatalogCommitter(
     failure.foreach(e => log.warn(s"the catalog's answer for ${home.root} was an error, looking at the locations", e))
     // A process that has taken the lock from us has ended the operation, and may have deleted our inputs since.
     lock.check()
-    lock.publishing = true
     try {
       val ended = CatalogRecovery.end(home, lock, catalog, record, started, failure.map(_.getMessage))
       copyForward()
@@ -185,7 +184,7 @@ final class CatalogCommitter(
       case e: IOException =>
         lock.abandon()
         throw new IncompletePublishException(home.record(record, RecordState.Moving), e)
-    } finally lock.publishing = false
+    }
   }
 
   private def refuseChanged(record: Record): Unit = WorkerThreads.each(record.locationChanges, home.threads) { change =>

@@ -23,15 +23,14 @@ final class Lock private[commit] (
     private[commit] val settings: LockSettings,
     firstBeat: Long,
     private[commit] val others: Seq[FileMeta]
-) extends HeldLock {
+) {
 
   private val heartbeat = new Heartbeat(folder, path, settings, firstBeat)
   private val look = new LastLook
 
   @volatile private var released = false
-  @volatile private[commit] var publishing = false
 
-  OperationMetrics.held.add(this)
+  OperationMetrics.held.put(this, heartbeat.taken)
 
   private val beating: ScheduledFuture[_] = heartbeat.start()
 
@@ -41,8 +40,6 @@ final class Lock private[commit] (
 
   /** Whether the operation came to its end and gave the lock back. */
   def isReleased: Boolean = released
-
-  override private[commit] def ageMillis: Long = System.currentTimeMillis() - heartbeat.taken
 
   /**
    * Must be called before every rename. Returns if the lock is ours.

@@ -122,7 +122,6 @@ private[sparkzorder] final class FolderCommitter(
       if (interrupted()) throw new InterruptedException("interrupted before the commit point")
     }
     val started = System.nanoTime()
-    lock.publishing = true
     write(record)
     val settle = new SettleOperation(places, folder, record, () => (), folder.threads)
     def listing() = ops.list(folder.side)
@@ -133,12 +132,10 @@ private[sparkzorder] final class FolderCommitter(
         case e: IOException =>
           lock.abandon()
           throw new IncompletePublishException(folder.record(record, RecordState.Publishing), e)
-      } finally lock.publishing = false
+      }
     orLater("clean up")(settle.clean(result))
     val done = result.orConflict
-    OperationMetrics.trash(folder.root).addAndGet(
-      done.inputs.map(_.length).sum - done.outputs.filter(_.source.isDefined).map(_.length).sum
-    )
+    OperationMetrics.published(done)
     done
   }
 

@@ -131,7 +131,9 @@ private[sparkzorder] final class ObjectCommitter(
       catch {
         case e: IOException => throw new IncompletePublishException(folder.record(record, RecordState.Publishing), e)
       }
-    result.orConflict
+    val done = result.orConflict
+    if (keepsRetired) OperationMetrics.published(done)
+    done
   }
 
   /** Whether the record is ours, also if the answer to the request was lost. */

@@ -42,7 +42,7 @@ private[sparkzorder] object Operation {
           conflict.addSuppressed(e)
           throw conflict
       }
-    val done = committer.commit()
+    val done = OperationMetrics.whilePublishing(committer.commit())
     end(done, begun)
     Cleanup.old(folder, lock)
     (done, begun)

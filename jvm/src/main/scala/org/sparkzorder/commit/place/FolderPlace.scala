@@ -316,7 +316,7 @@ private[commit] final class FolderPlace(
    */
   override def bringBack(): Unit = {
     val as = Some(Decision.RolledBack)
-    emptied(trash) {
+    emptied(ops, trash) {
       WorkerThreads.each(work.inputs, threads) { i =>
         if (ops.exists(retired(i)) && mayMove(as)) {
           val place = folder.resolve(i.path)
@@ -331,7 +331,7 @@ private[commit] final class FolderPlace(
   }
 
   override def drop(): Unit = {
-    emptied(staging) {
+    emptied(ops, staging) {
       WorkerThreads.each(work.outputs, threads) { o =>
         if (ops.exists(staged(o))) remove(o, staged(o))
       }
@@ -402,18 +402,9 @@ private[commit] final class FolderPlace(
       moveIfOurs(output, from, source)
   }
 
-  /** Clears a folder until it is gone. Files that cannot leave it stay. */
-  private def emptied(dir: Path)(clear: => Unit): Unit = {
-    Iterator.fill(MostLooks)(()).exists { _ =>
-      clear
-      ops.deleteEmpty(dir) || !ops.exists(dir)
-    }
-    ()
-  }
-
   override def isPublished(): Boolean = Place.isPublished(folder, record)
 
-  /** Whether the folder was copied: files of the operation are there, and none has the time that the record says. */
+  /** Whether it is a copy: files of the operation are there, none has its time, and something is left to decide. */
   def isCopied: Boolean = {
     val now = listed()
     def named(dir: Path) = ops.list(dir).map(m => m.name -> m).toMap
@@ -424,7 +415,8 @@ private[commit] final class FolderPlace(
     val outputs = work.outputs.flatMap { o =>
       (now.get(o.path) ++ waiting.get(FileNames.stagedName(o.path))).filter(o.isThis(_, timed = false)).map(o.isSame)
     }
-    (inputs ++ outputs).nonEmpty && !(inputs ++ outputs).contains(true)
+    def isOver = outputs.isEmpty && decision().contains(Decision.RolledBack)
+    (inputs ++ outputs).nonEmpty && !(inputs ++ outputs).contains(true) && !isOver
   }
 }
 
@@ -434,6 +426,15 @@ private[commit] object FolderPlace {
 
   /** How often to clear a folder into which another process may move files. */
   private val MostLooks = 5
+
+  /** Clears a folder until it is gone. Files that cannot leave it stay. */
+  def emptied(ops: FileOps, dir: Path)(clear: => Unit): Unit = {
+    Iterator.fill(MostLooks)(()).exists { _ =>
+      clear
+      ops.deleteEmpty(dir) || !ops.exists(dir)
+    }
+    ()
+  }
 
   /** What a place has seen last. Its trash `wasEmptied` if it was gone when the inputs were to go there. */
   private final class LastSeen {

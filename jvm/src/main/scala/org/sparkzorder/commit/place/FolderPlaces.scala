@@ -89,8 +89,11 @@ private[commit] final class FolderPlaces(
     if (!hasRecord) {
       marks.foreach(_.remove())
       all.foreach { dir =>
-        ops.list(folder.trashesOf(dir)).filter(_.name.endsWith(s"-$operationId")).foreach(t => ops.deleteEmpty(t.path))
-        ops.deleteEmpty(folder.trashesOf(dir))
+        val trashes = folder.trashesOf(dir)
+        // A listing may be late, and lack it.
+        FolderPlace.emptied(ops, trashes) {
+          ops.list(trashes).filter(_.name.endsWith(s"-$operationId")).foreach(t => ops.deleteEmpty(t.path))
+        }
       }
       Cleanup.job(folder, operationId)
     }
