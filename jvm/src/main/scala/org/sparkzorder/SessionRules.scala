@@ -2,10 +2,11 @@ package org.sparkzorder
 
 import org.apache.spark.sql.{classic, SparkSession}
 
+import org.sparkzorder.insert.WriteOrderRule
 import org.sparkzorder.skipping.SkippingStrategy
 import org.sparkzorder.skipping.join.JoinPruningRule
 
-/** A strategy and a rule for which Spark has a place in a session, and none in an extension. */
+/** A strategy and rules for which Spark has a place in a session, and none in an extension. */
 private object SessionRules {
 
   /** Adds them once. A session that was copied from another one has them already. */
@@ -15,7 +16,9 @@ private object SessionRules {
     if (!SkippingStrategy.isIn(session))
       methods.extraStrategies = methods.extraStrategies :+ SkippingStrategy
     // Last in the optimizer: Spark's rule about partitions leaves joins alone that have a filter of ours.
-    if (!methods.extraOptimizations.contains(JoinPruningRule))
-      methods.extraOptimizations = methods.extraOptimizations :+ JoinPruningRule
+    // After Spark's rule for writes, whose sort is made longer.
+    Seq(JoinPruningRule, WriteOrderRule).filterNot(methods.extraOptimizations.contains).foreach { rule =>
+      methods.extraOptimizations = methods.extraOptimizations :+ rule
+    }
   }
 }

@@ -5,6 +5,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 
 import org.sparkzorder.command.{ResolveDescribeSkippingIndex, ResolveShowOperations, StatementPlanner}
 import org.sparkzorder.functions.{FunctionDescriptions, PreferUserFunctions}
+import org.sparkzorder.insert.OwnOrder
 import org.sparkzorder.parser.{ParameterizedStatement, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.scan.{HiveScans, RetryPathResolution, StaleOverwrites, V2Scans}
@@ -43,9 +44,9 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     // These two become relations with columns, which the query around them asks for.
     extensions.injectResolutionRule(session => new ResolveDescribeSkippingIndex(session))
     extensions.injectResolutionRule(session => new ResolveShowOperations(session))
-    // Before Spark makes the source of a stream.
-    extensions.injectResolutionRule(_ => StreamRule)
-
+    extensions.injectResolutionRule(_ => StreamRule) // before Spark makes the source of a stream
+    // When Spark has made a command of each INSERT, and before the optimizer changes its query.
+    extensions.injectPostHocResolutionRule(_ => OwnOrder)
     // Refuses, before anything runs.
     extensions.injectCheckRule(session => new StaleOverwrites(session))
 

@@ -65,6 +65,16 @@ object TableProperties {
     example = "day WEIGHT 2, user"
   )
 
+  val writeOrder: Setting = Setting(
+    key = "zorder.write.order",
+    valueType = "word",
+    default = "`local` for a table with `CLUSTER BY`, else `none`",
+    range = "`local` or `none`",
+    description =
+      "Whether each task of an `INSERT` or of a `CREATE TABLE AS SELECT` sorts its rows by the layout of the table.",
+    example = "local"
+  )
+
   val targetFileSize: Setting = Setting(
     key = "zorder.target-file-size-bytes",
     valueType = "size",
@@ -105,6 +115,7 @@ object TableProperties {
   val all: Seq[Setting] =
     Seq(
       optimizeBy,
+      writeOrder,
       targetFileSize,
       retainHours,
       commitMode,

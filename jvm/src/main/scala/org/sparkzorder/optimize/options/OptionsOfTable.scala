@@ -2,8 +2,10 @@ package org.sparkzorder.optimize.options
 
 import java.util.Locale
 
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.parser.{CatalystSqlParser, ParseException}
 
+import org.sparkzorder.codec.Json
 import org.sparkzorder.conf.{Setting, TableProperties}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.LayoutSpec
@@ -39,6 +41,9 @@ private[sparkzorder] object OptionsOfTable {
 
   val layoutProperty: String = TableProperties.optimizeBy.key
 
+  /** The table property in which Spark keeps the columns of CLUSTER BY. */
+  val clusteringProperty = "clusteringColumns"
+
   /** A property as it is set; empty without it. */
   def text(table: PlainTable, property: String): String =
     table.catalogTable.flatMap(_.properties.get(property)).getOrElse("")
@@ -55,8 +60,33 @@ private[sparkzorder] object OptionsOfTable {
    *
    * @throws org.apache.spark.sql.AnalysisException when the property names none
    */
-  def layout(table: PlainTable): Option[LayoutClause.By] = valueOf(table, TableProperties.optimizeBy).map { text =>
-    val (name, rest) = text match {
+  def layout(table: PlainTable): Option[LayoutClause.By] =
+    table.catalogTable.flatMap(t => layout(table.name, t.properties))
+
+  /** The columns of Spark's CLUSTER BY. */
+  def clusteredBy(properties: Map[String, String]): Option[LayoutClause.By] =
+    properties.get(clusteringProperty).flatMap { json =>
+      val columns = Json.parse(json).toSeq.flatMap(Json.elements).map(c => WeightedColumn(Json.texts(c), None))
+      if (columns.isEmpty || columns.exists(_.parts.isEmpty)) None
+      else Some(LayoutClause.By(LayoutSpec.ZOrder, columns))
+    }
+
+  /**
+   * The layout that a table declares.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when it declares none, or its property names none
+   */
+  def layoutOf(table: CatalogTable): LayoutClause.By = {
+    val name = table.identifier.quotedString
+    layout(name, table.properties).orElse(clusteredBy(table.properties))
+      .getOrElse(throw ZOrderErrors.invalidProperty(name, layoutProperty, "", "a layout such as 'a, b WEIGHT 2'"))
+  }
+
+  private def layout(name: String, properties: Map[String, String]): Option[LayoutClause.By] =
+    properties.get(layoutProperty).map(_.trim).map(parsed(name, _))
+
+  private def parsed(table: String, text: String): LayoutClause.By = {
+    val (curveName, rest) = text match {
       case curve(word, columns) => (word.toLowerCase(Locale.ROOT), columns.trim)
       case columns              => (LayoutSpec.ZOrder, columns)
     }
@@ -64,10 +94,10 @@ private[sparkzorder] object OptionsOfTable {
       case parentheses(inside) => inside
       case open                => open
     }
-    try LayoutClause.By(name, columns.split(comma, -1).toSeq.map(_.trim).map(column))
+    try LayoutClause.By(curveName, columns.split(comma, -1).toSeq.map(_.trim).map(column))
     catch {
       case _: ParseException =>
-        throw ZOrderErrors.invalidProperty(table.name, layoutProperty, text, "a layout such as 'a, b WEIGHT 2'")
+        throw ZOrderErrors.invalidProperty(table, layoutProperty, text, "a layout such as 'a, b WEIGHT 2'")
     }
   }
 

@@ -2,7 +2,6 @@ package org.sparkzorder.optimize.plan
 
 import org.apache.spark.sql.types.DataType
 
-import org.sparkzorder.codec.Json
 import org.sparkzorder.commit.Record
 import org.sparkzorder.compat._
 import org.sparkzorder.errors.{ZOrderAnalysisException, ZOrderErrors}
@@ -20,9 +19,6 @@ import org.sparkzorder.write.KeyColumn
  * table.
  */
 private[sparkzorder] object LayoutChoice {
-
-  /** The table property in which Spark keeps the columns of CLUSTER BY. */
-  private val clusteringProperty = "clusteringColumns"
 
   /**
    * @param history newest first
@@ -94,7 +90,7 @@ private[sparkzorder] object LayoutChoice {
           throw ZOrderErrors.invalidProperty(table.name, property, text, "a layout of the table's columns")
       }
     OptionsOfTable.layout(table).map(by => of(OptionsOfTable.layoutProperty, by.curve, by.columns))
-      .orElse(clusteredBy(table).map(of(clusteringProperty, LayoutSpec.ZOrder, _)))
+      .orElse(clusteredBy(table).map(by => of(OptionsOfTable.clusteringProperty, by.curve, by.columns)))
   }
 
   private def ofSpec(table: PlainTable, alignedCuts: Option[Boolean], layout: LayoutSpec): ChosenLayout = {
@@ -135,9 +131,6 @@ private[sparkzorder] object LayoutChoice {
     text.toDoubleOption.filter(w => w > 0 && w <= 1e6).getOrElse(throw ZOrderErrors.invalidWeight(column.parts, text))
   }
 
-  private def clusteredBy(table: PlainTable): Option[Seq[WeightedColumn]] =
-    table.catalogTable.flatMap(_.properties.get(clusteringProperty)).flatMap { json =>
-      val columns = Json.parse(json).toSeq.flatMap(Json.elements).map(c => WeightedColumn(Json.texts(c), None))
-      if (columns.isEmpty || columns.exists(_.parts.isEmpty)) None else Some(columns)
-    }
+  private def clusteredBy(table: PlainTable): Option[LayoutClause.By] =
+    table.catalogTable.flatMap(t => OptionsOfTable.clusteredBy(t.properties))
 }
