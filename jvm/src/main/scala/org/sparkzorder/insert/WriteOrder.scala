@@ -20,6 +20,7 @@ private[insert] object WriteOrder extends Logging {
   def of(table: CatalogTable): String = {
     val default = if (OptionsOfTable.clusteredBy(table.properties).isDefined) Local else NoOrder
     table.properties.get(TableProperties.writeOrder.key).map(_.trim.toLowerCase(Locale.ROOT)) match {
+      case _ if !isOfFiles(table)         => NoOrder
       case None                           => default
       case Some(word @ (Local | NoOrder)) => word
       case Some(other)                    =>
@@ -30,4 +31,8 @@ private[insert] object WriteOrder extends Logging {
         NoOrder
     }
   }
+
+  /** Tables of Hive are those that Spark writes by itself. */
+  private def isOfFiles(table: CatalogTable): Boolean =
+    table.provider.exists(p => Set("parquet", "orc", "hive")(p.toLowerCase(Locale.ROOT)))
 }
