@@ -121,8 +121,8 @@ def test_cluster_by_asks_for_it_also_of_a_new_table(spark: SparkSession) -> None
 
 
 def test_the_last_layout_says_where_values_are(spark: SparkSession) -> None:
-    """`a` has large values, so that its bits alone would be of no use; by the boundaries both columns count."""
-    shuffled(spark).selectExpr("1 << 30 | a AS a", "b", "id", "p").createOrReplaceTempView("rows")
+    """`a` has much larger values than `b`, so by their bits alone rows would be sorted by `a`."""
+    shuffled(spark).selectExpr("a << 20 AS a", "b", "id", "p").createOrReplaceTempView("rows")
     create(spark, "ordered", BY)
     spark.sql("INSERT INTO ordered SELECT * FROM rows")
     spark.sql("OPTIMIZE ordered ZORDER BY (a, b) OPTIONS ('num-files' = 16)")
@@ -131,16 +131,23 @@ def test_the_last_layout_says_where_values_are(spark: SparkSession) -> None:
     for file in new:
         table = pq.ParquetFile(file).read(columns=["a", "b"]).to_pylist()
         quarters = [table[i * len(table) // 4 : (i + 1) * len(table) // 4] for i in range(4)]
-        widths = [max(r[c] for r in q) - min(r[c] for r in q) for q in quarters for c in ("a", "b")]
-        assert sum(widths) / len(widths) < 48  # of 63: a quarter of the curve is about half of each column
+        for column, unit in (("a", 1 << 20), ("b", 1)):
+            widths = [(max(r[column] for r in q) - min(r[column] for r in q)) // unit for q in quarters]
+            assert sum(widths) / len(widths) < 48  # of 63: a quarter of the curve is about half of each column
 
 
-@pytest.mark.parametrize("own", ["SORT BY id", "ORDER BY id", "DISTRIBUTE BY b SORT BY id"])
+@pytest.mark.parametrize("own", ["SORT BY id", "ORDER BY id", "ORDER BY id LIMIT 900", "DISTRIBUTE BY b SORT BY id"])
 def test_the_order_of_the_statement_wins(spark: SparkSession, own: str) -> None:
     shuffled(spark).createOrReplaceTempView("rows")
     create(spark, "ordered", BY)
     spark.sql(f"INSERT INTO ordered SELECT * FROM rows {own}")
+    spark.sql(f"WITH c AS (SELECT * FROM rows) INSERT INTO ordered SELECT * FROM c {own}")
+    spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW sorted AS SELECT * FROM rows {own}")
+    spark.sql("INSERT INTO ordered SELECT * FROM sorted")
     assert all(is_sorted(rows, lambda row: row["id"]) for rows in files(spark, "ordered"))
+    spark.sql("DROP TABLE IF EXISTS made")
+    spark.sql(f"CREATE TABLE made USING parquet {BY} AS SELECT * FROM rows {own}")
+    assert all(is_sorted(rows, lambda row: row["id"]) for rows in files(spark, "made"))
 
 
 @pytest.mark.parametrize("hint", ["REPARTITION(2)", "REBALANCE", "REPARTITION_BY_RANGE(2, id)"])
@@ -175,8 +182,20 @@ def test_a_table_of_another_source_is_written_by_it(spark: SparkSession) -> None
     assert spark.table("other").count() == ROWS
 
 
+def test_one_statement_writes_two_tables(spark: SparkSession) -> None:
+    shuffled(spark).createOrReplaceTempView("rows")
+    create(spark, "ordered", BY)
+    create(spark, "sorted", BY)
+    spark.sql("FROM rows INSERT INTO ordered SELECT * INSERT INTO sorted SELECT * SORT BY id")
+    assert all(is_sorted(rows) for rows in files(spark, "ordered"))
+    assert all(is_sorted(rows, lambda row: row["id"]) for rows in files(spark, "sorted"))
+
+
 def test_a_bucketed_table_and_a_planned_write_turned_off(spark: SparkSession) -> None:
     shuffled(spark).createOrReplaceTempView("rows")
+    create(spark, "ordered", BY, "PARTITIONED BY (p) CLUSTERED BY (b) INTO 2 BUCKETS")
+    spark.sql("INSERT INTO ordered SELECT * FROM rows")
+    assert all(is_sorted(rows) for rows in files(spark, "ordered"))
     create(spark, "ordered", BY, "PARTITIONED BY (p) CLUSTERED BY (b) SORTED BY (id) INTO 2 BUCKETS")
     spark.sql("INSERT INTO ordered SELECT * FROM rows")
     assert all(is_sorted(rows, lambda row: row["id"]) for rows in files(spark, "ordered"))

@@ -45,7 +45,9 @@ private[insert] object CurveOrder {
     val keys = layout.columns.map(c => keyOf(session, c.parts, columns))
     if (LayoutShape(layout.curve, aligned = true).isSort(keys.length)) CurveOrder(keys)
     else {
-      val frame = if (isNew) None else frameOf(session, table, layout.columns.map(_.parts), keys)
+      // A bucketed table is never clustered, so it has no boundaries.
+      val frame =
+        if (isNew || table.bucketSpec.isDefined) None else frameOf(session, table, layout.columns.map(_.parts), keys)
       val value = frame.fold[Expression] {
         BytesKey(keys, BytesMapping.Default)
       } { frame =>

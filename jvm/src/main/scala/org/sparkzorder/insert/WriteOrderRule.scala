@@ -24,7 +24,8 @@ import org.apache.spark.sql.execution.datasources.{InsertIntoHadoopFsRelationCom
 object WriteOrderRule extends Rule[LogicalPlan] {
 
   /** How often a table was written in Spark's own order since ours failed, in this JVM. */
-  private[sparkzorder] val failures = new AtomicLong
+  private val failures = new AtomicLong
+  def errors: Long = failures.get
 
   private val Done = TreeNodeTag[Unit]("zorder.write-order")
 
@@ -40,7 +41,9 @@ object WriteOrderRule extends Rule[LogicalPlan] {
       val after = table.filter(WriteOrder.of(_) == WriteOrder.Local).fold(own: LogicalPlan)(ordered(own, _))
       after.setTagValue(Done, ())
       after
-    case other => other
+    // FROM .. INSERT .. INSERT ..
+    case u: Union => u.mapChildren(apply)
+    case other    => other
   }
 
   private def ordered(command: InsertIntoHadoopFsRelationCommand, table: CatalogTable): LogicalPlan =
@@ -83,34 +86,4 @@ object WriteOrderRule extends Rule[LogicalPlan] {
 
   private def leaveOut(table: CatalogTable, why: String): Unit =
     logInfo(s"${table.identifier.quotedString} is not written in the order of its properties: $why")
-}
-
-/**
- * Marks a write whose query is in an order that the user wants. The optimizer removes a sort of rows that are sorted
- * already, so it must be seen before.
- */
-object OwnOrder extends Rule[LogicalPlan] {
-  private[insert] val Tag = TreeNodeTag[String]("zorder.own-order")
-
-  override def apply(plan: LogicalPlan): LogicalPlan = {
-    plan match {
-      case i: InsertIntoHadoopFsRelationCommand => of(i.query).foreach(i.setTagValue(Tag, _))
-      case _                                    => ()
-    }
-    plan
-  }
-
-  private def of(plan: LogicalPlan): Option[String] = plan match {
-    case _: Sort                                                          => Some("an order")
-    case r: RepartitionOperation if r.shuffle                             => Some("a REPARTITION")
-    case _: RebalancePartitions                                           => Some("a REBALANCE")
-    case _: Project | _: SubqueryAlias | _: OrderedTable | _: Repartition => of(plan.children.head)
-    case _                                                                => None
-  }
-}
-
-/** Tells the write of a CREATE TABLE AS SELECT which table it is for. [[WriteOrderRule]] removes it again. */
-private[insert] final case class OrderedTable(table: CatalogTable, child: LogicalPlan) extends UnaryNode {
-  override def output: Seq[Attribute] = child.output
-  override protected def withNewChildInternal(newChild: LogicalPlan): OrderedTable = copy(child = newChild)
 }

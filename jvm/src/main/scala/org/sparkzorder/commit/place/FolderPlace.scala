@@ -415,7 +415,7 @@ private[commit] final class FolderPlace(
     val outputs = work.outputs.flatMap { o =>
       (now.get(o.path) ++ waiting.get(FileNames.stagedName(o.path))).filter(o.isThis(_, timed = false)).map(o.isSame)
     }
-    def isOver = outputs.isEmpty && decision().contains(Decision.RolledBack)
+    def isOver = outputs.isEmpty && trashed.isEmpty && decision().contains(Decision.RolledBack)
     (inputs ++ outputs).nonEmpty && !(inputs ++ outputs).contains(true) && !isOver
   }
 }
@@ -428,8 +428,8 @@ private[commit] object FolderPlace {
   private val MostLooks = 5
 
   /** Clears a folder until it is gone. Files that cannot leave it stay. */
-  def emptied(ops: FileOps, dir: Path)(clear: => Unit): Unit = {
-    Iterator.fill(MostLooks)(()).exists { _ =>
+  def emptied(ops: FileOps, dir: Path, looks: Int = MostLooks)(clear: => Unit): Unit = {
+    Iterator.fill(looks)(()).exists { _ =>
       clear
       ops.deleteEmpty(dir) || !ops.exists(dir)
     }

@@ -91,7 +91,7 @@ private[commit] final class FolderPlaces(
       all.foreach { dir =>
         val trashes = folder.trashesOf(dir)
         // A listing may be late, and lack it.
-        FolderPlace.emptied(ops, trashes) {
+        FolderPlace.emptied(ops, trashes, looks = 2) {
           ops.list(trashes).filter(_.name.endsWith(s"-$operationId")).foreach(t => ops.deleteEmpty(t.path))
         }
       }

@@ -90,7 +90,9 @@ private[sparkzorder] object LayoutChoice {
           throw ZOrderErrors.invalidProperty(table.name, property, text, "a layout of the table's columns")
       }
     OptionsOfTable.layout(table).map(by => of(OptionsOfTable.layoutProperty, by.curve, by.columns))
-      .orElse(clusteredBy(table).map(by => of(OptionsOfTable.clusteringProperty, by.curve, by.columns)))
+      .orElse(table.catalogTable.flatMap(t => OptionsOfTable.clusteredBy(t.properties)).map(by =>
+        of(OptionsOfTable.clusteringProperty, by.curve, by.columns)
+      ))
   }
 
   private def ofSpec(table: PlainTable, alignedCuts: Option[Boolean], layout: LayoutSpec): ChosenLayout = {
@@ -130,7 +132,4 @@ private[sparkzorder] object LayoutChoice {
   private def weight(column: WeightedColumn): Double = column.weight.fold(1.0) { text =>
     text.toDoubleOption.filter(w => w > 0 && w <= 1e6).getOrElse(throw ZOrderErrors.invalidWeight(column.parts, text))
   }
-
-  private def clusteredBy(table: PlainTable): Option[LayoutClause.By] =
-    table.catalogTable.flatMap(t => OptionsOfTable.clusteredBy(t.properties))
 }

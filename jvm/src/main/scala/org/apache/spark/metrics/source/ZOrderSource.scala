@@ -7,6 +7,7 @@ import org.apache.spark.SparkEnv
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit.OperationMetrics
+import org.sparkzorder.insert.WriteOrderRule
 import org.sparkzorder.skipping.SkippingErrors
 
 /**
@@ -32,6 +33,7 @@ private[spark] final class ZOrderSource extends Source {
   gauge("publishing.count")(OperationMetrics.publishing.toLong)
   gauge("trash.bytes")(OperationMetrics.trashBytes)
   gauge("skipping.errors.count")(SkippingErrors.total)
+  gauge("write.order.errors.count")(WriteOrderRule.errors)
 }
 
 object ZOrderSource {
