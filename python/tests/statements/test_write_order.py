@@ -182,6 +182,25 @@ def test_a_table_of_another_source_is_written_by_it(spark: SparkSession) -> None
     assert spark.table("other").count() == ROWS
 
 
+@pytest.mark.parametrize("source", ["parquet", "orc"])
+@pytest.mark.parametrize("keys", ["k0, k1, k2, k3, k4, k5, k6, k7", "k3, k4, k6", "k1, k3", "k7"])
+def test_keys_of_all_kinds(spark: SparkSession, source: str, keys: str) -> None:
+    """Keys of fixed width, strings that are cut, large decimals, and NULL in each."""
+    kinds = ["CAST(NULL AS SMALLINT)", "CAST(a AS STRING)", "a + 0.5D", "CAST(a AS DECIMAL(30, 2))", "b > 9"]
+    kinds += ["DATE '2020-01-01' + a", "TIMESTAMP_MILLIS(a)", "CAST(CAST(a AS STRING) AS BINARY)"]
+    rows = shuffled(spark).selectExpr("id", *[f"IF(id % 5 = 0, NULL, {kind}) AS k{i}" for i, kind in enumerate(kinds)])
+    rows.createOrReplaceTempView("rows")
+    columns = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in rows.schema.fields)
+    properties = BY.replace("a, b", keys)
+    spark.sql("DROP TABLE IF EXISTS kinds")
+    spark.sql(f"CREATE TABLE kinds ({columns}) USING {source} {properties}")
+    plan = spark.sql("EXPLAIN INSERT INTO kinds SELECT * FROM rows").first()
+    assert plan is not None
+    assert "Sort [" in plan[0]
+    spark.sql("INSERT INTO kinds SELECT * FROM rows")
+    assertDataFrameEqual(spark.table("kinds"), rows)
+
+
 def test_one_statement_writes_two_tables(spark: SparkSession) -> None:
     shuffled(spark).createOrReplaceTempView("rows")
     create(spark, "ordered", BY)

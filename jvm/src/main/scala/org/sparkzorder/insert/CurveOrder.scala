@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Sort}
 import org.apache.spark.sql.types.StringType
 
+import org.sparkzorder.functions.{OrderedBytes, ZValue}
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.layout._
 import org.sparkzorder.optimize.options.OptionsOfTable
@@ -49,7 +50,9 @@ private[insert] object CurveOrder {
       val frame =
         if (isNew || table.bucketSpec.isDefined) None else frameOf(session, table, layout.columns.map(_.parts), keys)
       val value = frame.fold[Expression] {
-        BytesKey(keys, BytesMapping.Default)
+        // Bits of whole values are made faster. Strings are cut.
+        if (keys.forall(k => OrderedBytes.width(k.dataType).exists(_ > 0))) new ZValue(keys).replacement
+        else BytesKey(keys, BytesMapping.Default)
       } { frame =>
         val unit = new UnitLayout(frame.distributions, frame.curve, Cuts.at(Nil))
         val plan = new RowPlan(new LayoutModel(Array(unit), Array(0)))
